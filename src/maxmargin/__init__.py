@@ -1,0 +1,30 @@
+"""Max-margin structured prediction with a certificate of optimality on every fit."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+__version__ = "0.1.0"
+
+# Each public name and where it lives. Names are imported when first asked for, so
+# that `import maxmargin` costs nothing and Numba is loaded only where it is used.
+_HOME = {
+    "MulticlassSVM": "maxmargin.estimators.multiclass",
+    "StructuralSVM": "maxmargin.estimators.structural",
+    "check_structure": "maxmargin.structures.check",
+}
+
+__all__ = ["__version__", *sorted(_HOME)]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name on first use."""
+    if name in _HOME:
+        return getattr(importlib.import_module(_HOME[name]), name)
+    raise AttributeError(f"module 'maxmargin' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """Public names."""
+    return sorted(__all__)

@@ -1,0 +1,37 @@
+"""A pool of threads over loops that hold no GIL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from maxmargin.engines.base import Engine, R, T
+
+
+class Threads(Engine):
+    """The engine for several cores of one machine.
+
+    Parameters
+    ----------
+    n_jobs : int
+        Number of threads.
+    """
+
+    def __init__(self, n_jobs: int) -> None:
+        self.n_jobs = n_jobs
+        self._pool = ThreadPoolExecutor(n_jobs, thread_name_prefix="maxmargin")
+
+    def map(self, task: Callable[[T], R], chunks: Sequence[T]) -> list[R]:
+        """[task(chunk) for chunk in chunks], several at a time."""
+        if len(chunks) == 1:
+            return [task(chunks[0])]
+        return list(self._pool.map(task, chunks))
+
+    def close(self) -> None:
+        """End the threads."""
+        self._pool.shutdown()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle as the number of threads."""
+        return (Threads, (self.n_jobs,))

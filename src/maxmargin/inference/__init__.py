@@ -1,0 +1,1 @@
+"""The best of a table: no w, no psi, no loss."""

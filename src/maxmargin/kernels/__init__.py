@@ -1,0 +1,1 @@
+"""Mercer kernels."""

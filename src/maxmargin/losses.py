@@ -1,0 +1,137 @@
+"""How wrong an output is: Delta(y, y') >= 0, zero at the truth.
+
+A loss has a `form`, which tells a structure how it falls into parts:
+
+    "zero-one"   1 if the rows differ at all
+    "table"      scale_i * sum over positions of table[true label, label]
+
+Structures with losses of their own forms (brackets, aligned pairs, clusters, ranks)
+document them where they use them. Losses are frozen; `bind` returns a copy that
+knows the number of labels.
+
+[1] Tsochantaridis et al. 2005, section 2.1; taxonomies: section 4.2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from maxmargin.arrays import Floats, Ragged
+
+
+@dataclass(frozen=True)
+class ZeroOne:
+    """Delta(y, y') = 1 if y' differs from y anywhere, else 0."""
+
+    form: ClassVar[str] = "zero-one"
+    n_labels: int = 0
+
+    def bind(self, n_labels: int) -> ZeroOne:
+        """Know the number of labels."""
+        return replace(self, n_labels=n_labels)
+
+    @property
+    def table(self) -> Floats:
+        """1 off the diagonal: the loss itself where an output is a single label."""
+        return 1.0 - np.eye(self.n_labels)
+
+    def scale(self, truth: Ragged) -> Floats:
+        """No factor."""
+        return np.ones(truth.n)
+
+    def value(self, truth: Ragged, labels: Ragged) -> Floats:
+        """Loss of each row of `labels` against the same row of `truth`."""
+        out = np.zeros(truth.n)
+        same_size = truth.sizes == labels.sizes
+        out[~same_size] = 1.0
+        if same_size.all():
+            differs = truth.data != labels.data
+            out[np.repeat(np.arange(truth.n), truth.sizes)[differs]] = 1.0
+        else:
+            for i in np.flatnonzero(same_size):
+                out[i] = float((truth.row(i) != labels.row(i)).any())
+        return out
+
+
+@dataclass(frozen=True)
+class Hamming:
+    """Delta(y, y') = scale * sum_t cost[y_t, y'_t], cost = 1 off the diagonal.
+
+    Parameters
+    ----------
+    cost : array (k, k), optional
+        Cost of saying column when row is true: zero diagonal, otherwise positive.
+    class_weight : array (k,), optional
+        Weight of an error on each true label (row factor of the cost).
+    normalize : bool, default=False
+        Divide by the length of the truth, so that the loss of an example is at most 1.
+    """
+
+    cost: ArrayLike | None = None
+    class_weight: ArrayLike | None = None
+    normalize: bool = False
+    form: ClassVar[str] = "table"
+    bound_table: Floats = field(default_factory=lambda: np.zeros((0, 0)), repr=False)
+
+    def bind(self, n_labels: int) -> Hamming:
+        """Know the number of labels: check and fill the table."""
+        if self.cost is None:
+            table = 1.0 - np.eye(n_labels)
+        else:
+            table = np.array(self.cost, dtype=np.float64)
+        if table.shape != (n_labels, n_labels):
+            raise ValueError(
+                f"the cost matrix has shape {table.shape}, but there are {n_labels} "
+                f"labels: it must be ({n_labels}, {n_labels}), in sorted label order"
+            )
+        if not np.isfinite(table).all() or (table < 0).any():
+            i, j = np.argwhere(~np.isfinite(table) | (table < 0))[0]
+            raise ValueError(
+                f"cost[{i}, {j}] is {table[i, j]}: costs must be finite and >= 0"
+            )
+        if np.diag(table).any():
+            i = int(np.flatnonzero(np.diag(table))[0])
+            raise ValueError(
+                f"cost[{i}, {i}] is {table[i, i]}: the truth must cost nothing"
+            )
+        if self.class_weight is not None:
+            weight = np.asarray(self.class_weight, dtype=np.float64)
+            if weight.shape != (n_labels,):
+                raise ValueError(
+                    f"class_weight has {weight.shape} entries for {n_labels} labels"
+                )
+            table = table * weight[:, None]
+        return replace(self, bound_table=np.ascontiguousarray(table))
+
+    @property
+    def table(self) -> Floats:
+        """Cost of each pair (true label, label)."""
+        return self.bound_table
+
+    def scale(self, truth: Ragged) -> Floats:
+        """1 / length if normalised."""
+        if self.normalize:
+            return 1.0 / np.maximum(truth.sizes, 1)
+        return np.ones(truth.n)
+
+    def value(self, truth: Ragged, labels: Ragged) -> Floats:
+        """Loss of each row of `labels` against the same row of `truth`."""
+        cost = self.bound_table[truth.data, labels.data]
+        total = np.concatenate(([0.0], np.cumsum(cost)))
+        return self.scale(truth) * (total[truth.ptr[1:]] - total[truth.ptr[:-1]])
+
+
+def named_loss(loss: Any, known: dict[str, Any]) -> Any:
+    """A loss by name, as a cost matrix, or an object as it is."""
+    if isinstance(loss, str):
+        if loss not in known:
+            names = ", ".join(repr(k) for k in known)
+            raise ValueError(f"loss={loss!r} is not known here: choose from {names}")
+        return known[loss]
+    if isinstance(loss, np.ndarray | list | tuple):
+        return Hamming(cost=np.asarray(loss, dtype=np.float64))
+    return loss

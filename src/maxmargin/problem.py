@@ -1,0 +1,290 @@
+"""Where structure, loss, formulation, data and engine meet.
+
+    primal(w) = 1/2 ||w||^2 + sum_i cost_i(slack_i),   slack_i = max_y  b_iy - <a_iy, w>
+
+`Problem.cuts(w, ids)` asks the structure for the worst output of each example and
+returns its plane; `sum_cut(w)` adds planes up where the data is. Solvers see nothing
+else. Where a formulation is not linear in the loss (slack rescaling, squared penalty)
+the worst output is exact if the structure can layer its outputs by loss; otherwise a
+search over the weight of the loss finds the best vertex of the hull of (loss, score)
+pairs and a bound on what it may have missed, and `exact` is False.
+
+[1] Tsochantaridis et al. 2005, Algorithm 1, line 5-6.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from maxmargin.arrays import Floats, Ints, Ragged, Rows
+from maxmargin.engines.base import Engine
+from maxmargin.engines.serial import Serial
+from maxmargin.formulations import DualSet, Formulation
+from maxmargin.losses import ZeroOne
+from maxmargin.structures.base import Answer, Augment, Product, Structure
+
+CHUNK = 64  # examples per task: fixed, so that sums do not depend on the threads
+SEARCHES = 24  # weights tried per example where the loss does not enter linearly
+
+
+class OracleError(ValueError):
+    """A structure's argmax returned an output that is worse than the truth."""
+
+
+class Cuts(NamedTuple):
+    """Planes b - <a, w>, one for each example asked about."""
+
+    ids: Ints  # which example
+    a: Rows
+    b: Floats
+    slack: Floats  # no plane of the example is higher at the w asked about
+    labels: Ragged  # the output behind it
+
+
+class SumCut(NamedTuple):
+    """A plane below the whole risk that touches it at the w asked about."""
+
+    a: Floats  # (dim,)
+    b: float
+    slack: Floats  # (n,)
+
+
+class Outputs(NamedTuple):
+    """All planes of a problem with few outputs, in factored form (see `Product`)."""
+
+    product: Product
+    truth: Ints  # (n,)
+    delta: Floats  # (k, k) loss of each pair (true output, output)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """structure x loss x formulation x data x engine; never altered.
+
+    Parameters
+    ----------
+    structure, loss : bound
+        What outputs are and how wrong they may be.
+    formulation : Formulation
+        How the loss enters the dual.
+    x, truth : encoded inputs and outputs
+    C : array (n,)
+        Penalty of each example: C times its sample weight.
+    engine : Engine
+        Where the oracle runs.
+    """
+
+    structure: Structure
+    loss: Any
+    formulation: Formulation
+    x: Any
+    truth: Ragged
+    C: Floats
+    engine: Engine = Serial()
+
+    def __post_init__(self) -> None:
+        """SVM0, SVM1 and SVM2 proper are margin rescaling with the zero-one loss."""
+        if self.formulation.rescaling is None or self.formulation.penalty == "hard":
+            object.__setattr__(self, "loss", ZeroOne(self.structure.label_count()))
+        if self.loss.form not in self.structure.losses:
+            name = type(self.structure).__name__
+            raise ValueError(
+                f"{name} cannot be trained for a loss of form {self.loss.form!r}; "
+                f"it knows {', '.join(map(repr, self.structure.losses))}"
+            )
+
+    @property
+    def n(self) -> int:
+        """Number of examples."""
+        return self.truth.n
+
+    @property
+    def dim(self) -> int:
+        """Length of w."""
+        return self.structure.dim
+
+    @property
+    def dual_set(self) -> DualSet:
+        """Bounds and ridge of the dual."""
+        return self.formulation.dual_set(self.C)
+
+    @property
+    def exact(self) -> bool:
+        """Whether `slack` is attained, or only a bound."""
+        return self.structure.exact and (self._linear or self._layered)
+
+    @property
+    def _linear(self) -> bool:
+        return self.formulation.linear_in_loss(self.loss.form == "zero-one")
+
+    @property
+    def _layered(self) -> bool:
+        return "argmax_by_loss" in self.structure.provides
+
+    def require(self, capability: str, why: str) -> None:
+        """One good sentence when the structure lacks what a solver needs."""
+        if capability not in self.structure.provides:
+            have = ", ".join(self.structure.provides) or "none"
+            raise ValueError(
+                f"{why} needs a structure with `{capability}`; "
+                f"{type(self.structure).__name__} provides: {have}"
+            )
+
+    def with_truth(self, truth: Ragged) -> Problem:
+        """The same problem with other true outputs (hidden parts completed)."""
+        return replace(self, truth=truth)
+
+    def with_C(self, C: Floats) -> Problem:
+        """The same problem with other penalties: every plane stays valid."""
+        return replace(self, C=C)
+
+    def cuts(self, w: Floats, ids: Ints | None = None) -> Cuts:
+        """The highest plane of each example in `ids` (default: all)."""
+        ids = np.arange(self.n) if ids is None else ids
+        chunks = [ids[s : s + CHUNK] for s in range(0, len(ids), CHUNK)] or [ids]
+        parts = self.engine.map(lambda chunk: self._cuts(w, chunk), chunks)
+        return Cuts(
+            ids,
+            Rows.concat([p.a for p in parts]),
+            np.concatenate([p.b for p in parts]),
+            np.concatenate([p.slack for p in parts]),
+            Ragged.concat([p.labels for p in parts]),
+        )
+
+    def sum_cut(self, w: Floats) -> SumCut:
+        """A plane below  sum_i cost_i(slack_i)  that touches it at w."""
+        chunks = [np.arange(s, min(s + CHUNK, self.n)) for s in range(0, self.n, CHUNK)]
+        parts = self.engine.map(lambda chunk: self._sum_cut(w, chunk), chunks)
+        a, b = np.zeros(self.dim), 0.0
+        for part in parts:
+            a += part.a
+            b += part.b
+        return SumCut(a, b, np.concatenate([p.slack for p in parts]))
+
+    def primal(self, w: Floats, slack: Floats) -> float:
+        """Objective at w with the given slacks; hard margins at the scaled-up w."""
+        if self.formulation.penalty == "hard":
+            margin = 1.0 - float(slack.max(initial=0.0))
+            return 0.5 * float(w @ w) / margin**2 if margin > 0 else np.inf
+        return 0.5 * float(w @ w) + float(self.formulation.cost(self.C, slack).sum())
+
+    def risk(self, w: Floats) -> float:
+        """sum_i cost_i(slack_i) at w."""
+        return float(self.formulation.cost(self.C, self.cuts(w).slack).sum())
+
+    def work(self) -> Floats:
+        """Cost of the oracle per example, about in multiply-adds."""
+        rounds = 1 if self._linear else 4 if self._layered else SEARCHES
+        return self.structure.work(self.x) * rounds
+
+    def outputs(self) -> Outputs | None:
+        """All planes in factored form, where outputs are few and psi is a product."""
+        if "product" not in self.structure.provides:
+            return None
+        product = self.structure.product(self.x)  # type: ignore[attr-defined]
+        truth = self.truth.data.astype(np.int64)
+        return Outputs(product, truth, np.ascontiguousarray(self.loss.table))
+
+    def _cuts(self, w: Floats, ids: Ints) -> Cuts:
+        if self._linear:
+            weight = np.ones(self.n)
+            answer = self.structure.cuts(self.x, ids, w, self._augment(weight))
+            slack = answer.bound
+        elif self._layered:
+            answer, slack = self._best_layer(w, ids)
+        else:
+            answer, slack = self._search(w, ids)
+        self._check(ids, slack)
+        a, b = self.formulation.plane(answer.dpsi, answer.delta)
+        return Cuts(ids, a, b, np.maximum(slack, 0.0), answer.labels)
+
+    def _sum_cut(self, w: Floats, ids: Ints) -> SumCut:
+        cuts = self._cuts(w, ids)
+        C = self.C[ids]
+        height = cuts.b - cuts.a.dot(w)
+        if self.formulation.penalty == "squared":
+            factor = C * np.maximum(height, 0.0)
+            a = cuts.a.total(self.dim, factor)
+            b = float(0.5 * factor @ np.maximum(height, 0.0) + a @ w)
+        else:
+            factor = np.where(height > 0, 1.0 if np.isinf(C).any() else C, 0.0)
+            a = cuts.a.total(self.dim, factor)
+            b = float(factor @ cuts.b)
+        return SumCut(a, b, cuts.slack)
+
+    def _augment(self, weight: Floats) -> Augment:
+        return Augment(self.truth, self.loss, weight)
+
+    def _answer(self, ids: Ints, labels: Ragged, delta: Floats, w: Floats) -> Answer:
+        truth = self.truth.take(ids)
+        features = self.structure.features
+        dpsi = features(self.x, ids, truth).minus(features(self.x, ids, labels))
+        return Answer(labels, dpsi, delta, delta - dpsi.dot(w))
+
+    def _best_layer(self, w: Floats, ids: Ints) -> tuple[Answer, Floats]:
+        """Exact: the best of the best outputs for each value of the loss."""
+        layers = self.structure.argmax_by_loss(  # type: ignore[attr-defined]
+            self.x, ids, w, self._augment(np.ones(self.n))
+        )
+        own = self.structure.features(self.x, ids, self.truth.take(ids)).dot(w)
+        sizes = np.diff(layers.ptr)
+        margin = np.repeat(own, sizes) - layers.score
+        height = self.formulation.violation(layers.loss, margin)
+        best = np.empty(len(ids), np.int64)
+        for q in range(len(ids)):
+            start = layers.ptr[q]
+            best[q] = start + int(np.argmax(height[start : layers.ptr[q + 1]]))
+        answer = self._answer(ids, layers.labels.take(best), layers.loss[best], w)
+        return answer, height[best]
+
+    def _search(self, w: Floats, ids: Ints) -> tuple[Answer, Floats]:
+        """Best vertex of the (loss, score) hull, and a bound on all outputs."""
+        form, m = self.formulation, len(ids)
+        weight = np.ones(self.n)
+        low, high = np.zeros(m), np.full(m, np.inf)
+        best, bound = np.full(m, -np.inf), np.full(m, np.inf)
+        kept: list[Answer] = []
+        chosen = np.zeros(m, np.int64)
+        most = np.full(m, np.inf)
+        for k in range(SEARCHES):
+            answer = self.structure.cuts(self.x, ids, w, self._augment(weight))
+            margin = answer.dpsi.dot(w)
+            height = form.violation(answer.delta, margin)
+            kept.append(answer)
+            chosen = np.where(height > best, k, chosen)
+            best = np.maximum(best, height)
+            at = weight[ids]
+            bound = np.minimum(bound, form.line_bound(at, answer.bound, most))
+            if (bound - best <= 1e-9 * (1.0 + np.abs(best))).all():
+                break
+            ideal = np.where(
+                answer.delta > 0, form.ideal_weight(answer.delta, margin), np.inf
+            )
+            low = np.where(ideal > at, np.maximum(low, at), low)
+            high = np.where(ideal <= at, np.minimum(high, at), high)
+            middle = np.where(
+                np.isinf(high), 4.0 * at, np.sqrt(np.maximum(low, 1e-3 * high) * high)
+            )
+            inside = (ideal > low) & (ideal < high) & (k % 2 == 0)
+            weight = weight.copy()
+            weight[ids] = np.maximum(np.where(inside, ideal, middle), 1e-12)
+        take = [(kept[chosen[q]], q) for q in range(m)]
+        labels = Ragged.concat([a.labels.take([q]) for a, q in take])
+        dpsi = Rows.concat([a.dpsi.take([q]) for a, q in take])
+        delta = np.array([a.delta[q] for a, q in take])
+        return Answer(labels, dpsi, delta, bound), np.maximum(bound, best)
+
+    def _check(self, ids: Ints, slack: Floats) -> None:
+        """The truth itself has slack zero: a worse answer is a broken oracle."""
+        scale = 1e-6 * (1.0 + np.abs(slack))
+        bad = np.flatnonzero(~(slack >= -scale))
+        if len(bad):
+            i, value = int(ids[bad[0]]), float(slack[bad[0]])
+            raise OracleError(
+                f"example {i}: argmax of {type(self.structure).__name__} returned an "
+                f"output that scores {-value:.6g} less than the truth does; "
+                "check_structure(structure, X, Y) tells what is wrong with it"
+            )
