@@ -182,7 +182,7 @@ class Chain(Structure):
         return rows
 
     def decode_labels(self, x: Tokens, labels: Ragged) -> list[Any]:
-        """Lists of the labels given to `bind`."""
+        """Turn numbers into lists of the labels given to `bind`."""
         names = np.empty(len(self.labels), object)
         names[:] = self.labels
         flat, ptr = names[labels.data].tolist(), labels.ptr.tolist()
@@ -211,8 +211,8 @@ class Chain(Structure):
 
     def features(self, x: Tokens, ids: Ints, labels: Ragged) -> Rows:
         """psi(x_i, y)."""
-        none = np.zeros(len(ids) + 1, np.int64), np.empty(0, np.int32)
-        return self._differences(x, ids, labels, Ragged(*none))
+        none = Ragged(np.zeros(len(ids) + 1, np.int64), _NO_LABELS)
+        return self._differences(x, ids, labels.ptr[:-1], labels.data, none)
 
     def argmax(
         self, x: Tokens, ids: Ints, w: Floats, augment: Augment | None = None
@@ -227,17 +227,16 @@ class Chain(Structure):
     def cuts(self, x: Tokens, ids: Ints, w: Floats, augment: Augment) -> Answer:
         """Table, loss and Viterbi in one loop, the difference in another."""
         truth, loss = augment.truth, augment.loss
-        own = truth.take(ids)
         if loss.form == "zero-one":
             found = self._other(x, ids, w, augment)
-            dpsi = self._differences(x, ids, own, found.labels)
-            delta = loss.value(own, found.labels)
+            dpsi = self._differences(x, ids, truth.ptr[ids], truth.data, found.labels)
+            delta = loss.value(truth.take(ids), found.labels)
             slack = augment.weight[ids] * delta - dpsi.dot(w)
             return Answer(found.labels, dpsi, delta, slack)
         ptr, flat, score, true_score, delta = self._best(x, ids, w, augment)
         _check_possible(ids, score)
         labels = Ragged(ptr, flat)
-        dpsi = self._differences(x, ids, own, labels)
+        dpsi = self._differences(x, ids, truth.ptr[ids], truth.data, labels)
         return Answer(labels, dpsi, delta, score - true_score)
 
     def argmax_by_loss(
@@ -258,7 +257,7 @@ class Chain(Structure):
     def nbest(
         self, x: Tokens, ids: Ints, w: Floats, k: int, augment: Augment | None = None
     ) -> Layers:
-        """The k best label sequences, best first."""
+        """Find the k best label sequences, best first."""
         scores = self._tables(x, ids, w)
         if augment is not None:
             if augment.loss.form == "zero-one":
@@ -314,14 +313,16 @@ class Chain(Structure):
         if augment is None:
             return best(*inputs, x.ptr, _NO_LABELS, _NO_COST, _NOTHING, _NOTHING)
         truth, loss = augment.truth, augment.loss
-        scale = loss.scale(truth.take(ids))
+        scale = loss.scale(_some(truth, ids))
         return best(*inputs, *truth, loss.table, scale, augment.weight)
 
-    def _differences(self, x: Tokens, ids: Ints, one: Ragged, two: Ragged) -> Rows:
-        v, eta = x.vectors, float(self.eta)
-        return Rows(
-            *differences(v.ptr, v.idx, v.val, x.ptr, ids, self.layout, eta, *one, *two)
-        )
+    def _differences(
+        self, x: Tokens, ids: Ints, start: Ints, data: Labels, other: Ragged
+    ) -> Rows:
+        """Psi of the labels that begin at `start` minus psi of the rows of `other`."""
+        v, size = x.vectors, (self.layout, float(self.eta))
+        sides = start, data, *other
+        return Rows(*differences(v.ptr, v.idx, v.val, x.ptr, ids, *size, *sides))
 
     def _tables(self, x: Tokens, ids: Ints, w: Floats) -> chains.Tables:
         parts = tables(*self._loop_inputs(x, ids, w))
@@ -346,10 +347,18 @@ def _is_sparse(matrix: Any) -> bool:
     return matrix.size == 0 or np.count_nonzero(matrix) < DENSE * matrix.size
 
 
+def _some(rows: Ragged, ids: Ints) -> Ragged:
+    """The rows `ids`; a view where it is one, for solvers that ask one by one."""
+    if len(ids) != 1:
+        return rows.take(ids)
+    row = rows.row(ids[0])
+    return Ragged(np.array([0, len(row)]), row)
+
+
 def _check_possible(ids: Ints, score: Floats) -> None:
     if not np.isfinite(score).all():
         i = int(ids[np.flatnonzero(~np.isfinite(score))[0]])
         raise ValueError(
-            f"sequence {i}: no label sequence is possible under the transition mask and "
-            "the forced labels"
+            f"sequence {i}: no label sequence is possible under the transition mask "
+            "and the forced labels"
         )

@@ -46,17 +46,19 @@ def layout_of(
 
 
 @loop
-def differences(vptr, vidx, vval, ptr, ids, layout, eta, aptr, adata, bptr, bdata):
-    """psi(row q of a) - psi(row q of b) for each id; a coordinate may occur again."""
+def differences(vptr, vidx, vval, ptr, ids, layout, eta, astart, adata, bptr, bdata):
+    """psi(a) - psi(b) for each id: labels a from astart[q] on, b in row q (or none)."""
     size = 0
     for q in range(len(ids)):
-        one, two = adata[aptr[q] : aptr[q + 1]], bdata[bptr[q] : bptr[q + 1]]
+        L = ptr[ids[q] + 1] - ptr[ids[q]]
+        one, two = adata[astart[q] : astart[q] + L], bdata[bptr[q] : bptr[q + 1]]
         size += _room(vptr, ptr[ids[q]], one, two, layout)
     row_ptr = np.zeros(len(ids) + 1, np.int64)
     idx, val = np.empty(size, np.int32), np.empty(size)
     m = 0
     for q in range(len(ids)):
-        one, two = adata[aptr[q] : aptr[q + 1]], bdata[bptr[q] : bptr[q + 1]]
+        L = ptr[ids[q] + 1] - ptr[ids[q]]
+        one, two = adata[astart[q] : astart[q] + L], bdata[bptr[q] : bptr[q + 1]]
         m = _write(vptr, vidx, vval, ptr[ids[q]], one, two, layout, eta, idx, val, m)
         row_ptr[q + 1] = m
     return row_ptr, idx[:m], val[:m]

@@ -101,7 +101,7 @@ def _scratch(layout, longest):
 
 @loop
 def _join(w, layout, eta, legal):
-    """For j = 1 .. m the score of label c after j labels s, at [s * K + c]; the ends."""
+    """For j = 1 .. m scores of label c after j labels s, at [s * K + c]; the ends."""
     K, order = layout.labels, layout.order
     size, rows = 0, 1
     for _ in range(order):

@@ -1,4 +1,4 @@
-"""Sequences of tokens or labels: one flat array with offsets, and labels of any kind."""
+"""Sequences of tokens or labels: one flat array with offsets; labels of any kind."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Sequences:
         return len(self.offsets) - 1
 
     def __getitem__(self, key: Any) -> Any:
-        """One sequence by number; several, as `Sequences`, by slice, mask or indices."""
+        """One sequence by number; several, as `Sequences`, by slice, mask, indices."""
         if isinstance(key, int | np.integer):
             i = range(len(self))[key]
             return self.flat[self.offsets[i] : self.offsets[i + 1]]

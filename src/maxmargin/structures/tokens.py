@@ -60,7 +60,7 @@ def gather(X: Any) -> Gathered:
         j = next(j for j, width in enumerate(widths) if width != widths[0])
         i = [i for i, kind in enumerate(kinds) if kind][j]
         raise ValueError(
-            f"sequence {i} has {widths[j]} features per token, those before it {widths[0]}"
+            f"sequence {i} has {widths[j]} features per token, others {widths[0]}"
         )
     matrix = (
         sp.vstack(filled, "csr") if sp.issparse(filled[0]) else np.concatenate(filled)
