@@ -8,9 +8,10 @@ deletes or inserts, an opening score at the first and extension scores at the ot
     semi-global  from border to border, never along one: what overhangs is free
     local        from a match to a match, anywhere; semi-global and local may be empty
 
-States M, E, F (last move: match, insert, delete) make this exact for any scores, also
-where reopening a gap would pay more than extending it [Gotoh 1982]. A row of the table
-is a few passes without branches over aligned scratch rows; the run of inserts along it,
+An insert is never followed by a delete, so matches determine the path between them.
+States M, E, F (last move: match, insert, delete) are exact for any scores, also where
+reopening a gap would pay more than extending it [Gotoh 1982]. A row of the table is a
+few passes without branches over aligned scratch rows; the run of inserts along it,
 E[j] = max(open[j], E[j - 1] + g[j]), is unrolled to distance 8 so that it vectorises.
 A path is a row of integers: start row, start column, moves.
 """
@@ -95,7 +96,7 @@ def _batch(rows, cols, lo, hi, start, match, row_gap, col_gap, mode, affine):
     ptr, score = np.zeros(len(rows) + 1, np.int64), np.empty(len(rows))
     out = np.empty(rows.sum() + cols.sum() + 2 * len(rows), np.int32)
     trace = np.empty(_largest(rows, start), np.uint8)
-    V = _scratch(17, cols.max())
+    V = _scratch(16, cols.max())
     r, c = 0, 0
     for b in range(len(rows)):
         m, n = rows[b], cols[b]
@@ -110,7 +111,7 @@ def _batch(rows, cols, lo, hi, start, match, row_gap, col_gap, mode, affine):
             cells = match[at[i] : at[i + 1]]
             if mode == GLOBAL:
                 k = 0 if i == 0 else 1
-                left += row_gap[k, s] + V[15 + k, 7]
+                left += row_gap[k, s] + V[14 + k, 7]
             border = left if first[i] == 0 and mode != LOCAL else -np.inf
             if affine:
                 _affine_row(cells, first[i], row_gap, s, mode, border, V, bits)
@@ -151,56 +152,56 @@ def _scratch(k, n):
 def _columns(gap, c, n, V):
     """Gap scores by column, aligned as the values; insert extensions also summed.
 
-    Rows 9-12, 13: sums of 1-4 and 8 extensions that end at the column; 14: insert
-    opening; 15, 16: delete opening and extension by slot.
+    Rows 8-11, 12: sums of 1-4 and 8 extensions that end at the column; 13: insert
+    opening; 14, 15: delete opening and extension by slot.
     """
     s = np.zeros(9)
     for j in range(n + 1):
-        V[15, j + 7] = gap[2, c + j]
-        V[16, j + 7] = gap[3, c + j]
+        V[14, j + 7] = gap[2, c + j]
+        V[15, j + 7] = gap[3, c + j]
         if j < n:
-            V[14, j + 8] = gap[0, c + j]
+            V[13, j + 8] = gap[0, c + j]
             for k in range(8, 0, -1):
                 s[k] = s[k - 1] + gap[1, c + j]
             for k in range(4):
-                V[9 + k, j + 8] = s[k + 1]
-            V[13, j + 8] = s[8]
+                V[8 + k, j + 8] = s[k + 1]
+            V[12, j + 8] = s[8]
 
 
 @loop
 def _top(mode, reach, opening, extend, V):
-    """Values on the upper border, columns 0 to `reach`."""
-    H, ME = V[0], V[1]
-    for k in range(9):
+    """Values on the upper border, columns 0 to `reach`; deletes may start there."""
+    H, M, MF = V[0], V[2], V[3]
+    for k in range(8):
         for j in range(V.shape[1]):
             V[k, j] = -np.inf
     if mode != LOCAL:
         H[7] = 0.0
         for j in range(reach):
             if mode == SEMIGLOBAL:
-                H[j + 8] = 0.0
+                H[j + 8] = M[j + 8] = MF[j + 8] = 0.0
             elif j == 0:
-                H[8] = V[14, 8] + opening
+                H[8] = V[13, 8] + opening
             else:
-                H[j + 8] = H[j + 7] + (V[9, j + 8] + extend)
-            ME[j + 8] = H[j + 8]
+                H[j + 8] = H[j + 7] + (V[8, j + 8] + extend)
 
 
 @loop
 def _end(end, mode, i, m, n, a, b, V):
     """Better of `end` and the ends in row i: value, cell and last move."""
-    H, ME, F, M, MF, E = V[0], V[1], V[2], V[3], V[4], V[5]
+    H, M, MF, E = V[0], V[2], V[3], V[4]
     best, at_i, at_j, state = end
     if mode == LOCAL:
-        top = _peak(b - a, M[a:], V[8, a:])
+        top = _peak(b - a, M[a:], V[7, a:])
         if top > best:
             best, at_i, at_j = top, i + 1, a + 1
             while M[at_j + 7] != top:
                 at_j += 1
     elif mode == SEMIGLOBAL and i < m - 1:
-        if b == n and ME[n + 7] > best:
-            best, at_i, at_j = ME[n + 7], i + 1, n
-            state = INSERT if E[n + 7] > M[n + 7] else MATCH
+        v = max(M[n + 7], E[n + 7])
+        if b == n and v > best:
+            best, at_i, at_j = v, i + 1, n
+            state = INSERT if v > M[n + 7] else MATCH
     elif mode == SEMIGLOBAL:
         for j in range(a + 1, b + 1):
             v = MF[j + 7] if j < n else M[j + 7]
@@ -217,25 +218,24 @@ def _end(end, mode, i, m, n, a, b, V):
 def _affine_row(match, a, rg, i, mode, border, V, trace):
     """States of row i; column a + k is at 7 + k of the slices.
 
-    Bits 1: F > M, 2: E > M and F, 4: E > M, 8: F extends, 16: E extends,
-    32: M starts a path.
+    Bits 1: F > M, 2: E > M and F, 4: F extends, 8: E extends, 16: M starts a path.
     """
-    H, ME, F, M, MF = V[0, a:], V[1, a:], V[2, a:], V[3, a:], V[4, a:]
-    E, EO, B = V[5, a:], V[6, a:], V[7, a:]
-    gap, slot_open, slot_extend = V[14, a:], V[15, a:], V[16, a:]
+    H, F, M, MF = V[0, a:], V[1, a:], V[2, a:], V[3, a:]
+    E, EO, B = V[4, a:], V[5, a:], V[6, a:]
+    gap, slot_open, slot_extend = V[13, a:], V[14, a:], V[15, a:]
     fresh = 0.0 if mode == LOCAL else -np.inf
     opening, extend = rg[0, i], rg[1, i]
     for j in range(len(match)):
         h = H[j + 7]
         m = max(h, fresh) + match[j]
-        fo = ME[j + 8] + (opening + slot_open[j + 8])
+        fo = M[j + 8] + (opening + slot_open[j + 8])
         fe = F[j + 8] + (extend + slot_extend[j + 8])
         f = max(fo, fe)
         M[j + 8] = m
         F[j + 8] = f
         MF[j + 8] = max(m, f)
-        bits = np.uint8(f > m) | (np.uint8(fe > fo) << 3)
-        trace[j] = bits | (np.uint8(h < fresh) << 5)
+        bits = np.uint8(f > m) | (np.uint8(fe > fo) << 2)
+        trace[j] = bits | (np.uint8(h < fresh) << 4)
     for j in range(8):
         E[j] = -np.inf
         EO[j] = -np.inf
@@ -246,29 +246,26 @@ def _affine_row(match, a, rg, i, mode, border, V, trace):
         EO[j + 8] = MF[j + 7] + (gap[j + 8] + s)
     _run(len(match), a, EO, V, rg[3, i + 1], B, E)
     for j in range(len(match)):
-        m, mf, e = M[j + 8], MF[j + 8], E[j + 8]
+        mf, e = MF[j + 8], E[j + 8]
         H[j + 8] = max(mf, e)
-        ME[j + 8] = max(m, e)
-        bits = (np.uint8(e > mf) << 1) | (np.uint8(e > m) << 2)
-        trace[j] |= bits | (np.uint8(e > EO[j + 8]) << 4)
+        trace[j] |= (np.uint8(e > mf) << 1) | (np.uint8(e > EO[j + 8]) << 3)
     H[7] = border
-    ME[7] = -np.inf
 
 
 @loop
 def _linear_row(match, a, rg, i, mode, border, V, trace):
-    """As `_affine_row` with one state; bits 1, 2 and 32."""
-    H, ME, M, MF = V[0, a:], V[1, a:], V[3, a:], V[4, a:]
-    E, B, gap, slot = V[5, a:], V[7, a:], V[14, a:], V[15, a:]
+    """As `_affine_row` without a state for extensions; bits 1, 2 and 16."""
+    H, M, MF, B = V[0, a:], V[2, a:], V[3, a:], V[6, a:]
+    E, gap, slot = V[4, a:], V[13, a:], V[14, a:]
     fresh = 0.0 if mode == LOCAL else -np.inf
     opening = rg[0, i]
     for j in range(len(match)):
         h = H[j + 7]
         m = max(h, fresh) + match[j]
-        f = H[j + 8] + (opening + slot[j + 8])
+        f = MF[j + 8] + (opening + slot[j + 8])
         M[j + 8] = m
         MF[j + 8] = max(m, f)
-        trace[j] = np.uint8(f > m) | (np.uint8(h < fresh) << 5)
+        trace[j] = np.uint8(f > m) | (np.uint8(h < fresh) << 4)
     for j in range(8):
         v = border if j == 7 else -np.inf
         H[j] = v
@@ -279,13 +276,12 @@ def _linear_row(match, a, rg, i, mode, border, V, trace):
         trace[j] |= np.uint8(H[j + 8] > MF[j + 8]) << 1
     k = len(match)
     E[k + 7] = H[k + 6] + (gap[k + 7] + rg[2, i + 1])
-    ME[k + 7] = max(M[k + 7], E[k + 7])
 
 
 @loop
 def _run(n, a, EO, V, s, B, E):
     """E[j] = max(EO[j], E[j - 1] + g[j] + s) along a row; entry 8 is the first."""
-    g1, g2, g3, g4, g8 = V[9, a:], V[10, a:], V[11, a:], V[12, a:], V[13, a:]
+    g1, g2, g3, g4, g8 = V[8, a:], V[9, a:], V[10, a:], V[11, a:], V[12, a:]
     s2, s3, s4, s8 = 2.0 * s, 3.0 * s, 4.0 * s, 8.0 * s
     for j in range(n):
         near = max(EO[j + 8], EO[j + 7] + (g1[j + 8] + s))
@@ -310,11 +306,6 @@ def _peak(n, M, R):
 
 
 @loop
-def _best_state(bits):
-    return INSERT if bits & 2 else DELETE if bits & 1 else MATCH
-
-
-@loop
 def _trace_back(lo, start, mode, affine, trace, i, j, state, out, k):
     """Moves of the path that ends in cell (i, j) with `state`, from out[k] on."""
     first = k
@@ -326,15 +317,16 @@ def _trace_back(lo, start, mode, affine, trace, i, j, state, out, k):
             i -= 1
         if state != DELETE:
             j -= 1
-        if i == 0 or j == 0 or (state == MATCH and bits & 32):
+        if i == 0 or j == 0 or (state == MATCH and bits & 16):
             break
         before = trace[start[i - 1] - start[0] + j - 1 - lo[i - 1]]
-        if state == MATCH or not affine:
-            state = _best_state(before)
-        elif state == DELETE:
-            if not bits & 8:
-                state = INSERT if before & 4 else MATCH
-        elif not bits & 16:
+        if affine and state == DELETE:
+            state = DELETE if bits & 4 else MATCH
+        elif affine and state == INSERT and bits & 8:
+            continue
+        elif state == MATCH or not affine and state == INSERT:
+            state = INSERT if before & 2 else DELETE if before & 1 else MATCH
+        else:
             state = DELETE if before & 1 else MATCH
     if mode == GLOBAL:
         for step in range(i + j):

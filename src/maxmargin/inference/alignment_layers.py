@@ -102,14 +102,16 @@ def _fill(lo, hi, start, match, counts, rg, cg, k, mode, trace):
     """Trace of one table; per layer the best value, and its cell and last move."""
     m, n = len(lo), cg.shape[1] - 1
     H = np.full((n + 1, k), -np.inf)
-    ME, F, M, MF, E = H.copy(), H.copy(), H.copy(), H.copy(), H.copy()
+    F, M, MF, E = H.copy(), H.copy(), H.copy(), H.copy()
+    above = np.empty(k)  # state M of the cell above, before it is overwritten
     value, end = np.full(k, -np.inf), np.zeros((k, 3), np.int64)
     if mode != LOCAL:
         H[0, 0] = 0.0
         for j in range(hi[0]):
             step = cg[min(j, 1), j] + rg[2 + min(j, 1), 0] if mode == GLOBAL else 0.0
             H[j + 1, 0] = H[j, 0] + step
-            ME[j + 1, 0] = H[j + 1, 0]
+            if mode == SEMIGLOBAL:
+                M[j + 1, 0] = 0.0
     if mode != GLOBAL:
         value[0] = 0.0
     left = 0.0
@@ -119,16 +121,17 @@ def _fill(lo, hi, start, match, counts, rg, cg, k, mode, trace):
         if mode == GLOBAL:
             left += rg[min(i, 1), i] + cg[2 + min(i, 1), 0]
         diagonal[:] = H[a]
-        H[a] = MF[a] = ME[a] = E[a] = -np.inf
+        H[a] = MF[a] = E[a] = -np.inf
         if a == 0 and mode != LOCAL:
             H[0, 0] = MF[0, 0] = left
         for j in range(a, hi[i]):
             cell = start[i] + j - a
             bits, shift = trace[cell - start[0]], counts[cell]
+            above[:] = M[j + 1]
             _match(diagonal, match[cell], shift, mode, M[j + 1], bits)
             diagonal[:] = H[j + 1]
             _gaps(
-                M[j + 1], F[j + 1], ME[j + 1], MF[j], E[j], rg[0, i] + cg[2, j + 1],
+                M[j + 1], F[j + 1], above, MF[j], E[j], rg[0, i] + cg[2, j + 1],
                 rg[1, i] + cg[3, j + 1], cg[0, j] + rg[2, i + 1],
                 cg[1, j] + rg[3, i + 1], H[j + 1], MF[j + 1], E[j + 1], bits,
             )  # fmt: skip
@@ -138,7 +141,7 @@ def _fill(lo, hi, start, match, counts, rg, cg, k, mode, trace):
 
 @loop
 def _match(before, score, shift, mode, M, bits):
-    """State M of a cell from the best of the cell before; bit 32: a path starts."""
+    """State M of a cell from the best of the cell before; bit 16: a path starts."""
     if shift > 0:
         M[0] = -np.inf
         bits[0] = 0
@@ -147,17 +150,17 @@ def _match(before, score, shift, mode, M, bits):
         bits[c] = 0
     if mode == LOCAL and shift < len(M) and not before[0] > 0.0:
         M[shift] = score
-        bits[shift] = 32
+        bits[shift] = 16
 
 
 @loop
 def _gaps(
-    M, F, ME, MF_left, E_left, delete, delete_on, insert, insert_on, H, MF, E, bits
+    M, F, above, MF_left, E_left, delete, delete_on, insert, insert_on, H, MF, E, bits
 ):
     """States F and E of a cell, and what its neighbours see of it."""
     for c in range(len(M)):
         m = M[c]
-        fo, fe = ME[c] + delete, F[c] + delete_on
+        fo, fe = above[c] + delete, F[c] + delete_on
         f = max(fo, fe)
         eo, ee = MF_left[c] + insert, E_left[c] + insert_on
         e = max(eo, ee)
@@ -166,10 +169,9 @@ def _gaps(
         E[c] = e
         MF[c] = mf
         H[c] = max(mf, e)
-        ME[c] = max(m, e)
         bits[c] |= (
-            np.uint8(f > m) | (np.uint8(e > mf) << 1) | (np.uint8(e > m) << 2)
-            | (np.uint8(fe > fo) << 3) | (np.uint8(ee > eo) << 4)
+            np.uint8(f > m) | (np.uint8(e > mf) << 1)
+            | (np.uint8(fe > fo) << 2) | (np.uint8(ee > eo) << 3)
         )  # fmt: skip
 
 
@@ -209,15 +211,14 @@ def _trace_back(lo, start, counts, mode, trace, end, layer, out, k):
             layer -= counts[cell]
         i -= state != INSERT
         j -= state != DELETE
-        if i == 0 or j == 0 or (state == MATCH and bits & 32):
+        if i == 0 or j == 0 or (state == MATCH and bits & 16):
             break
         before = trace[start[i - 1] - start[0] + j - 1 - lo[i - 1], layer]
         if state == MATCH:
             state = INSERT if before & 2 else DELETE if before & 1 else MATCH
         elif state == DELETE:
-            if not bits & 8:
-                state = INSERT if before & 4 else MATCH
-        elif not bits & 16:
+            state = DELETE if bits & 4 else MATCH
+        elif not bits & 8:
             state = DELETE if before & 1 else MATCH
     if mode == GLOBAL:
         for step in range(i + j):

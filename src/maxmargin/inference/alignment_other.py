@@ -94,9 +94,9 @@ def _values(m, n, lo, hi, start, match, row_gap, col_gap, r, c, b, mode):
                     before = max(before, 0.0)
                 V[0, i, j] = before + match[start[r + i - 1] + j - 1 - lo[r + i - 1]]
             if i > 0 and (j > a or (j == 0 and a == 0)):
-                first = max(V[MATCH, i - 1, j], V[INSERT, i - 1, j])
                 V[DELETE, i, j] = max(
-                    first + _gap(row_gap, col_gap, s + i - 1, c + j, DELETE, False),
+                    V[MATCH, i - 1, j]
+                    + _gap(row_gap, col_gap, s + i - 1, c + j, DELETE, False),
                     V[DELETE, i - 1, j]
                     + _gap(row_gap, col_gap, s + i - 1, c + j, DELETE, True),
                 )
@@ -165,6 +165,8 @@ def _joins(
                 into = values[v, i, j]
             if v == move or (v == 3 and (mode != LOCAL or later != MATCH)):
                 continue
+            if v == INSERT and later == DELETE:
+                continue
             if later < 0 and not _may_end(i, j, v, m, n, mode):
                 continue
             total = into + rest
@@ -215,8 +217,8 @@ def _write(best, values, given, row_gap, col_gap, r, c, b, mode, out, k):
                 row_gap, col_gap, r + b + i, c + j, move, True
             )
             if here != again:
-                other = DELETE + INSERT - move
-                move = other if values[other, i, j] > values[MATCH, i, j] else MATCH
+                deleted = move == INSERT and values[DELETE, i, j] > values[MATCH, i, j]
+                move = DELETE if deleted else MATCH
     out[first - 2], out[first - 1] = i, j
     for step in range((k - first) // 2):
         other = k - 1 - step
