@@ -1,142 +1,34 @@
-"""Weights of an alignment model: where they lie, and the loops that read and count them.
+"""The loops of alignment models: tables filled from weights, features of paths.
 
-    score(i, j) = sum over pairs b of views  u_b(i)' W_b v_b(j)
-
-with u, v indicators of symbols or real vectors. A table is filled row by row: for fixed
-i the rows of all W_b with the same right view are added up first, then looked up along
-j. Pairs without windows depend only on the letters at i and j, so for a large batch
-their sum is tabulated once for all combinations that occur and looked up once per cell.
-
-The weights are laid out in full, (left symbols, right symbols) per pair, then gaps;
-`home` and `factor` say which coordinate of w, times which number, an entry is: tied
-entries share a home, and a known matrix has one home and its scores as factors.
+A table is filled row by row: for fixed i the rows of all W_b with the same right view
+are added up, then looked up along j. Pairs without windows depend only on the letters
+at i and j, so for a large batch their sum is tabulated once for all combinations that
+occur and looked up once per cell. Sums are always formed in the same order, so a table
+has the same bits whichever way it was filled.
 """
 
 from __future__ import annotations
-
-from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from maxmargin.arrays import Floats, Ints, Labels, Rows
 from maxmargin.inference.alignment import DELETE, INSERT, MATCH, Tables
 from maxmargin.jit import loop
-from maxmargin.structures.alignment_inputs import Side, Symbols
-from maxmargin.structures.alignment_views import Gaps, Pair, View
-
-OPEN, EXTEND, SLOT = 0, 1, 2  # rows of Tables.row_gap and col_gap
-
-
-class Layout(NamedTuple):
-    """Where the weights of a bound model lie."""
-
-    blocks: Ints  # (pairs, 7) right, left row; offset; left, right size; left, right real
-    left_gaps: Ints  # (k, 4) row of row_gap, whether a slot, row of codes, offset
-    right_gaps: Ints  # (k, 4) the same for col_gap
-    home: Labels  # (entries,) coordinate of w; empty: the entry itself
-    factor: Floats  # (entries,) empty with `home`
-    local: Labels  # (pairs,) 1 where both views are letters of one position
-    dim: int
-
-    def full(self, w: Floats) -> Floats:
-        """All entries from the weights."""
-        return w[self.home] * self.factor if len(self.home) else w
-
-
-def lay_weights(
-    symbols: Symbols, model: Sequence[Pair], gaps: Gaps, left: Sequence[View],
-    right: Sequence[View], symmetric: bool,
-) -> Layout:  # fmt: skip
-    """Offsets of all pairs and gap views; `left`, `right`: views as they are coded."""
-    rows: list[tuple[int, ...]] = []
-    ties, factors, local, offset = [], [], [], 0
-    spans: dict[tuple[View, View], int] = {}
-    for pair in model:
-        a, b = symbols.size(pair.left), symbols.size(pair.right)
-        index = offset + np.arange(a * b).reshape(a, b)
-        tie, factor = index, np.ones((a, b))
-        mirror = spans.get((pair.right, pair.left))
-        if pair.table is not None:
-            tie, factor = np.full_like(index, offset), _known_scores(pair, symbols)
-        elif symmetric and pair.left == pair.right:
-            tie = np.minimum(index, index.T)
-        elif symmetric and mirror is not None:
-            tie = mirror + np.arange(a * b).reshape(b, a).T
-        if pair.table is None:
-            spans[pair.left, pair.right] = offset
-        rows.append((
-            row_of(right, pair.right, symbols), row_of(left, pair.left, symbols),
-            offset, a, b, int(pair.left.real), int(pair.right.real),
-        ))  # fmt: skip
-        local.append(all(_is_local(v) for v in (pair.left, pair.right)))
-        ties.append(tie.ravel())
-        factors.append(factor.ravel())
-        offset += a * b
-    left_gaps, right_gaps, gap_ties = _lay_gaps(symbols, gaps, left, right, offset)
-    tie = np.concatenate([*ties, gap_ties])
-    factor = np.concatenate([*factors, np.ones(len(gap_ties))])
-    coordinates, home = np.unique(tie, return_inverse=True)
-    plain = len(coordinates) == len(tie) and (factor == 1.0).all()
-    order = np.lexsort(([r[0] for r in rows], [r[6] for r in rows]))
-    return Layout(
-        np.array(rows, np.int64)[order],
-        np.array(left_gaps, np.int64).reshape(-1, 4),
-        np.array(right_gaps, np.int64).reshape(-1, 4),
-        np.empty(0, np.int32) if plain else home.astype(np.int32),
-        np.empty(0) if plain else factor,
-        np.array(local, np.int32)[order],
-        len(coordinates),
-    )
-
-
-def row_of(views: Sequence[View], view: View, symbols: Symbols) -> int:
-    """Row of the codes, or first column of the vectors, of a view."""
-    if not view.real:
-        return [v for v in views if not v.real].index(view)
-    real = [v for v in views if v.real]
-    return sum(symbols.size(v) for v in real[: real.index(view)])
-
-
-def _is_local(view: View) -> bool:
-    return view.reach == 0 and view.bins is None and not view.real
-
-
-def _known_scores(pair: Pair, symbols: Symbols) -> Floats:
-    letters = [symbols.letters[v.tracks[0]] for v in (pair.left, pair.right)]
-    number = {letter: k for k, letter in enumerate(pair.table.letters)}
-    for letter in (*letters[0], *letters[1]):
-        if letter not in number:
-            raise ValueError(f"the substitution matrix has no row for {letter!r}")
-    a, b = ([number[v] for v in known] for known in letters)
-    return np.asarray(pair.table.scores, np.float64)[np.ix_(a, b)]
-
-
-def _lay_gaps(
-    symbols: Symbols, gaps: Gaps, left: Sequence[View], right: Sequence[View],
-    offset: int,
-) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]], Ints]:  # fmt: skip
-    """Entries of the gap views: deletes, then inserts; tied ones point back."""
-    kinds = [(OPEN, False, gaps.opening), (SLOT, True, gaps.slot)]
-    if gaps.affine:
-        kinds.append((EXTEND, False, gaps.extension))
-    sides: tuple[list[tuple[int, ...]], list[tuple[int, ...]]] = ([], [])
-    ties, first = [], offset
-    for skipped, other, views, others in ((0, 1, left, right), (1, 0, right, left)):
-        for kind, slot, described in kinds:
-            for view in described:
-                side = other if slot else skipped
-                coded = list(gaps.slot) if slot else others if side != skipped else views
-                row = row_of(coded, view, symbols)
-                sides[side].append((kind, int(slot), row, offset))
-                index = offset + np.arange(symbols.size(view, slot))
-                ties.append(index)
-                offset += len(index)
-    flat = np.concatenate(ties) if ties else np.empty(0, np.int64)
-    if gaps.tied:
-        half = len(flat) // 2
-        flat = first + np.concatenate([np.arange(half), np.arange(half)])
-    return sides[0], sides[1], flat
+from maxmargin.structures.alignment_inputs import Side
+from maxmargin.structures.alignment_layout import (
+    EXTEND,
+    FIRST,
+    LEFT,
+    LEFT_REAL,
+    LEFT_SIZE,
+    OPEN,
+    RIGHT,
+    RIGHT_REAL,
+    RIGHT_SIZE,
+    SLOT,
+    WIDE,
+    Layout,
+)
 
 
 def fill_tables(
@@ -162,20 +54,14 @@ def collapse(
 ) -> tuple[tuple[Side, Side], Layout, Floats]:
     """The same scores with all local pairs tabulated as one pair of joint letters."""
     s, t = sides
-    k, c = len(s.first), len(t.first)
-    blocks = layout.blocks[layout.local == 1]
-    known = np.empty(k * c)
-    _fill_grid(s.first, t.first, s.codes, t.codes, blocks, full, known)
-    joint = np.array([[len(t.codes), len(s.codes), len(full), k, c, 0, 0]])
-    rest = layout.blocks[layout.local == 0]
-    cut = int((rest[:, 6] == 0).sum())
-    merged = np.concatenate([rest[:cut], joint, rest[cut:]])
-    both = [
-        side._replace(codes=np.concatenate([side.codes, side.joint[None]]))
-        for side in sides
-    ]
-    full = np.concatenate([full, known])
-    return (both[0], both[1]), layout._replace(blocks=merged), full
+    local = layout.blocks[:, WIDE] == 0
+    known = np.empty(len(s.first) * len(t.first))
+    _fill_grid(s.first, t.first, s.codes, t.codes, layout.blocks[local], full, known)
+    joint = [len(t.codes), len(s.codes), len(full), len(s.first), len(t.first), 0, 0, 0]
+    blocks = np.concatenate([np.array([joint]), layout.blocks[~local]])
+    codes = [np.concatenate([side.codes, side.joint[None]]) for side in sides]
+    both = s._replace(codes=codes[0]), t._replace(codes=codes[1])
+    return both, layout._replace(blocks=blocks), np.concatenate([full, known])
 
 
 def path_features(
@@ -197,46 +83,57 @@ def _fill(
     left, right, l_ptr, r_ptr, l_codes, r_codes, l_real, r_real, blocks, full,
     lo, hi, start, match,
 ):  # fmt: skip
-    most = 1
-    for b in range(len(blocks)):
-        most = max(most, blocks[b, 4])
-    total = np.empty(most)
+    groups = _groups(blocks)
+    total = np.empty(blocks[:, RIGHT_SIZE].max())
+    widest = np.empty((hi - lo).max())
     r = 0
     for p in range(len(left)):
-        f, g = l_ptr[left[p]], r_ptr[right[p]]
-        for i in range(f, l_ptr[left[p] + 1]):
+        g = r_ptr[right[p]]
+        for i in range(l_ptr[left[p]], l_ptr[left[p] + 1]):
             row = match[start[r] : start[r + 1]]
             row[:] = 0.0
-            b = 0
-            while b < len(blocks):
-                e = b + 1
-                while e < len(blocks) and blocks[e, 0] == blocks[b, 0] and (
-                    blocks[e, 6] == blocks[b, 6]
-                ):
-                    e += 1
-                if blocks[b, 6] == 1:
-                    _sum_rows(blocks[b:e], i, l_codes, l_real, full, total)
-                    _dot(total, r_real, g + lo[r], blocks[b, 0], blocks[b, 4], row)
+            for q in range(len(groups) - 1):
+                same = blocks[groups[q] : groups[q + 1]]
+                if same[0, RIGHT_REAL] == 1:
+                    _sum_rows(same, i, l_codes, l_real, full, total)
+                    _dot(total, r_real, g + lo[r], same[0], row)
                 else:
-                    codes = r_codes[blocks[b, 0], g + lo[r] : g + hi[r]]
-                    _look_up(blocks[b:e], i, l_codes, l_real, full, total, codes, row)
-                b = e
+                    codes = r_codes[same[0, RIGHT], g + lo[r] : g + hi[r]]
+                    _look_up(same, i, l_codes, l_real, full, total, codes,
+                             widest[: len(row)], row)  # fmt: skip
             r += 1
 
 
 @loop
-def _look_up(blocks, i, l_codes, l_real, full, total, codes, row):
-    """Add the pairs with one right view: their rows summed first where that is less."""
-    k, real = blocks[0, 4], False
-    for b in range(len(blocks)):
-        real |= blocks[b, 5] == 1
-    if real or len(blocks) * k < (len(blocks) - 1) * len(row):
+def _groups(blocks):
+    """Where the right view changes."""
+    out = np.zeros(len(blocks) + 1, np.int64)
+    k = 1
+    for b in range(1, len(blocks)):
+        a, z = blocks[b - 1], blocks[b]
+        if a[RIGHT] != z[RIGHT] or a[RIGHT_REAL] != z[RIGHT_REAL] or a[WIDE] != z[WIDE]:
+            out[k] = b
+            k += 1
+    out[k] = len(blocks)
+    return out[: k + 1]
+
+
+@loop
+def _look_up(blocks, i, l_codes, l_real, full, total, codes, sums, row):
+    """Add pairs with one right view: their weights summed first where that is less."""
+    k, real = blocks[0, RIGHT_SIZE], blocks[:, LEFT_REAL].max() == 1
+    if len(blocks) == 1 and not real:
+        first = blocks[0, FIRST] + l_codes[blocks[0, LEFT], i] * k
+        _gather(full[first : first + k], codes, row)
+    elif real or len(blocks) * k < (len(blocks) - 1) * len(row):
         _sum_rows(blocks, i, l_codes, l_real, full, total)
         _gather(total, codes, row)
     else:
+        sums[:] = 0.0
         for b in range(len(blocks)):
-            first = blocks[b, 2] + l_codes[blocks[b, 1], i] * k
-            _gather(full[first : first + k], codes, row)
+            first = blocks[b, FIRST] + l_codes[blocks[b, LEFT], i] * k
+            _gather(full[first : first + k], codes, sums)
+        row += sums
 
 
 @loop
@@ -248,28 +145,28 @@ def _gather(weights, codes, row):
 @loop
 def _sum_rows(blocks, i, l_codes, l_real, full, total):
     """total = sum over pairs of u(i)' W."""
-    k = blocks[0, 4]
+    k = blocks[0, RIGHT_SIZE]
     total[:k] = 0.0
     for b in range(len(blocks)):
-        offset = blocks[b, 2]
-        if blocks[b, 5] == 0:
-            first = offset + l_codes[blocks[b, 1], i] * k
+        if blocks[b, LEFT_REAL] == 0:
+            first = blocks[b, FIRST] + l_codes[blocks[b, LEFT], i] * k
             for c in range(k):
                 total[c] += full[first + c]
         else:
-            for d in range(blocks[b, 3]):
-                x = l_real[i, blocks[b, 1] + d]
+            for d in range(blocks[b, LEFT_SIZE]):
+                x = l_real[i, blocks[b, LEFT] + d]
+                first = blocks[b, FIRST] + d * k
                 for c in range(k):
-                    total[c] += x * full[offset + d * k + c]
+                    total[c] += x * full[first + c]
 
 
 @loop
-def _dot(total, r_real, first, column, k, row):
+def _dot(total, r_real, first, block, row):
     for j in range(len(row)):
-        y = r_real[first + j]
+        y = r_real[first + j, block[RIGHT] : block[RIGHT] + block[RIGHT_SIZE]]
         v = 0.0
-        for c in range(k):
-            v += total[c] * y[column + c]
+        for c in range(len(y)):
+            v += total[c] * y[c]
         row[j] += v
 
 
@@ -277,13 +174,18 @@ def _dot(total, r_real, first, column, k, row):
 def _fill_grid(rows, cols, l_codes, r_codes, blocks, full, out):
     """Scores of all pairs of positions (rows, cols), symbols only."""
     n = len(cols)
+    groups = _groups(blocks)
+    sums = np.empty(n)
     out[:] = 0.0
-    for b in range(len(blocks)):
-        k = blocks[b, 4]
-        codes = r_codes[blocks[b, 0]][cols]
+    for g in range(len(groups) - 1):
+        codes = r_codes[blocks[groups[g], RIGHT]][cols]
         for q in range(len(rows)):
-            first = blocks[b, 2] + l_codes[blocks[b, 1], rows[q]] * k
-            _gather(full[first : first + k], codes, out[q * n : (q + 1) * n])
+            sums[:] = 0.0
+            for b in range(groups[g], groups[g + 1]):
+                k = blocks[b, RIGHT_SIZE]
+                first = blocks[b, FIRST] + l_codes[blocks[b, LEFT], rows[q]] * k
+                _gather(full[first : first + k], codes, sums)
+            out[q * n : (q + 1) * n] += sums
 
 
 @loop
@@ -311,8 +213,8 @@ def _psi(
     n = len(left)
     per_move = 1 + len(left_gaps) + len(right_gaps)
     for b in range(len(blocks)):
-        a, c = blocks[b, 5] * blocks[b, 3], blocks[b, 6] * blocks[b, 4]
-        per_move += max(a, 1) * max(c, 1)
+        wide = blocks[b, LEFT_SIZE] if blocks[b, LEFT_REAL] == 1 else 1
+        per_move += wide * (blocks[b, RIGHT_SIZE] if blocks[b, RIGHT_REAL] == 1 else 1)
     out_ptr = np.zeros(n + 1, np.int64)
     idx, val = np.empty(1024, np.int32), np.empty(1024)
     for p in range(n):
@@ -386,14 +288,15 @@ def _add_match(
     i, j, sign, l_codes, r_codes, l_real, r_real, blocks, home, factor, acc, seen, t
 ):
     for b in range(len(blocks)):
-        k, l_real_view, r_real_view = blocks[b, 4], blocks[b, 5] == 1, blocks[b, 6] == 1
-        for d in range(blocks[b, 3] if l_real_view else 1):
-            u = l_real[i, blocks[b, 1] + d] if l_real_view else 1.0
-            a = d if l_real_view else l_codes[blocks[b, 1], i]
-            for c in range(k if r_real_view else 1):
-                v = r_real[j, blocks[b, 0] + c] if r_real_view else 1.0
-                z = c if r_real_view else r_codes[blocks[b, 0], j]
-                entry = blocks[b, 2] + a * k + z
+        left, right, k = blocks[b, LEFT], blocks[b, RIGHT], blocks[b, RIGHT_SIZE]
+        wide, high = blocks[b, LEFT_REAL] == 1, blocks[b, RIGHT_REAL] == 1
+        for d in range(blocks[b, LEFT_SIZE] if wide else 1):
+            u = l_real[i, left + d] if wide else 1.0
+            a = d if wide else l_codes[left, i]
+            for c in range(k if high else 1):
+                v = r_real[j, right + c] if high else 1.0
+                z = c if high else r_codes[right, j]
+                entry = blocks[b, FIRST] + a * k + z
                 q, x = entry, sign * u * v
                 if len(home) > 0:
                     q, x = home[entry], x * factor[entry]
