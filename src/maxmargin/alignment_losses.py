@@ -1,10 +1,10 @@
 """How wrong an alignment is: the share of reference pairs that it misses.
 
-    Delta(y, y') = 1 - |{(i, j) matched in y' : (u, j) matched in y, |i - u| <= shift}| / M
+    Delta(y, y') = 1 - |{(i, j) in y' : (u, j) in y, |i - u| <= shift}| / M
 
-with M the number of matches of the reference y. Shift 0 is Q, shift 4 is Q4. The form is
-"pairs": a sum over matches, so it enters the table of an alignment. Outputs are rows of
-a start and moves, see `maxmargin.inference.alignment`.
+over matches, with M the number of matches of the reference y. Shift 0 is Q, shift 4 is
+Q4. The form is "pairs": a sum over matches, so it enters the table of an alignment.
+Outputs are rows of a start and moves, see `maxmargin.inference.alignment`.
 
 [1] Yu 2011, section 4.3.1.
 """

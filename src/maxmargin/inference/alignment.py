@@ -141,7 +141,7 @@ def _largest(rows, start):
 
 @loop
 def _scratch(k, n):
-    """k rows that start on a cache line; grid column c is at c + 7."""
+    """Rows that start on a cache line; grid column c is at c + 7."""
     width = (n + 23) // 8 * 8
     flat = np.empty(k * width + 8)
     skip = (64 - flat.ctypes.data % 64) % 64 // 8
@@ -171,47 +171,43 @@ def _columns(gap, c, n, V):
 @loop
 def _top(mode, reach, opening, extend, V):
     """Values on the upper border, columns 0 to `reach`; deletes may start there."""
-    H, M, MF = V[0], V[2], V[3]
     for k in range(8):
         for j in range(V.shape[1]):
             V[k, j] = -np.inf
     if mode != LOCAL:
-        H[7] = 0.0
-        for j in range(reach):
+        V[0, 7] = 0.0
+        for j in range(8, reach + 8):
             if mode == SEMIGLOBAL:
-                H[j + 8] = M[j + 8] = MF[j + 8] = 0.0
-            elif j == 0:
-                H[8] = V[13, 8] + opening
+                V[0, j] = V[2, j] = V[3, j] = 0.0
             else:
-                H[j + 8] = H[j + 7] + (V[8, j + 8] + extend)
+                step = V[13, 8] + opening if j == 8 else V[8, j] + extend
+                V[0, j] = V[0, j - 1] + step
 
 
 @loop
 def _end(end, mode, i, m, n, a, b, V):
     """Better of `end` and the ends in row i: value, cell and last move."""
-    H, M, MF, E = V[0], V[2], V[3], V[4]
-    best, at_i, at_j, state = end
+    best = end
     if mode == LOCAL:
-        top = _peak(b - a, M[a:], V[7, a:])
-        if top > best:
-            best, at_i, at_j = top, i + 1, a + 1
-            while M[at_j + 7] != top:
-                at_j += 1
+        top = _peak(b - a, V[2, a:], V[7, a:])
+        if top > best[0]:
+            j = a + 8
+            while V[2, j] != top:
+                j += 1
+            best = (top, i + 1, j - 7, MATCH)
     elif mode == SEMIGLOBAL and i < m - 1:
-        v = max(M[n + 7], E[n + 7])
-        if b == n and v > best:
-            best, at_i, at_j = v, i + 1, n
-            state = INSERT if v > M[n + 7] else MATCH
+        v = max(V[2, n + 7], V[4, n + 7])
+        if b == n and v > best[0]:
+            best = (v, i + 1, n, INSERT if v > V[2, n + 7] else MATCH)
     elif mode == SEMIGLOBAL:
         for j in range(a + 1, b + 1):
-            v = MF[j + 7] if j < n else M[j + 7]
-            if v > best:
-                best, at_i, at_j = v, m, j
-                state = DELETE if v > M[j + 7] else MATCH
+            v = V[3 if j < n else 2, j + 7]
+            if v > best[0]:
+                best = (v, m, j, DELETE if v > V[2, j + 7] else MATCH)
     elif i == m - 1:
-        best, at_i, at_j = H[n + 7], m, n
-        state = INSERT if best > MF[n + 7] else DELETE if best > M[n + 7] else MATCH
-    return best, at_i, at_j, state
+        v, mf = V[0, n + 7], V[3, n + 7]
+        best = (v, m, n, INSERT if v > mf else DELETE if v > V[2, n + 7] else MATCH)
+    return best
 
 
 @loop
@@ -324,7 +320,7 @@ def _trace_back(lo, start, mode, affine, trace, i, j, state, out, k):
             state = DELETE if bits & 4 else MATCH
         elif affine and state == INSERT and bits & 8:
             continue
-        elif state == MATCH or not affine and state == INSERT:
+        elif state == MATCH or (not affine and state == INSERT):
             state = INSERT if before & 2 else DELETE if before & 1 else MATCH
         else:
             state = DELETE if before & 1 else MATCH

@@ -2,7 +2,7 @@
 
 Some matches (i, j) count. With c the number of counted matches on the way into a cell,
 
-    M[i + 1, j + 1, c] = max over moves into (i, j) of  [i, j, c - counts(i, j)] + match,
+    M[i + 1, j + 1, c] = match[i, j] + best[i, j, c - counts(i, j)],
 
 and likewise for gaps, whose layers are those of the cell they come from. The layers of
 a cell lie side by side, so all inner loops vectorise. Memory is a byte per cell and
@@ -15,6 +15,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from maxmargin.arrays import Floats, Ints, Ragged
 from maxmargin.inference.alignment import (
@@ -35,11 +36,11 @@ class CountedPaths(NamedTuple):
     ptr: Ints  # (b + 1,)
     paths: Ragged
     score: Floats
-    count: Ints
+    hits: Ints
 
 
 def paths_by_count(
-    tables: Tables, counts: Ints, layers: Ints, mode: int
+    tables: Tables, counts: NDArray[np.uint8], layers: Ints, mode: int
 ) -> CountedPaths:
     """Best path of each table for each attainable count.
 
@@ -58,7 +59,7 @@ def paths_by_count(
     >>> one, gap = np.array([1]), np.full((4, 2), -1.0)
     >>> tables = Tables(one, one, *band(one, one, 1), np.array([5.0]), gap, gap)
     >>> found = paths_by_count(tables, np.ones(1, np.uint8), np.array([2]), GLOBAL)
-    >>> found.count.tolist(), found.score.tolist()
+    >>> found.hits.tolist(), found.score.tolist()
     ([0, 1], [-2.0, 5.0])
     """
     room = int((layers * (tables.rows + tables.cols + 2)).sum())

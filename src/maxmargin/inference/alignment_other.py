@@ -57,8 +57,8 @@ def _batch(rows, cols, lo, hi, start, match, row_gap, col_gap, ptr, data, mode):
         best = _joins(best, values, given, m, n, match, lo, start, row_gap, col_gap,
                       r, c, b, mode)  # fmt: skip
         score[b] = best[0]
-        k = _write(best, values, given, row_gap, col_gap, r, c, b, mode, out, out_ptr[b])
-        out_ptr[b + 1] = k
+        out_ptr[b + 1] = _write(best, values, given, row_gap, col_gap, r, c, b, mode,
+                                out, out_ptr[b])  # fmt: skip
         r, c = r + m, c + n + 1
     return out_ptr, out[: out_ptr[-1]].copy(), score
 
@@ -120,7 +120,9 @@ def _may_end(i, j, move, m, n, mode):
         return move == MATCH
     if move == MATCH:
         return i == m or j == n
-    return (move == DELETE and i == m and j < n) or (move == INSERT and j == n and i < m)
+    if move == DELETE:
+        return i == m and j < n
+    return j == n and i < m
 
 
 @loop

@@ -3,7 +3,7 @@
 x is a pair of sequences s, t; y is an alignment: a set of matches (i, j), increasing in
 both, and the gaps between them. With phi from a model of views (`alignment_views`),
 
-    <w, psi(x, y)> = scale * ( sum over matches  <w, phi(i, j)>  +  sum over gaps  <w, gap> )
+    <w, psi(x, y)> = scale * (sum over matches <w, phi(i, j)> + sum over gaps <w, gap>)
 
 scale = 1, or 1 / (|s| + |t|). The scores of all pairs of positions are filled into a
 table; the best path through it is the best alignment (`inference.alignment`: global,
@@ -24,22 +24,44 @@ import numpy as np
 
 from maxmargin.arrays import Floats, Ints, Ragged, Rows, pointers
 from maxmargin.inference.alignment import (
-    MODES, Tables, affine_paths, band, linear_paths,
-)  # fmt: skip
+    MODES,
+    Tables,
+    affine_paths,
+    band,
+    linear_paths,
+)
 from maxmargin.inference.alignment_layers import paths_by_count
 from maxmargin.inference.alignment_other import other_paths
 from maxmargin.structures.alignment_augment import correct_cells, lower_correct
 from maxmargin.structures.alignment_features import (
-    collapse, fill_tables, path_features,
-)  # fmt: skip
+    collapse,
+    fill_tables,
+    path_features,
+)
 from maxmargin.structures.alignment_inputs import (
-    Side, Symbols, encode_side, is_real, lay_out, learn_letters, learn_symbols,
-    record_name, tracks_of,
-)  # fmt: skip
-from maxmargin.structures.alignment_layout import Layout, lay_weights, weight_names
+    Side,
+    Symbols,
+    distinct_sequences,
+    encode_side,
+    is_real,
+    lay_out,
+    learn_letters,
+    learn_symbols,
+    tracks_of,
+)
+from maxmargin.structures.alignment_layout import (
+    WIDE,
+    Layout,
+    lay_weights,
+    weight_names,
+)
 from maxmargin.structures.alignment_paths import (
-    check_columns, columns_of, decode_path, encode_path, outside_band,
-)  # fmt: skip
+    check_columns,
+    columns_of,
+    decode_path,
+    encode_path,
+    outside_band,
+)
 from maxmargin.structures.alignment_views import Gaps, Pair, View, simple
 from maxmargin.structures.base import Answer, Augment, Found, Layers, Structure
 
@@ -108,7 +130,7 @@ class Alignment(Structure):
             raise ValueError(f"mode={self.mode!r} is not one of {names}")
         if self.band is not None and self.band < 0:
             raise ValueError(f"band={self.band} must not be negative")
-        (left, left_names), (right, right_names), _ = _distinct(X)
+        (left, left_names), (right, right_names), _ = distinct_sequences(X)
         letters, widths = learn_letters(
             [*left, *right], [*left_names, *right_names], self.alphabets
         )
@@ -139,7 +161,7 @@ class Alignment(Structure):
 
     def encode(self, X: Sequence[Any]) -> Pairs:
         """Pairs (s, t) of sequences, each a string or a mapping of tracks."""
-        (left, left_names), (right, right_names), (a, b) = _distinct(X)
+        (left, left_names), (right, right_names), (a, b) = distinct_sequences(X)
         sides = []
         for seqs, names, views in (
             (left, left_names, self._views(0)), (right, right_names, self._views(1)),
@@ -230,7 +252,7 @@ class Alignment(Structure):
             sizes.append(size)
             found.append(layers.paths)
             scores.append(layers.score * np.repeat(self._scale(x, some), size))
-            losses.append(1.0 - layers.count / np.repeat(total, size))
+            losses.append(1.0 - layers.hits / np.repeat(total, size))
         return Layers(
             pointers(_flat(sizes)), Ragged.concat(found), _flat(scores), _flat(losses)
         )
@@ -285,6 +307,22 @@ class Alignment(Structure):
             return None
         return weight_names(self.symbols, self.pairs, self.gaps, self.layout)
 
+    def substitution(self, w: Floats, track: str) -> tuple[tuple[Any, ...], Floats]:
+        """Letters of a track, and the learned scores of each pair of them."""
+        assert self.layout is not None
+        view, full = View((track,)), self.layout.full(w)
+        letters = self.symbols.letters.get(track, ())
+        total, offset, found = np.zeros((len(letters), len(letters))), 0, False
+        for pair in self.pairs:
+            size = self.symbols.size(pair.left) * self.symbols.size(pair.right)
+            if pair.left == pair.right == view:
+                total += full[offset : offset + size].reshape(total.shape)
+                found = True
+            offset += size
+        if not found:
+            raise ValueError(f"the model has no pair of {track!r} with {track!r}")
+        return letters, total
+
     @property
     def _width(self) -> int:
         return 2**40 if self.band is None else self.band
@@ -293,7 +331,8 @@ class Alignment(Structure):
         if not self.normalize:
             return np.ones(len(ids))
         rows, cols = x.sizes
-        return 1.0 / (rows[ids] + cols[ids])
+        total: Floats = (rows[ids] + cols[ids]).astype(np.float64)
+        return 1.0 / total
 
     def _tables(
         self, x: Pairs, ids: Ints, w: Floats, cells: int = CELLS
@@ -304,14 +343,17 @@ class Alignment(Structure):
         area = rows[ids] * np.minimum(cols[ids], 2 * self._width + 2)
         sides, layout, full = (x.s, x.t), self.layout, self.layout.full(w)
         grid = len(x.s.first) * len(x.t.first)
-        if (layout.blocks[:, -1] == 0).sum() > 1 and area.sum() > grid:
+        if (layout.blocks[:, WIDE] == 0).sum() > 1 and area.sum() > grid:
             sides, layout, full = collapse(sides, layout, full)
         begin = 0
         for end in _cuts_of(area, cells):
             some = ids[begin:end]
             lo, hi, start = band(rows[some], cols[some], self._width)
-            yield some, fill_tables(
-                x.left[some], x.right[some], lo, hi, start, sides, layout, full
+            yield (
+                some,
+                fill_tables(
+                    x.left[some], x.right[some], lo, hi, start, sides, layout, full
+                ),
             )
             begin = end
 
@@ -346,22 +388,3 @@ def _cuts_of(area: Ints, cells: int) -> Iterator[int]:
         filled += size
     if filled:
         yield len(area)
-
-
-def _distinct(X: Sequence[Any]) -> tuple[Any, Any, tuple[Ints, Ints]]:
-    """Distinct sequences on each side with names for messages; which each pair has."""
-    sides: list[tuple[list[Any], list[str]]] = [([], []), ([], [])]
-    seen: list[dict[Any, int]] = [{}, {}]
-    which = np.empty((2, len(X)), np.int64)
-    for q, pair in enumerate(X):
-        if isinstance(pair, str) or len(pair) != 2:
-            raise ValueError(f"pair {q}: two sequences are needed")
-        for side, sequence in enumerate(pair):
-            key = sequence if isinstance(sequence, str) else id(sequence)
-            if key not in seen[side]:
-                seen[side][key] = len(sides[side][0])
-                where = f"pair {q}, {('first', 'second')[side]} sequence"
-                sides[side][0].append(sequence)
-                sides[side][1].append(record_name(sequence, where))
-            which[side, q] = seen[side][key]
-    return sides[0], sides[1], (which[0], which[1])

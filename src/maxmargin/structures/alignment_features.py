@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.arrays import Floats, Ints, Labels, Rows
+from maxmargin.arrays import Floats, Ints, Ragged, Rows
 from maxmargin.inference.alignment import DELETE, INSERT, MATCH, Tables
 from maxmargin.jit import loop
 from maxmargin.structures.alignment_inputs import Side
 from maxmargin.structures.alignment_layout import (
     EXTEND,
     FIRST,
+    LAST,
     LEFT,
     LEFT_REAL,
     LEFT_SIZE,
@@ -57,7 +58,8 @@ def collapse(
     local = layout.blocks[:, WIDE] == 0
     known = np.empty(len(s.first) * len(t.first))
     _fill_grid(s.first, t.first, s.codes, t.codes, layout.blocks[local], full, known)
-    joint = [len(t.codes), len(s.codes), len(full), len(s.first), len(t.first), 0, 0, 0]
+    sizes = len(s.first), len(t.first)
+    joint = [len(t.codes), len(s.codes), len(full), *sizes, 0, 0, 0, 1]
     blocks = np.concatenate([np.array([joint]), layout.blocks[~local]])
     codes = [np.concatenate([side.codes, side.joint[None]]) for side in sides]
     both = s._replace(codes=codes[0]), t._replace(codes=codes[1])
@@ -66,16 +68,29 @@ def collapse(
 
 def path_features(
     left: Ints, right: Ints, sides: tuple[Side, Side], layout: Layout, affine: bool,
-    plus: tuple[Ints, Labels], minus: tuple[Ints, Labels], scale: Floats,
+    plus: Ragged, minus: Ragged, scale: Floats,
 ) -> Rows:  # fmt: skip
-    """scale * (features of the path `plus` - features of the path `minus`)."""
+    """Features of the paths `plus` minus those of the paths `minus`, times `scale`."""
     s, t = sides
+    real = layout.blocks[:, LEFT_REAL : RIGHT_REAL + 1].any(axis=1)
+    symbols, vectors = layout.blocks[~real], layout.blocks[real]
+    most = max(len(symbols), len(layout.left_gaps) + len(layout.right_gaps))
+    where = (left, right, s.ptr, t.ptr, s.codes, t.codes)
+    gaps = (layout.left_gaps, layout.right_gaps, affine)
+    parts = []
+    for paths in (plus, minus):
+        ptr = np.zeros(paths.n + 1, np.int64)
+        idx = np.empty(len(paths.data) * most, np.int64)
+        _entries(*where, s.slots, t.slots, symbols, *gaps, *paths, ptr, idx)
+        parts += [ptr, idx]
+    extra = Rows.empty(len(left))
+    if len(vectors):
+        size = int((vectors[:, LEFT_SIZE] * vectors[:, RIGHT_SIZE]).sum())
+        extra = Rows(
+            *_vector_entries(*where, s.real, t.real, vectors, size, *plus, *minus)
+        )
     acc = np.zeros(layout.dim)
-    return Rows(
-        *_psi(left, right, s.ptr, t.ptr, s.codes, t.codes, s.slots, t.slots, s.real,
-              t.real, layout.blocks, layout.left_gaps, layout.right_gaps, layout.home,
-              layout.factor, affine, *plus, *minus, scale, acc)
-    )  # fmt: skip
+    return Rows(*_sum_up(*parts, *extra, layout.home, layout.factor, scale, acc))
 
 
 @loop
@@ -83,109 +98,89 @@ def _fill(
     left, right, l_ptr, r_ptr, l_codes, r_codes, l_real, r_real, blocks, full,
     lo, hi, start, match,
 ):  # fmt: skip
-    groups = _groups(blocks)
-    total = np.empty(blocks[:, RIGHT_SIZE].max())
-    widest = np.empty((hi - lo).max())
+    widest, most = 1, 1
+    for r in range(len(lo)):
+        widest = max(widest, hi[r] - lo[r])
+    for b in range(len(blocks)):
+        most = max(most, blocks[b, RIGHT_SIZE])
+    total, sums = np.empty(most), np.empty(widest)
     r = 0
     for p in range(len(left)):
-        g = r_ptr[right[p]]
         for i in range(l_ptr[left[p]], l_ptr[left[p] + 1]):
-            row = match[start[r] : start[r + 1]]
-            row[:] = 0.0
-            for q in range(len(groups) - 1):
-                same = blocks[groups[q] : groups[q + 1]]
-                if same[0, RIGHT_REAL] == 1:
-                    _sum_rows(same, i, l_codes, l_real, full, total)
-                    _dot(total, r_real, g + lo[r], same[0], row)
+            row, a = match[start[r] : start[r + 1]], r_ptr[right[p]] + lo[r]
+            for j in range(len(row)):
+                row[j] = 0.0
+                sums[j] = 0.0
+            for b in range(len(blocks)):
+                k, right_view = blocks[b, RIGHT_SIZE], blocks[b, RIGHT]
+                first = blocks[b, FIRST]
+                if blocks[b, LEFT_REAL] == 1:
+                    _project(l_real[i], blocks[b], full, total)
+                    weights = total[:k]
                 else:
-                    codes = r_codes[same[0, RIGHT], g + lo[r] : g + hi[r]]
-                    _look_up(same, i, l_codes, l_real, full, total, codes,
-                             widest[: len(row)], row)  # fmt: skip
+                    first += l_codes[blocks[b, LEFT], i] * k
+                    weights = full[first : first + k]
+                if blocks[b, RIGHT_REAL] == 1:
+                    _dot(weights, r_real, a, right_view, sums[: len(row)])
+                else:
+                    _gather(weights, r_codes[right_view, a : a + len(row)], sums)
+                if blocks[b, LAST] == 1:
+                    for j in range(len(row)):
+                        row[j] += sums[j]
+                        sums[j] = 0.0
             r += 1
 
 
 @loop
-def _groups(blocks):
-    """Where the right view changes."""
-    out = np.zeros(len(blocks) + 1, np.int64)
-    k = 1
-    for b in range(1, len(blocks)):
-        a, z = blocks[b - 1], blocks[b]
-        if a[RIGHT] != z[RIGHT] or a[RIGHT_REAL] != z[RIGHT_REAL] or a[WIDE] != z[WIDE]:
-            out[k] = b
-            k += 1
-    out[k] = len(blocks)
-    return out[: k + 1]
-
-
-@loop
-def _look_up(blocks, i, l_codes, l_real, full, total, codes, sums, row):
-    """Add pairs with one right view: their weights summed first where that is less."""
-    k, real = blocks[0, RIGHT_SIZE], blocks[:, LEFT_REAL].max() == 1
-    if len(blocks) == 1 and not real:
-        first = blocks[0, FIRST] + l_codes[blocks[0, LEFT], i] * k
-        _gather(full[first : first + k], codes, row)
-    elif real or len(blocks) * k < (len(blocks) - 1) * len(row):
-        _sum_rows(blocks, i, l_codes, l_real, full, total)
-        _gather(total, codes, row)
-    else:
-        sums[:] = 0.0
-        for b in range(len(blocks)):
-            first = blocks[b, FIRST] + l_codes[blocks[b, LEFT], i] * k
-            _gather(full[first : first + k], codes, sums)
-        row += sums
-
-
-@loop
 def _gather(weights, codes, row):
-    for j in range(len(row)):
+    for j in range(len(codes)):
         row[j] += weights[np.uint32(codes[j])]
 
 
 @loop
-def _sum_rows(blocks, i, l_codes, l_real, full, total):
-    """total = sum over pairs of u(i)' W."""
-    k = blocks[0, RIGHT_SIZE]
-    total[:k] = 0.0
-    for b in range(len(blocks)):
-        if blocks[b, LEFT_REAL] == 0:
-            first = blocks[b, FIRST] + l_codes[blocks[b, LEFT], i] * k
-            for c in range(k):
-                total[c] += full[first + c]
-        else:
-            for d in range(blocks[b, LEFT_SIZE]):
-                x = l_real[i, blocks[b, LEFT] + d]
-                first = blocks[b, FIRST] + d * k
-                for c in range(k):
-                    total[c] += x * full[first + c]
+def _project(x, block, full, total):
+    """Left vector times the weights of a pair."""
+    k = block[RIGHT_SIZE]
+    for c in range(k):
+        total[c] = 0.0
+    for d in range(block[LEFT_SIZE]):
+        v, first = x[block[LEFT] + d], block[FIRST] + d * k
+        for c in range(k):
+            total[c] += v * full[first + c]
 
 
 @loop
-def _dot(total, r_real, first, block, row):
+def _dot(weights, r_real, first, column, row):
     for j in range(len(row)):
-        y = r_real[first + j, block[RIGHT] : block[RIGHT] + block[RIGHT_SIZE]]
         v = 0.0
-        for c in range(len(y)):
-            v += total[c] * y[c]
+        for c in range(len(weights)):
+            v += weights[c] * r_real[first + j, column + c]
         row[j] += v
 
 
 @loop
 def _fill_grid(rows, cols, l_codes, r_codes, blocks, full, out):
-    """Scores of all pairs of positions (rows, cols), symbols only."""
+    """Scores of all pairs of positions (rows, cols), symbols only; as `_fill`."""
     n = len(cols)
-    groups = _groups(blocks)
-    sums = np.empty(n)
-    out[:] = 0.0
-    for g in range(len(groups) - 1):
-        codes = r_codes[blocks[groups[g], RIGHT]][cols]
+    codes, sums = np.empty(n, np.int32), np.empty(n)
+    begin = 0
+    for q in range(len(out)):
+        out[q] = 0.0
+    for b in range(len(blocks)):
+        if blocks[b, LAST] == 0:
+            continue
+        for j in range(n):
+            codes[j] = r_codes[blocks[b, RIGHT], cols[j]]
         for q in range(len(rows)):
-            sums[:] = 0.0
-            for b in range(groups[g], groups[g + 1]):
-                k = blocks[b, RIGHT_SIZE]
-                first = blocks[b, FIRST] + l_codes[blocks[b, LEFT], rows[q]] * k
+            for j in range(n):
+                sums[j] = 0.0
+            for c in range(begin, b + 1):
+                k = blocks[c, RIGHT_SIZE]
+                first = blocks[c, FIRST] + l_codes[blocks[c, LEFT], rows[q]] * k
                 _gather(full[first : first + k], codes, sums)
-            out[q * n : (q + 1) * n] += sums
+            for j in range(n):
+                out[q * n + j] += sums[j]
+        begin = b + 1
 
 
 @loop
@@ -205,101 +200,126 @@ def _gap_scores(which, ptr, codes, slots, gaps, full, out):
 
 
 @loop
-def _psi(
-    left, right, l_ptr, r_ptr, l_codes, r_codes, l_slots, r_slots, l_real, r_real,
-    blocks, left_gaps, right_gaps, home, factor, affine, ptr, data, ptr2, data2,
-    scale, acc,
+def _entries(
+    left, right, l_ptr, r_ptr, l_codes, r_codes, l_slots, r_slots, blocks, l_gaps,
+    r_gaps, affine, ptr, data, out_ptr, idx,
 ):  # fmt: skip
+    """Entries of the weights that each path uses, one by one."""
+    t = 0
+    for p in range(len(ptr) - 1):
+        f, g = l_ptr[left[p]], r_ptr[right[p]]
+        before = -1
+        if ptr[p] < ptr[p + 1]:
+            i, j = np.int64(data[ptr[p]]), np.int64(data[ptr[p] + 1])
+        for k in range(ptr[p] + 2, ptr[p + 1]):
+            move = data[k]
+            kind = EXTEND if affine and move == before else OPEN
+            if move == MATCH:
+                for b in range(len(blocks)):
+                    row = l_codes[blocks[b, LEFT], f + i] * blocks[b, RIGHT_SIZE]
+                    column = r_codes[blocks[b, RIGHT], g + j]
+                    idx[t] = blocks[b, FIRST] + row + column
+                    t += 1
+            for e in range(len(l_gaps)):
+                kind_e, row, first = l_gaps[e, 0], l_gaps[e, 2], l_gaps[e, 3]
+                if move == DELETE and kind_e == kind:
+                    idx[t] = first + l_codes[row, f + i]
+                    t += 1
+                elif move == INSERT and kind_e == kind + SLOT:
+                    idx[t] = first + l_slots[row, f + left[p] + i]
+                    t += 1
+            for e in range(len(r_gaps)):
+                kind_e, row, first = r_gaps[e, 0], r_gaps[e, 2], r_gaps[e, 3]
+                if move == INSERT and kind_e == kind:
+                    idx[t] = first + r_codes[row, g + j]
+                    t += 1
+                elif move == DELETE and kind_e == kind + SLOT:
+                    idx[t] = first + r_slots[row, g + right[p] + j]
+                    t += 1
+            i += move != INSERT
+            j += move != DELETE
+            before = move
+        out_ptr[p + 1] = t
+
+
+@loop
+def _vector_entries(
+    left, right, l_ptr, r_ptr, l_codes, r_codes, l_real, r_real, blocks, size,
+    ptr, data, ptr2, data2,
+):  # fmt: skip
+    """Sums of u(i) (x) v(j) over matches, for the pairs with real views."""
     n = len(left)
-    per_move = 1 + len(left_gaps) + len(right_gaps)
-    for b in range(len(blocks)):
-        wide = blocks[b, LEFT_SIZE] if blocks[b, LEFT_REAL] == 1 else 1
-        per_move += wide * (blocks[b, RIGHT_SIZE] if blocks[b, RIGHT_REAL] == 1 else 1)
-    out_ptr = np.zeros(n + 1, np.int64)
-    idx, val = np.empty(1024, np.int32), np.empty(1024)
+    out_ptr = np.arange(n + 1) * size
+    idx, val = np.empty(n * size, np.int32), np.zeros(n * size)
     for p in range(n):
-        one, two = data[ptr[p] : ptr[p + 1]], data2[ptr2[p] : ptr2[p + 1]]
-        seen = np.empty((len(one) + len(two)) * per_move, np.int32)
-        f, g, t = l_ptr[left[p]], r_ptr[right[p]], 0
-        for sign, path in ((1.0, one), (-1.0, two)):
-            if len(path) > 2:
-                t = _walk(path, sign, f, g, f + left[p], g + right[p], l_codes, r_codes,
-                          l_slots, r_slots, l_real, r_real, blocks, left_gaps,
-                          right_gaps, home, factor, affine, acc, seen, t)  # fmt: skip
-        m = out_ptr[p]
-        while m + t > len(idx):
-            idx, val = np.append(idx, np.empty_like(idx)), np.append(val, val)
-        for q in np.sort(seen[:t]):
+        for side in range(2):
+            path = data[ptr[p] : ptr[p + 1]]
+            if side == 1:
+                path = data2[ptr2[p] : ptr2[p + 1]]
+            i, j = l_ptr[left[p]], r_ptr[right[p]]
+            if len(path) > 0:
+                i, j = i + path[0], j + path[1]
+            for move in path[2:]:
+                at = p * size
+                for b in range(len(blocks) if move == MATCH else 0):
+                    k = blocks[b, RIGHT_SIZE]
+                    for d in range(blocks[b, LEFT_SIZE]):
+                        u = 1.0 if side == 0 else -1.0
+                        if blocks[b, LEFT_REAL] == 1:
+                            u *= l_real[i, blocks[b, LEFT] + d]
+                        elif l_codes[blocks[b, LEFT], i] != d:
+                            continue
+                        if blocks[b, RIGHT_REAL] == 1:
+                            for c in range(k):
+                                v = r_real[j, blocks[b, RIGHT] + c]
+                                val[at + d * k + c] += u * v
+                        else:
+                            val[at + d * k + r_codes[blocks[b, RIGHT], j]] += u
+                    at += blocks[b, LEFT_SIZE] * k
+                i += move != INSERT
+                j += move != DELETE
+        at = p * size
+        for b in range(len(blocks)):
+            for e in range(blocks[b, LEFT_SIZE] * blocks[b, RIGHT_SIZE]):
+                idx[at] = blocks[b, FIRST] + e
+                at += 1
+    return out_ptr, idx, val
+
+
+@loop
+def _sum_up(ptr, idx, ptr2, idx2, ptr3, idx3, val3, home, factor, scale, acc):
+    """Entries of each row added up, those of the second list subtracted."""
+    n = len(scale)
+    out_ptr = np.zeros(n + 1, np.int64)
+    most = len(idx3) + ptr[n] + ptr2[n]
+    out, val, seen = np.empty(most, np.int32), np.empty(most), np.empty(most, np.int32)
+    for p in range(n):
+        one, two, three = (
+            ptr[p + 1] - ptr[p],
+            ptr2[p + 1] - ptr2[p],
+            ptr3[p + 1] - ptr3[p],
+        )
+        t, m = 0, out_ptr[p]
+        for e in range(one + two + three):
+            if e < one:
+                entry, v = idx[ptr[p] + e], 1.0
+            elif e < one + two:
+                entry, v = idx2[ptr2[p] + e - one], -1.0
+            else:
+                at = ptr3[p] + e - one - two
+                entry, v = np.int64(idx3[at]), val3[at]
+            if len(home) > 0:
+                v *= factor[entry]
+                entry = np.int64(home[entry])
+            if acc[entry] == 0.0:
+                seen[t] = entry
+                t += 1
+            acc[entry] += v
+        for e in range(t):
+            q = seen[e]
             if acc[q] != 0.0:
-                idx[m], val[m] = q, acc[q] * scale[p]
+                out[m], val[m] = q, acc[q] * scale[p]
                 acc[q] = 0.0
                 m += 1
         out_ptr[p + 1] = m
-    return out_ptr, idx[: out_ptr[n]].copy(), val[: out_ptr[n]].copy()
-
-
-@loop
-def _walk(
-    path, sign, f, g, f_slot, g_slot, l_codes, r_codes, l_slots, r_slots, l_real,
-    r_real, blocks, left_gaps, right_gaps, home, factor, affine, acc, seen, t,
-):  # fmt: skip
-    """Add sign * features of the moves of a path; `seen` lists what was touched."""
-    i, j, before = path[0], path[1], -1
-    for k in range(2, len(path)):
-        move = path[k]
-        kind = EXTEND if affine and move == before else OPEN
-        if move == MATCH:
-            t = _add_match(f + i, g + j, sign, l_codes, r_codes, l_real, r_real, blocks,
-                           home, factor, acc, seen, t)  # fmt: skip
-        elif move == DELETE:
-            t = _add_gap(kind, f + i, sign, l_codes, left_gaps, home, acc, seen, t)
-            t = _add_gap(kind + SLOT, g_slot + j, sign, r_slots, right_gaps, home, acc,
-                         seen, t)  # fmt: skip
-        else:
-            t = _add_gap(kind, g + j, sign, r_codes, right_gaps, home, acc, seen, t)
-            t = _add_gap(kind + SLOT, f_slot + i, sign, l_slots, left_gaps, home, acc,
-                         seen, t)  # fmt: skip
-        i += move != INSERT
-        j += move != DELETE
-        before = move
-    return t
-
-
-@loop
-def _add_gap(kind, i, sign, codes, gaps, home, acc, seen, t):
-    for g in range(len(gaps)):
-        if gaps[g, 0] == kind:
-            entry = gaps[g, 3] + codes[gaps[g, 2], i]
-            t = _add(entry if len(home) == 0 else home[entry], sign, acc, seen, t)
-    return t
-
-
-@loop
-def _add(q, v, acc, seen, t):
-    if acc[q] == 0.0:
-        seen[t] = q
-        t += 1
-    acc[q] += v
-    return t
-
-
-@loop
-def _add_match(
-    i, j, sign, l_codes, r_codes, l_real, r_real, blocks, home, factor, acc, seen, t
-):
-    for b in range(len(blocks)):
-        left, right, k = blocks[b, LEFT], blocks[b, RIGHT], blocks[b, RIGHT_SIZE]
-        wide, high = blocks[b, LEFT_REAL] == 1, blocks[b, RIGHT_REAL] == 1
-        for d in range(blocks[b, LEFT_SIZE] if wide else 1):
-            u = l_real[i, left + d] if wide else 1.0
-            a = d if wide else l_codes[left, i]
-            for c in range(k if high else 1):
-                v = r_real[j, right + c] if high else 1.0
-                z = c if high else r_codes[right, j]
-                entry = blocks[b, FIRST] + a * k + z
-                q, x = entry, sign * u * v
-                if len(home) > 0:
-                    q, x = home[entry], x * factor[entry]
-                if x != 0.0:
-                    t = _add(q, x, acc, seen, t)
-    return t
+    return out_ptr, out[:m].copy(), val[:m].copy()

@@ -58,6 +58,25 @@ def tracks_of(sequence: Any, where: str) -> dict[str, Any]:
     return tracks
 
 
+def distinct_sequences(X: Sequence[Any]) -> tuple[Any, Any, tuple[Ints, Ints]]:
+    """Distinct sequences on each side with names for messages; which each pair has."""
+    sides: list[tuple[list[Any], list[str]]] = [([], []), ([], [])]
+    seen: list[dict[Any, int]] = [{}, {}]
+    which = np.empty((2, len(X)), np.int64)
+    for q, pair in enumerate(X):
+        if isinstance(pair, str) or len(pair) != 2:
+            raise ValueError(f"pair {q}: two sequences are needed")
+        for side, sequence in enumerate(pair):
+            key = sequence if isinstance(sequence, str) else id(sequence)
+            if key not in seen[side]:
+                seen[side][key] = len(sides[side][0])
+                where = f"pair {q}, {('first', 'second')[side]} sequence"
+                sides[side][0].append(sequence)
+                sides[side][1].append(record_name(sequence, where))
+            which[side, q] = seen[side][key]
+    return sides[0], sides[1], (which[0], which[1])
+
+
 def is_real(values: Any) -> bool:
     """Whether a track holds vectors."""
     return isinstance(values, np.ndarray) and values.ndim == 2
@@ -162,12 +181,12 @@ def symbol_keys(at: Positions, view: View, slot: bool, letters: Mapping) -> Ints
         where = np.repeat(at.ptr[:-1], sizes + 1)
         slots = pointers(sizes + 1)
         inside = np.arange(slots[-1]) - np.repeat(slots[:-1], sizes + 1)
-        length, offsets = np.repeat(sizes, sizes + 1), (-1, 0)
+        length, offsets = np.repeat(sizes, sizes + 1), range(-1, 1)
     else:
         where = np.repeat(at.ptr[:-1], sizes)
         inside = np.arange(at.ptr[-1]) - where
         length = np.repeat(sizes, sizes)
-        offsets = tuple(range(-view.reach, view.reach + 1))
+        offsets = range(-view.reach, view.reach + 1)
     key = np.zeros(len(inside), np.int64)
     most = 1
     for track in view.tracks:

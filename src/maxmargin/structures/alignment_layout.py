@@ -2,9 +2,9 @@
 
     score(i, j) = sum over pairs b of views  u_b(i)' W_b v_b(j)
 
-with u, v indicators of symbols or real vectors. All W_b, (left symbols, right symbols),
-lie one after the other, then the weights of gaps: those of a delete, those of an insert,
-each opening, slot, extension. `home` and `factor` say which coordinate of w, times which
+with u, v indicators of symbols or real vectors. All W_b, (left, right symbols), lie one
+after the other, then the weights of gaps: those of a delete, those of an insert, each
+opening, slot, extension. `home` and `factor` say which coordinate of w, times which
 number, an entry is: tied entries share a home, and a known substitution matrix has one
 home and its scores as factors.
 """
@@ -22,14 +22,15 @@ from maxmargin.structures.alignment_views import Gaps, Pair, View
 
 OPEN, EXTEND, SLOT = 0, 1, 2  # rows of Tables.row_gap and col_gap
 # Columns of `Layout.blocks`: row of the right and the left view, first entry, number of
-# left and right symbols, whether left and right are real, whether windows or reals.
-RIGHT, LEFT, FIRST, LEFT_SIZE, RIGHT_SIZE, LEFT_REAL, RIGHT_REAL, WIDE = range(8)
+# left and right symbols, whether left and right are real, whether there are windows or
+# reals, whether it is the last pair with this right view.
+RIGHT, LEFT, FIRST, LEFT_SIZE, RIGHT_SIZE, LEFT_REAL, RIGHT_REAL, WIDE, LAST = range(9)
 
 
 class Layout(NamedTuple):
     """Where the weights of a bound model lie."""
 
-    blocks: Ints  # (pairs, 8) see `Block`; local pairs first, then by right view
+    blocks: Ints  # (pairs, 9) see above; local pairs first, then by right view
     left_gaps: Ints  # (k, 4) row of row_gap, whether a slot, row of codes, offset
     right_gaps: Ints  # (k, 4) the same for col_gap
     home: Labels  # (entries,) coordinate of w; empty: the entry itself
@@ -65,7 +66,7 @@ def lay_weights(
         rows.append((
             row_of(right, pair.right, symbols), row_of(left, pair.left, symbols),
             offset, a, b, int(pair.left.real), int(pair.right.real),
-            int(not (_is_local(pair.left) and _is_local(pair.right))),
+            int(not (_is_local(pair.left) and _is_local(pair.right))), 1,
         ))  # fmt: skip
         ties.append(tie.ravel())
         factors.append(factor.ravel())
@@ -76,9 +77,13 @@ def lay_weights(
     coordinates, home = np.unique(tie, return_inverse=True)
     plain = len(coordinates) == len(tie) and (factor == 1.0).all()
     blocks = np.array(rows, np.int64)
-    order = np.lexsort((blocks[:, 0], blocks[:, 6], blocks[:, 7]))
+    blocks = blocks[
+        np.lexsort((blocks[:, RIGHT], blocks[:, RIGHT_REAL], blocks[:, WIDE]))
+    ]
+    group = blocks[:, [RIGHT, RIGHT_REAL, WIDE]]
+    blocks[:-1, LAST] = (group[1:] != group[:-1]).any(axis=1)
     return Layout(
-        blocks[order],
+        blocks,
         np.array(left_gaps, np.int64).reshape(-1, 4),
         np.array(right_gaps, np.int64).reshape(-1, 4),
         np.empty(0, np.int32) if plain else home.astype(np.int32),

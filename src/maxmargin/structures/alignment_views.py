@@ -105,7 +105,8 @@ def anova2(
     tracks: Sequence[str], others: Sequence[str] | None = None
 ) -> tuple[Pair, ...]:
     """Every two tracks together against every two tracks together."""
-    return _crossed(list(combinations(tracks, 2)), list(combinations(others or tracks, 2)))
+    left, right = combinations(tracks, 2), combinations(others or tracks, 2)
+    return _crossed(list(left), list(right))
 
 
 def tensor(
@@ -150,7 +151,7 @@ def matrix(table: Any, track: str = "residue") -> tuple[Pair, ...]:
 
 
 def structural_gaps(residue: str, structure: Sequence[str]) -> Gaps:
-    """Opening by residue, by structure, and by structure around the slot ([1], 4.4.2)."""
+    """Opening by residue, structure, and structure around the slot ([1], 4.4.2)."""
     shape = View(tuple(structure))
     return Gaps(opening=(View((residue,)), shape), slot=(shape,))
 
