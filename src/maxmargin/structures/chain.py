@@ -27,6 +27,7 @@ from maxmargin.arrays import Floats, Ints, Labels, Ragged, Rows, Vectors
 from maxmargin.inference import chains
 from maxmargin.structures.base import Answer, Augment, Found, Layers, Structure
 from maxmargin.structures.chain_features import Layout, differences, layout_of
+from maxmargin.structures.chain_names import WeightNames
 from maxmargin.structures.chain_oracle import best, tables
 from maxmargin.structures.schemes import check_truth, legal_scores
 from maxmargin.structures.sequences import flat_labels, in_order, place, same_lengths
@@ -290,6 +291,18 @@ class Chain(Structure):
         per_entry = k + k * k * self.edge_features
         return entries * per_entry + np.diff(x.ptr) * float(k) ** (order + 1) + 1.0
 
+    def feature_names(self) -> Sequence[str]:
+        """Name of each weight, made when asked for."""
+        return WeightNames(self.layout, self.labels, self.inputs(), self.sparse)
+
+    def inputs(self) -> Sequence[str]:
+        """Name of each input feature; those of neighbours carry '[-1]', '[+1]', .."""
+        plain = (
+            list(self.names) if self.names else [f"x{j}" for j in range(self.columns)]
+        )
+        reach = range(-self.window, self.window + 1)
+        return [f"{name}[{d:+d}]" if d else name for d in reach for name in plain]
+
     def _rows(self, flat: list[Any], ptr: Ints) -> Ragged:
         where = {label: k for k, label in enumerate(self.labels)}
         try:
@@ -303,7 +316,7 @@ class Chain(Structure):
             ) from None
         return Ragged(ptr, data)
 
-    def _loop_inputs(self, x: Tokens, ids: Ints, w: Floats) -> tuple[Any, ...]:
+    def _loop_inputs(self, x: Tokens, ids: Ints, w: Floats) -> Any:
         v = x.vectors
         model = w, self.layout, float(self.eta), self.legal
         return v.ptr, v.idx, v.val, x.ptr, x.forced, ids, *model
@@ -311,10 +324,12 @@ class Chain(Structure):
     def _best(self, x: Tokens, ids: Ints, w: Floats, augment: Augment | None) -> Any:
         inputs = self._loop_inputs(x, ids, w)
         if augment is None:
-            return best(*inputs, x.ptr, _NO_LABELS, _NO_COST, _NOTHING, _NOTHING)
-        truth, loss = augment.truth, augment.loss
-        scale = loss.scale(_some(truth, ids))
-        return best(*inputs, *truth, loss.table, scale, augment.weight)
+            asked = x.ptr, _NO_LABELS, _NO_COST, _NOTHING, _NOTHING
+        else:
+            truth, loss = augment.truth, augment.loss
+            scale = loss.scale(_some(truth, ids))
+            asked = *truth, loss.table, scale, augment.weight
+        return best(*(*inputs, *asked))
 
     def _differences(
         self, x: Tokens, ids: Ints, start: Ints, data: Labels, other: Ragged
@@ -326,7 +341,7 @@ class Chain(Structure):
 
     def _tables(self, x: Tokens, ids: Ints, w: Floats) -> chains.Tables:
         parts = tables(*self._loop_inputs(x, ids, w))
-        return chains.Tables(*parts, len(self.labels), self.order)
+        return chains.Tables(*(*parts, len(self.labels), self.order))
 
     def _other(self, x: Tokens, ids: Ints, w: Floats, augment: Augment) -> Found:
         """Argmax for the zero-one loss: truth, or the best other labels."""
