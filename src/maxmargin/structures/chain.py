@@ -28,10 +28,16 @@ from maxmargin.inference import chains
 from maxmargin.structures.base import Answer, Augment, Found, Layers, Structure
 from maxmargin.structures.chain_features import Layout, differences, layout_of
 from maxmargin.structures.chain_names import WeightNames
-from maxmargin.structures.chain_oracle import best, tables
+from maxmargin.structures.chain_oracle import best, join, tables
 from maxmargin.structures.schemes import check_truth, legal_scores
 from maxmargin.structures.sequences import flat_labels, in_order, place, same_lengths
-from maxmargin.structures.tokens import gather, matrix_of, vocabulary, windowed
+from maxmargin.structures.tokens import (
+    gather,
+    matrix_of,
+    vectors_of,
+    vocabulary,
+    windowed,
+)
 
 DENSE = 0.3  # share of non-zeros above which dense rows are faster
 _NO_LABELS, _NO_COST = np.empty(0, np.int32), np.empty((0, 0))
@@ -167,7 +173,7 @@ class Chain(Structure):
                 f"tokens have {matrix.shape[1]} features, in training {self.columns}"
             )
         matrix = windowed(matrix, tokens.ptr, self.window)
-        vectors = Vectors.of(matrix, self.sparse)
+        vectors = vectors_of(matrix, self.sparse)
         return Tokens(vectors, tokens.ptr, np.empty(0, np.int32))
 
     def encode_labels(self, x: Tokens, Y: Sequence[Any]) -> Ragged:
@@ -318,8 +324,10 @@ class Chain(Structure):
 
     def _loop_inputs(self, x: Tokens, ids: Ints, w: Floats) -> Any:
         v = x.vectors
-        model = w, self.layout, float(self.eta), self.legal
-        return v.ptr, v.idx, v.val, x.ptr, x.forced, ids, *model
+        return v.ptr, v.idx, v.val, x.ptr, x.forced, ids, w, self.layout
+
+    def _join(self, w: Floats) -> Any:
+        return join(w, self.layout, float(self.eta), self.legal)
 
     def _best(self, x: Tokens, ids: Ints, w: Floats, augment: Augment | None) -> Any:
         inputs = self._loop_inputs(x, ids, w)
@@ -329,7 +337,7 @@ class Chain(Structure):
             truth, loss = augment.truth, augment.loss
             scale = loss.scale(_some(truth, ids))
             asked = *truth, loss.table, scale, augment.weight
-        return best(*(*inputs, *asked))
+        return best(*(*inputs, *self._join(w), *asked))
 
     def _differences(
         self, x: Tokens, ids: Ints, start: Ints, data: Labels, other: Ragged
@@ -341,7 +349,8 @@ class Chain(Structure):
 
     def _tables(self, x: Tokens, ids: Ints, w: Floats) -> chains.Tables:
         parts = tables(*self._loop_inputs(x, ids, w))
-        return chains.Tables(*(*parts, len(self.labels), self.order))
+        ends = *self._join(w), len(self.labels), self.order
+        return chains.Tables(*(*parts, *ends))
 
     def _other(self, x: Tokens, ids: Ints, w: Floats, augment: Augment) -> Found:
         """Argmax for the zero-one loss: truth, or the best other labels."""
