@@ -12,7 +12,7 @@ __version__ = "0.1.0"
 _HOME = {
     "ChainSVM": "maxmargin.estimators.chain",
     "MulticlassSVM": "maxmargin.estimators.multiclass",
-    "Sequences": "maxmargin.structures.sequences",
+    "Sequences": "maxmargin.sequences",
     "StructuralSVM": "maxmargin.estimators.structural",
     "check_structure": "maxmargin.structures.check",
 }

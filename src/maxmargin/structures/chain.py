@@ -25,12 +25,12 @@ import scipy.sparse as sp
 
 from maxmargin.arrays import Floats, Ints, Labels, Ragged, Rows, Vectors
 from maxmargin.inference import chains
+from maxmargin.sequences import flat_labels, in_order, place, same_lengths
 from maxmargin.structures.base import Answer, Augment, Found, Layers, Structure
 from maxmargin.structures.chain_features import Layout, differences, layout_of
 from maxmargin.structures.chain_names import WeightNames
 from maxmargin.structures.chain_oracle import best, join, tables
 from maxmargin.structures.schemes import check_truth, legal_scores
-from maxmargin.structures.sequences import flat_labels, in_order, place, same_lengths
 from maxmargin.structures.tokens import (
     gather,
     matrix_of,

@@ -22,7 +22,7 @@ import scipy.sparse as sp
 
 from maxmargin.arrays import Ints, Vectors, pointers
 from maxmargin.jit import loop
-from maxmargin.structures.sequences import Sequences, place
+from maxmargin.sequences import Sequences, place
 
 
 class Gathered(NamedTuple):
