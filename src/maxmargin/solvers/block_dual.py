@@ -69,8 +69,8 @@ class BlockDual(Solver):
         """No planes, or those of an earlier run with alpha scaled to the new C."""
         n = problem.n
         if isinstance(warm, BlockState) and warm.blocks.n == n:
-            blocks, old = warm.blocks, warm.blocks.dual_set
-            blocks.rescale(problem.dual_set, _factor(old, problem.dual_set))
+            blocks = warm.blocks
+            blocks.rescale(problem.dual_set, blocks.dual_set.growth(problem.dual_set))
         else:
             blocks = PlaneBlocks(
                 n, problem.dim, problem.dual_set, self.most, self.memory
@@ -185,12 +185,3 @@ def hopeless(state: BlockState) -> bool:
     margin 1 / ||w|| would be below 1e-4 of the longest plane.
     """
     return 2.0 * state.dual * state.blocks.radius() > 1e8
-
-
-def _factor(old: Any, new: Any) -> Floats:
-    """By how much alpha grows when C changes."""
-    if np.isfinite(old.upper).all() and np.isfinite(new.upper).all():
-        return new.upper / old.upper
-    if (old.ridge > 0).all() and (new.ridge > 0).all():
-        return old.ridge / new.ridge
-    return np.ones(len(new.upper))
