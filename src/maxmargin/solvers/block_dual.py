@@ -71,17 +71,11 @@ class BlockDual(Solver):
         """No planes, or those of an earlier run with alpha scaled to the new C."""
         n = problem.n
         if isinstance(warm, BlockState) and warm.blocks.n == n:
-            blocks, old = warm.blocks, warm.blocks.dual_set
-            blocks.rescale(problem.dual_set, _factor(old, problem.dual_set))
+            blocks = warm.blocks
+            blocks.rescale(problem.dual_set, blocks.dual_set.growth(problem.dual_set))
         else:
-            blocks = PlaneBlocks(
-                n,
-                problem.dim,
-                problem.dual_set,
-                self.most,
-                self.memory,
-                problem.parts(),
-            )
+            sizes = n, problem.dim, problem.dual_set, self.most, self.memory
+            blocks = PlaneBlocks(*sizes, problem.parts())
         w = blocks.weights()
         state = BlockState(
             w, blocks=blocks, work=problem.work() + PER_PLANE,
@@ -162,6 +156,8 @@ class BlockDual(Solver):
         held = np.flatnonzero(counts)
         gaps = np.full(problem.n, np.inf)
         closed = 0.02 * self.tol * max(state.dual + gap, 0.0) / problem.n
+        if state.stalls > 0 or problem.formulation.penalty == "hard":
+            closed = 0.0
         for k in range(self.sweeps):
             order = held[permutation(self.seed + 1, 1000 * state.turn + k, len(held))]
             if k > 0:
@@ -195,12 +191,3 @@ def hopeless(state: BlockState) -> bool:
     margin 1 / ||w|| would be below 1e-4 of the longest plane.
     """
     return 2.0 * state.dual * state.blocks.radius() > 1e8
-
-
-def _factor(old: Any, new: Any) -> Floats:
-    """By how much alpha grows when C changes."""
-    if np.isfinite(old.upper).all() and np.isfinite(new.upper).all():
-        return new.upper / old.upper
-    if (old.ridge > 0).all() and (new.ridge > 0).all():
-        return old.ridge / new.ridge
-    return np.ones(len(new.upper))
