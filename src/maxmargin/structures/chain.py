@@ -251,7 +251,7 @@ class Chain(Structure):
     ) -> Layers:
         """Best labels for each attainable value of the loss."""
         truth = augment.truth.take(ids)
-        scores = self._tables(x, ids, w)
+        scores = self.tables(x, ids, w)
         if augment.loss.form == "zero-one":
             units, most = 1 - np.eye(len(self.labels), dtype=np.int64), 1
         else:
@@ -265,7 +265,7 @@ class Chain(Structure):
         self, x: Tokens, ids: Ints, w: Floats, k: int, augment: Augment | None = None
     ) -> Layers:
         """Find the k best label sequences, best first."""
-        scores = self._tables(x, ids, w)
+        scores = self.tables(x, ids, w)
         if augment is not None:
             if augment.loss.form == "zero-one":
                 raise ValueError("nbest adds losses of form 'table' only")
@@ -284,7 +284,7 @@ class Chain(Structure):
 
     def max_marginals(self, x: Tokens, ids: Ints, w: Floats) -> Floats:
         """(tokens of the ids, K): score of the best sequence with that label there."""
-        return chains.max_marginals(self._tables(x, ids, w))
+        return chains.max_marginals(self.tables(x, ids, w))
 
     def label_count(self) -> int:
         """K."""
@@ -347,7 +347,8 @@ class Chain(Structure):
         sides = start, data, *other
         return Rows(*differences(v.ptr, v.idx, v.val, x.ptr, ids, *size, *sides))
 
-    def _tables(self, x: Tokens, ids: Ints, w: Floats) -> chains.Tables:
+    def tables(self, x: Tokens, ids: Ints, w: Floats) -> chains.Tables:
+        """All scores of the sequences, for inference on tables."""
         parts = tables(*self._loop_inputs(x, ids, w))
         ends = *self._join(w), len(self.labels), self.order
         return chains.Tables(*(*parts, *ends))
