@@ -87,21 +87,20 @@ class BlockDual(Solver):
     def step(self, problem: Problem, state: BlockState) -> None:  # type: ignore[override]
         """One oracle pass over the examples that are awake, then sweeps."""
         state.turn += 1
-        before = state.dual
         if state.gap_estimate * state.trust <= self.tol:
             gap, rise, work = self._certified_pass(problem, state)
             if state.gap() <= self.tol:
                 return
         else:
             gap, rise, work = self._pass(problem, state)
-        self._sweep(problem, state, gap, rise, work)
+        rise = self._sweep(problem, state, gap, rise, work)
         if np.isinf(problem.dual_set.upper[0]):
             state.blocks.stretch(state.w)
         state.fresh = False
         state.dual = state.blocks.dual(state.w)
         state.planes = state.blocks.planes
         state.gap_estimate = gap / max(state.dual + gap, 1e-300)
-        self._judge(problem, state, before)
+        self._judge(problem, state, rise)
 
     def _pass(self, problem: Problem, state: BlockState) -> tuple[float, float, float]:
         order = permutation(self.seed, state.turn, problem.n)
@@ -151,7 +150,8 @@ class BlockDual(Solver):
 
     def _sweep(
         self, problem: Problem, state: BlockState, gap: float, rise: float, work: float
-    ) -> None:
+    ) -> float:
+        """Sweep while it pays; returns the rise of the dual in the whole step."""
         counts = state.blocks.counts()
         held = np.flatnonzero(counts)
         gaps = np.full(problem.n, np.inf)
@@ -170,9 +170,10 @@ class BlockDual(Solver):
             rise, work = rise + made, work + cost
             if made * work < rise * cost or state.late():
                 break
+        return rise
 
-    def _judge(self, problem: Problem, state: BlockState, before: float) -> None:
-        if state.dual - before <= 1e-13 * abs(state.dual):
+    def _judge(self, problem: Problem, state: BlockState, rise: float) -> None:
+        if rise <= 1e-16 * abs(state.dual):
             state.stalls += 1
             state.asleep[:] = 0
             state.gap_estimate = 0.0  # look: certify in the next step
