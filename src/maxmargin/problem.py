@@ -122,7 +122,7 @@ class Problem:
 
     @property
     def _layered(self) -> bool:
-        return "argmax_by_loss" in self.structure.provides
+        return self.structure.layered(self.loss)
 
     def require(self, capability: str, why: str) -> None:
         """One good sentence when the structure lacks what a solver needs."""

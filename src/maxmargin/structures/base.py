@@ -141,6 +141,10 @@ class Structure(ABC):
         slack = augment.weight[ids] * delta - dpsi.dot(w)
         return Answer(found.labels, dpsi, delta, slack + (found.bound - found.score))
 
+    def layered(self, loss: Loss) -> bool:
+        """Whether `argmax_by_loss` can tell the values of this loss apart."""
+        return "argmax_by_loss" in self.provides
+
     def label_count(self) -> int:
         """Number of label values, for losses given as tables; 0 without any."""
         return 0

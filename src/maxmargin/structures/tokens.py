@@ -24,6 +24,8 @@ from maxmargin.arrays import Ints, Vectors, pointers
 from maxmargin.jit import loop
 from maxmargin.sequences import Sequences, place
 
+DENSE = 0.3  # share of non-zeros above which dense rows are faster
+
 
 class Gathered(NamedTuple):
     """All tokens of all sequences: a matrix, or feature dicts and lists one by one."""
@@ -222,6 +224,13 @@ def windowed(matrix: Any, ptr: Ints, reach: int) -> Any:
             part[inside] = matrix[source[inside]]
             parts.append(part)
     return sp.hstack(parts, "csr") if sp.issparse(matrix) else np.hstack(parts)
+
+
+def is_sparse(matrix: Any) -> bool:
+    """Whether rows are better kept without their zeros."""
+    if sp.issparse(matrix):
+        return True
+    return matrix.size == 0 or np.count_nonzero(matrix) < DENSE * matrix.size
 
 
 def vectors_of(matrix: Any, sparse: bool) -> Vectors:
