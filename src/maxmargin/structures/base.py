@@ -107,15 +107,15 @@ class Structure(ABC):
     exact: bool = True  # whether argmax is exact; else `Found.bound` is a bound only
 
     @abstractmethod
-    def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
+    def bind(self, X: Any, Y: Any) -> Self:
         """Copy that knows the sizes of the data; what is wrong is named by record."""
 
     @abstractmethod
-    def encode(self, X: Sequence[Any]) -> Any:
+    def encode(self, X: Any) -> Any:
         """Inputs as a NamedTuple of flat arrays, with a property `n`."""
 
     @abstractmethod
-    def encode_labels(self, x: Any, Y: Sequence[Any]) -> Ragged:
+    def encode_labels(self, x: Any, Y: Any) -> Ragged:
         """Outputs, one row of integers per example."""
 
     @abstractmethod
