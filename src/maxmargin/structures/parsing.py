@@ -1,0 +1,199 @@
+"""Loss-augmented parsing: which trees of one sentence a loss asks for.
+
+    zero-one          the best tree, or the second best where the best is the truth
+    brackets-hamming  each bracket scores weight, each true one -2 weight: one parse
+    brackets-f1       the best tree for each pair of counts (m, e) that 1 - F1 depends on
+
+For F1 a first parse with a score that is never too low gives a tree whose value L no
+better tree may miss; only spans, rules and counts of trees that can reach L are then
+stratified. For margins, 1 - 2 m / P is replaced by 1 - 2 m / P_max in that first parse. For
+all formulations at once, with z = 1 - <w, dpsi>, a tree must have  z > loss * z  of the
+best tree, since violations grow with loss <= 1 and with z.
+
+[1] Tsochantaridis et al. 2005, section 4.5.2.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from maxmargin.arrays import Floats, Labels
+from maxmargin.inference import cky
+from maxmargin.inference import forest as trees
+from maxmargin.inference.chart import (
+    NOTHING,
+    Bonus,
+    Forest,
+    Gold,
+    Rules,
+    Scores,
+    Words,
+    gold_of,
+    no_gold,
+)
+
+
+class Tree(NamedTuple):
+    """An encoded tree, its score and its brackets in and not in a given set."""
+
+    row: Labels
+    score: float
+    m: int = 0
+    e: int = 0
+
+
+class Sentence(NamedTuple):
+    """What is needed to parse one sentence."""
+
+    rules: Rules
+    scores: Scores
+    words: Words
+
+    @property
+    def n(self) -> int:
+        """Number of words."""
+        return len(self.words.ptr) - 1
+
+    def chart(self, gold: Gold, bonus: Bonus, beam: float) -> tuple[Floats, Floats]:
+        """Best scores of all parts."""
+        return cky.inside(*self, gold, bonus, beam)
+
+    def best(self, top: Floats) -> float:
+        """Score of the best tree of a chart."""
+        whole = self.n * (self.n - 1) // 2
+        return float((self.scores.root + top[whole]).max()) if self.n else -np.inf
+
+    def forest(
+        self, gold: Gold, bonus: Bonus, chart: tuple[Floats, Floats], floor: float
+    ) -> Forest:
+        """All trees above the floor."""
+        return Forest(*cky.forest(*self, gold, bonus, *chart, floor))
+
+    def written(self, forest: Forest, path: Any) -> Labels:
+        """Encoded tree of a path through a forest."""
+        return cky.written(self.rules, self.words, forest.node, forest.edge, path)
+
+
+def k_best(sentence: Sentence, k: int, beam: float = np.inf) -> list[Tree]:
+    """The k best trees, best first; fewer where there are no more."""
+    gold = no_gold(sentence.n)
+    chart = sentence.chart(gold, NOTHING, beam)
+    best = sentence.best(chart[1])
+    if best == -np.inf:
+        return [] if np.isinf(beam) else k_best(sentence, k)
+    reach = _slip(best) if k == 1 else 1.0
+    while True:
+        forest = sentence.forest(gold, NOTHING, chart, best - reach)
+        found = _k_best(sentence, forest, NOTHING, k)
+        if len(found) == k or reach == np.inf:
+            return found
+        reach = reach * 8 if reach < 1e6 else np.inf
+
+
+def best_other(
+    sentence: Sentence, truth: Labels, own: float, weight: float
+) -> Tree | None:
+    """Best tree that is not the truth, None if it scores no more than own - weight."""
+    gold = no_gold(sentence.n)
+    chart = sentence.chart(gold, NOTHING, np.inf)
+    best = sentence.best(chart[1])
+    for floor, k in ((best - _slip(best), 1), (own - weight - _slip(own), 2)):
+        forest = sentence.forest(gold, NOTHING, chart, min(floor, best - _slip(best)))
+        for tree in _k_best(sentence, forest, NOTHING, k):
+            if not np.array_equal(tree.row, truth):
+                return tree
+    return None
+
+
+def best_linear(sentence: Sentence, truth: Labels, bonus: Bonus) -> Tree:
+    """Best tree where brackets score, and brackets of the truth score otherwise."""
+    gold = gold_of(sentence.n, truth)
+    chart = sentence.chart(gold, bonus, np.inf)
+    return _best_of(sentence, gold, bonus, chart)
+
+
+def best_f1(
+    sentence: Sentence, truth: Labels, own: float, weight: float, loss: Any
+) -> Tree:
+    """Best tree by  score + weight * loss,  loss a function of the counts; exact."""
+    gold = gold_of(sentence.n, truth)
+    g = len(gold.label)
+    most = most_brackets(sentence)
+    bonus = Bonus(0.0, -2.0 * weight / (most + g))
+    chart = sentence.chart(gold, bonus, np.inf)
+    first = _best_of(sentence, gold, bonus, chart)
+    value = first.score + weight * float(loss.of_counts(first.m, first.e, g))
+    answer = first if value >= own else Tree(truth, own, g, 0)
+    reach = max(value, own)
+    if sentence.best(chart[1]) + weight <= reach + _slip(reach):
+        return answer
+    forest = sentence.forest(gold, bonus, chart, reach - weight - _slip(reach))
+    counts, score, ptr, path = trees.strata(
+        *forest, bonus, reach - weight, g, most
+    )
+    total = score + weight * loss.of_counts(counts[:, 0], counts[:, 1], g)
+    if len(total) and total.max() > reach:
+        at = int(np.argmax(total))
+        row = sentence.written(forest, path[ptr[at] : ptr[at + 1]])
+        return Tree(row, float(score[at]), *map(int, counts[at]))
+    return answer
+
+
+def layers(
+    sentence: Sentence, truth: Labels, own: float, loss: Any, highest: float
+) -> list[Tree]:
+    """Best tree per loss, as far as any formulation may prefer it to the others.
+
+    `highest` bounds the loss. The truth and the best tree are always among them.
+    """
+    gold = gold_of(sentence.n, truth)
+    g = len(gold.label)
+    chart = sentence.chart(gold, NOTHING, np.inf)
+    first = _best_of(sentence, gold, NOTHING, chart)
+    out = [Tree(truth, own, g, 0), first]
+    at_best = float(loss.of_counts(first.m, first.e, g))
+    least = own - max(highest, 1.0)
+    if highest <= 1.0:
+        least += at_best * (1.0 - own + first.score)
+    forest = sentence.forest(gold, NOTHING, chart, least - _slip(least))
+    counts, score, ptr, path = trees.strata(
+        *forest, NOTHING, least - _slip(least), g, most_brackets(sentence)
+    )
+    for at in range(len(score)):
+        row = sentence.written(forest, path[ptr[at] : ptr[at + 1]])
+        out.append(Tree(row, float(score[at]), *map(int, counts[at])))
+    return out
+
+
+def most_brackets(sentence: Sentence) -> int:
+    """No tree of the sentence has more brackets."""
+    longest = int(np.diff(sentence.rules.chain_ptr).max(initial=0))
+    return sentence.n - 1 + (2 * sentence.n - 1) * longest
+
+
+def _best_of(
+    sentence: Sentence, gold: Gold, bonus: Bonus, chart: tuple[Floats, Floats]
+) -> Tree:
+    best = sentence.best(chart[1])
+    forest = sentence.forest(gold, bonus, chart, best - _slip(best))
+    return _k_best(sentence, forest, bonus, 1)[0]
+
+
+def _k_best(sentence: Sentence, forest: Forest, bonus: Bonus, k: int) -> list[Tree]:
+    score, ptr, path = trees.k_best(
+        forest.edge, forest.value, len(forest.node), bonus, k
+    )
+    out = []
+    for q in range(len(score)):
+        edges = path[ptr[q] : ptr[q + 1]]
+        m, e = forest.edge[edges, 6:].sum(axis=0)
+        pure = score[q] - bonus.bracket * (m + e) - bonus.match * m
+        out.append(Tree(sentence.written(forest, edges), float(pure), int(m), int(e)))
+    return out
+
+
+def _slip(value: float) -> float:
+    """Room for rounding."""
+    return 1e-9 * (1.0 + abs(value))
