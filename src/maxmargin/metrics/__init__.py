@@ -1,1 +1,1 @@
-"""What people report."""
+"""Scores that people report."""

@@ -95,7 +95,7 @@ class Structure(ABC):
 
     @abstractmethod
     def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
-        """Return a copy that knows the sizes of the data; checks them, names records."""
+        """Copy that knows the sizes of the data; what is wrong is named by record."""
 
     @abstractmethod
     def encode(self, X: Sequence[Any]) -> Any:
@@ -114,7 +114,9 @@ class Structure(ABC):
         """psi(x_i, y): row q of `labels` is an output of example ids[q]."""
 
     @abstractmethod
-    def argmax(self, x: Any, ids: Ints, w: Floats, augment: Augment | None = None) -> Found:
+    def argmax(
+        self, x: Any, ids: Ints, w: Floats, augment: Augment | None = None
+    ) -> Found:
         """Best output of each example in `ids`, with the loss added where asked."""
 
     def cuts(self, x: Any, ids: Ints, w: Floats, augment: Augment) -> Answer:
@@ -127,7 +129,7 @@ class Structure(ABC):
         return Answer(found.labels, dpsi, delta, slack + (found.bound - found.score))
 
     def label_count(self) -> int:
-        """Number of label values, for losses given as tables; 0 where it has no sense."""
+        """Number of label values, for losses given as tables; 0 without any."""
         return 0
 
     def work(self, x: Any) -> Floats:
@@ -141,5 +143,3 @@ class Structure(ABC):
     def feature_names(self) -> Sequence[str] | None:
         """Names of the coordinates of w, where they have any."""
         return None
-
-
