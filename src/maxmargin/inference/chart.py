@@ -1,6 +1,6 @@
 """What charts are made of: rules, scores, words and brackets as flat arrays.
 
-Spans of a sentence of n words are numbered j (j - 1) / 2 + i for the words i .. j - 1.
+The words i .. j - 1 are span number j (j + 1) / 2 - 1 - i; each comes after its parts.
 An encoded tree is a row of nodes from the root down, left before right, five numbers
 each: start, split, end, rule and bracket label (-1: no bracket). For nodes that are not
 binary, split = end. Rules are numbered binary, unary, root, lexical.
@@ -77,6 +77,15 @@ class Bonus(NamedTuple):
 NOTHING = Bonus(0.0, 0.0)
 
 
+class Chart(NamedTuple):
+    """Best scores of all parts of a sentence; span c has the parts ptr[c]:ptr[c + 1]."""
+
+    where: Labels  # (spans, symbols) the part, or -1
+    ptr: Ints  # (spans + 1,)
+    symbol: Labels  # (parts,)
+    value: Floats  # (parts, 2) without and with a chain above, with bonus
+
+
 class Forest(NamedTuple):
     """Trees as a graph of choices: each node takes one of its edges, and so on down.
 
@@ -102,11 +111,11 @@ def gold_of(n: int, row: Labels) -> Gold:
     --------
     >>> gold = gold_of(2, np.array([0, 1, 2, 7, 3, 0, 1, 1, 9, 4], np.int32))
     >>> gold.ptr.tolist(), gold.label.tolist()
-    ([0, 1, 2, 2], [4, 3])
+    ([0, 1, 1, 2], [4, 3])
     """
     nodes = row.reshape(-1, NODE)
     nodes = nodes[nodes[:, 4] >= 0].astype(np.int64)
-    spans = nodes[:, 2] * (nodes[:, 2] - 1) // 2 + nodes[:, 0]
+    spans = nodes[:, 2] * (nodes[:, 2] + 1) // 2 - 1 - nodes[:, 0]
     order = np.argsort(spans, kind="stable")
     count = np.bincount(spans, minlength=n * (n + 1) // 2)
     ptr = np.concatenate((np.zeros(1, np.int64), np.cumsum(count)))

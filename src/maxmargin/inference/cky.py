@@ -26,56 +26,53 @@ ROOT, BARE, CHAIN, RULE, WORD = 0, 1, 2, 3, 4  # kinds of decisions
 
 @loop
 def span(i, j):
-    """Number of the span of the words i .. j - 1."""
-    return j * (j - 1) // 2 + i
+    """Number of the span of the words i .. j - 1: each comes after its parts."""
+    return j * (j + 1) // 2 - 1 - i
 
 
 @loop
 def inside(rules, scores, words, gold, bonus, beam):
-    """Charts base and top; `beam` drops what a span's best beats by more."""
+    """Best scores of all parts (`chart.Chart`); `beam` drops what is worse by more."""
     n, symbols = len(words.ptr) - 1, len(rules.label)
-    base, top = _lowest(n, symbols), _lowest(n, symbols)
-    active = np.empty((n * (n + 1) // 2, symbols), np.int32)
-    size = np.zeros(n * (n + 1) // 2, np.int64)
+    where = np.full((n * (n + 1) // 2, symbols), np.int32(-1))
+    ptr = np.zeros(n * (n + 1) // 2 + 1, np.int64)
+    symbol, value = np.empty(256, np.int32), np.empty((256, 2))
+    right = np.full((n, symbols), -np.inf)  # top of the spans that end at j
+    base, top = np.full(symbols, -np.inf), np.full(symbols, -np.inf)
+    seen = np.empty(symbols, np.int32)
     rule = scores.rule.copy()
     own, match = np.empty(len(rules.chain_top)), np.empty(len(rules.chain_top), np.int64)
     hit = np.zeros(rules.labels, np.int64)
-    for width in range(1, n + 1):
-        for i in range(n - width + 1):
-            j = i + width
-            c = span(i, j)
-            if width == 1:
-                for p in range(words.ptr[i], words.ptr[j]):
-                    base[c, words.tag[p]] = words.score[p]
-            else:
-                _anchor(
-                    scores.rule, rules.rule_class, scores.start[i], scores.end[j],
-                    scores.length[width], rule,
+    for j in range(1, n + 1):
+        for i in range(j - 1, -1, -1):
+            c, size = span(i, j), 0
+            for p in range(words.ptr[i], words.ptr[j] if j == i + 1 else words.ptr[i]):
+                base[words.tag[p]] = words.score[p]
+                seen[size] = words.tag[p]
+                size += 1
+            _anchor(
+                scores.rule, rules.rule_class, scores.start[i], scores.end[j],
+                scores.length[j - i], rule,
+            )  # fmt: skip
+            for k in range(i + 1, j):
+                size = _combine(
+                    rules.left_ptr, rules.right, rules.parent, rules.rule_class, rule,
+                    scores.split[k], ptr[span(i, k)], ptr[span(i, k) + 1], symbol,
+                    value, right[k], base, seen, size,
                 )  # fmt: skip
-                for k in range(i + 1, j):
-                    a, b = span(i, k), span(k, j)
-                    _combine(
-                        rules.left_ptr, rules.right, rules.parent, rules.rule_class,
-                        rule, scores.split[k], top[a], active[a, : size[a]], top[b],
-                        base[c],
-                    )  # fmt: skip
             _hits(gold.ptr, gold.label, c, hit)
             _chains(
                 rules, scores.unary, scores.start[i], scores.end[j],
-                scores.length[width], hit, own, match,
+                scores.length[j - i], hit, own, match,
             )  # fmt: skip
-            _close(rules, bonus, hit, own, match, base[c], top[c])
-            size[c] = _keep(rules.left_ptr, beam, top[c], active[c])
-    return base, top
-
-
-@loop
-def _lowest(n, symbols):
-    out = np.empty((n * (n + 1) // 2, symbols))
-    for c in range(len(out)):
-        for a in range(symbols):
-            out[c, a] = -np.inf
-    return out
+            size = _close(rules, bonus, hit, own, match, base, top, seen, size)
+            while ptr[c] + size > len(symbol):
+                symbol, value = _longer(symbol, value)
+            _store(c, i, beam, base, top, seen[:size], where, ptr, symbol, value, right)
+        for i in range(j):
+            for p in range(ptr[span(i, j)], ptr[span(i, j) + 1]):
+                right[i, symbol[p]] = -np.inf
+    return where, ptr, symbol[: ptr[-1]].copy(), value[: ptr[-1]].copy()
 
 
 @loop
@@ -89,20 +86,25 @@ def _anchor(score, kind, start, end, length, rule):
 
 @loop
 def _combine(
-    left_ptr, right, parent, kind, rule, split, top_left, active, top_right, base
-):
+    left_ptr, right, parent, kind, rule, split, first, last, symbol, value, top, base,
+    seen, size,
+):  # fmt: skip
     """Raise `base` to the best of all rules over two neighbouring spans."""
-    for q in range(len(active)):
-        b = active[q]
-        s = top_left[b]
+    for q in range(first, last):
+        b, s = symbol[q], value[q, 1]
         for r in range(left_ptr[b], left_ptr[b + 1]):
-            value = top_right[right[r]]
-            if value > -np.inf:
-                value += s + rule[r]
+            v = top[right[r]]
+            if v > -np.inf:
+                v += s + rule[r]
                 if len(split) > 0:
-                    value += split[kind[r]]
-                if value > base[parent[r]]:
-                    base[parent[r]] = value
+                    v += split[kind[r]]
+                a = parent[r]
+                if v > base[a]:
+                    if base[a] == -np.inf:
+                        seen[size] = a
+                        size += 1
+                    base[a] = v
+    return size
 
 
 @loop
@@ -135,200 +137,213 @@ def _chains(rules, unary, start, end, length, hit, own, match):
 
 
 @loop
-def _close(rules, bonus, hit, own, match, base, top):
+def _close(rules, bonus, hit, own, match, base, top, seen, size):
     """Add the bonus of brackets; the best of each symbol with at most one chain above."""
-    for a in range(len(base)):
-        label = rules.label[a]
-        if label >= 0:
-            base[a] += bonus.bracket + (bonus.match if hit[label] > 0 else 0.0)
+    for q in range(size):
+        a = seen[q]
+        if rules.label[a] >= 0:
+            base[a] += bonus.bracket
+            base[a] += bonus.match if hit[rules.label[a]] > 0 else 0.0
         top[a] = base[a]
     for chain in range(len(own)):
-        value = base[rules.chain_bottom[chain]]
-        if value > -np.inf:
+        v = base[rules.chain_bottom[chain]]
+        if v > -np.inf:
             length = rules.chain_ptr[chain + 1] - rules.chain_ptr[chain]
-            value += own[chain] + bonus.bracket * length + bonus.match * match[chain]
-            if value > top[rules.chain_top[chain]]:
-                top[rules.chain_top[chain]] = value
-
-
-@loop
-def _keep(left_ptr, beam, top, active):
-    """List the symbols that exist and can be a left child; drop those beyond the beam."""
-    best = -np.inf
-    if beam < np.inf:
-        for a in range(len(top)):
-            best = max(best, top[a])
-    size = 0
-    for a in range(len(top)):
-        if top[a] > -np.inf:
-            if top[a] < best - beam:
-                top[a] = -np.inf
-            elif left_ptr[a] < left_ptr[a + 1]:
-                active[size] = a
+            v += own[chain] + bonus.bracket * length + bonus.match * match[chain]
+            a = rules.chain_top[chain]
+            if top[a] == -np.inf:
+                seen[size] = a
                 size += 1
+            top[a] = max(top[a], v)
     return size
 
 
 @loop
-def forest(rules, scores, words, gold, bonus, base, top, floor):
-    """All decisions of all trees that score more than `floor`; see `chart.Forest`."""
-    n, symbols = len(words.ptr) - 1, len(rules.label)
-    out_top, out_base = _lowest(n, symbols), _lowest(n, symbols)
-    id_top, id_base = np.zeros(top.shape, np.int64), np.zeros(top.shape, np.int64)
+def _longer(symbol, value):
+    """Twice the room."""
+    more, worth = np.empty(2 * len(symbol), np.int32), np.empty((2 * len(symbol), 2))
+    for q in range(len(symbol)):
+        more[q], worth[q, 0], worth[q, 1] = symbol[q], value[q, 0], value[q, 1]
+    return more, worth
+
+
+@loop
+def _store(c, i, beam, base, top, seen, where, ptr, symbol, value, right):
+    """Write down the parts of span c, clear base and top; drop those beyond the beam."""
+    best, at = -np.inf, ptr[c]
+    for q in range(len(seen)):
+        best = max(best, top[seen[q]])
+    for q in range(len(seen)):
+        a = seen[q]
+        if top[a] >= best - beam:
+            where[c, a], symbol[at] = at, a
+            value[at, 0], value[at, 1] = base[a], top[a]
+            right[i, a] = top[a]
+            at += 1
+        base[a] = top[a] = -np.inf
+    ptr[c + 1] = at
+
+
+@loop
+def forest(rules, scores, words, gold, bonus, where, ptr, symbol, value, floor):
+    """All decisions of all trees that score more than `floor` (`chart.Forest`)."""
+    n = len(words.ptr) - 1
+    out = np.full((len(symbol), 2), -np.inf)  # base, top
+    number = np.zeros((len(symbol), 2), np.int64)
     own, match = np.empty(len(rules.chain_top)), np.empty(len(rules.chain_top), np.int64)
     hit = np.zeros(rules.labels, np.int64)
     count = np.array([1, 0])  # nodes, edges
-    edge, value = np.empty((1024, 8), np.int32), np.empty(1024)
-    last = span(0, n)
-    for a in range(symbols):
-        if scores.root[a] + top[last, a] > floor:
-            out_top[last, a] = scores.root[a]
-            one = _number(count, id_top, last, a)
-            edge, value = _roomy(edge, value, count)
-            _note(edge, value, count, 0, one, -1, ROOT, a, n, 0, 0, scores.root[a])
-    for width in range(n, 0, -1):
-        for i in range(n - width + 1):
-            j = i + width
+    edge, worth = np.empty((256, 8), np.int32), np.empty(256)
+    for q in range(ptr[span(0, n)], ptr[-1]):
+        a = symbol[q]
+        if scores.root[a] + value[q, 1] > floor:
+            out[q, 1] = scores.root[a]
+            one = _number(count, number, q, 1)
+            edge, worth = _roomy(edge, worth, count)
+            _note(edge, worth, count, 0, one, -1, ROOT, np.int64(a), n, 0, 0, out[q, 1])
+    for j in range(n, 0, -1):
+        for i in range(j):
             c = span(i, j)
             _hits(gold.ptr, gold.label, c, hit)
             _chains(
                 rules, scores.unary, scores.start[i], scores.end[j],
-                scores.length[width], hit, own, match,
+                scores.length[j - i], hit, own, match,
             )  # fmt: skip
-            for a in range(symbols):
-                if id_top[c, a] > 0:
-                    edge, value = _chain_edges(
-                        rules, bonus, j, a, own, match, base[c], out_top[c],
-                        out_base[c], id_top[c], id_base, c, floor, count, edge, value,
+            for q in range(ptr[c], ptr[c + 1]):
+                if number[q, 1] > 0:
+                    edge, worth = _chain_edges(
+                        rules, bonus, j, q, np.int64(symbol[q]), own, match, where[c],
+                        value, out, number, floor, count, edge, worth,
                     )  # fmt: skip
-            for a in range(symbols):
-                if id_base[c, a] == 0:
+            for q in range(ptr[c], ptr[c + 1]):
+                if number[q, 0] == 0:
                     continue
-                if width > 1:
-                    edge, value = _rule_edges(
-                        rules, scores, bonus, hit, i, j, a, top, out_base[c, a],
-                        out_top, id_base[c, a], id_top, floor, count, edge, value,
-                    )  # fmt: skip
-                else:
-                    p = words.ptr[i]
-                    while words.tag[p] != a:
-                        p += 1
-                    edge, value = _roomy(edge, value, count)
-                    _note(
-                        edge, value, count, id_base[c, a], -1, -1, WORD, p, j, 0, 0,
-                        words.score[p],
-                    )  # fmt: skip
-    node, outer = np.zeros((count[0], 2), np.int32), np.zeros(count[0])
-    node[0, 1] = n
-    _describe(n, id_top, out_top, node, outer)
-    _describe(n, id_base, out_base, node, outer)
-    return node, outer, edge[: count[1]], value[: count[1]]
+                edge, worth = _rule_edges(
+                    rules, scores, bonus, hit, i, j, q, np.int64(symbol[q]), where,
+                    value, out, number, floor, count, edge, worth,
+                )  # fmt: skip
+                for p in range(words.ptr[i], words.ptr[j] if j == i + 1 else 0):
+                    if words.tag[p] == symbol[q]:
+                        edge, worth = _roomy(edge, worth, count)
+                        _note(
+                            edge, worth, count, number[q, 0], -1, -1, WORD, p, j, 0, 0,
+                            words.score[p],
+                        )  # fmt: skip
+    node, outer = _described(n, count[0], ptr, number, out)
+    return node, outer, edge[: count[1]], worth[: count[1]]
 
 
 @loop
 def _chain_edges(
-    rules, bonus, j, a, own, match, base, out_top, out_base, id_top, id_base, c, floor,
-    count, edge, value,
+    rules, bonus, j, q, a, own, match, where, value, out, number, floor, count, edge,
+    worth,
 ):  # fmt: skip
     """Edges from a part with its chain to the parts without."""
-    if out_top[a] + base[a] > floor:
-        out_base[a] = max(out_base[a], out_top[a])
-        one = _number(count, id_base, c, a)
-        edge, value = _roomy(edge, value, count)
-        _note(edge, value, count, id_top[a], one, -1, BARE, a, j, 0, 0, 0.0)
+    head = number[q, 1]
+    if out[q, 1] + value[q, 0] > floor:
+        out[q, 0] = max(out[q, 0], out[q, 1])
+        one = _number(count, number, q, 0)
+        edge, worth = _roomy(edge, worth, count)
+        _note(edge, worth, count, head, one, -1, BARE, a, j, 0, 0, 0.0)
     for chain in range(rules.top_ptr[a], rules.top_ptr[a + 1]):
-        b = np.int64(rules.chain_bottom[chain])
+        p = np.int64(where[rules.chain_bottom[chain]])
+        if p < 0:
+            continue
         length = rules.chain_ptr[chain + 1] - rules.chain_ptr[chain]
-        outer = out_top[a] + own[chain]
+        outer = out[q, 1] + own[chain]
         outer += bonus.bracket * length + bonus.match * match[chain]
-        if outer + base[b] > floor:
-            out_base[b] = max(out_base[b], outer)
-            one = _number(count, id_base, c, b)
-            edge, value = _roomy(edge, value, count)
+        if outer + value[p, 0] > floor:
+            out[p, 0] = max(out[p, 0], outer)
+            one = _number(count, number, p, 0)
+            edge, worth = _roomy(edge, worth, count)
             _note(
-                edge, value, count, id_top[a], one, -1, CHAIN, chain, j, match[chain],
+                edge, worth, count, head, one, -1, CHAIN, chain, j, match[chain],
                 length - match[chain], own[chain],
             )  # fmt: skip
-    return edge, value
+    return edge, worth
 
 
 @loop
 def _rule_edges(
-    rules, scores, bonus, hit, i, j, a, top, outer, out_top, head, id_top, floor, count,
-    edge, value,
+    rules, scores, bonus, hit, i, j, q, a, where, value, out, number, floor, count,
+    edge, worth,
 ):  # fmt: skip
     """Edges from a part to the two parts that a rule makes of it."""
     m = e = 0
+    outer, head = out[q, 0], number[q, 0]
     if rules.label[a] >= 0:
         m = 1 if hit[rules.label[a]] > 0 else 0
         e = 1 - m
         outer += bonus.bracket + bonus.match * m
-    for p in range(rules.parent_ptr[a], rules.parent_ptr[a + 1]):
-        r = np.int64(rules.by_parent[p])
-        b, d = np.int64(rules.left[r]), np.int64(rules.right[r])
-        for k in range(i + 1, j):
-            x, y = span(i, k), span(k, j)
-            left, right = top[x, b], top[y, d]
-            if left + right > -np.inf:
-                own = scores.rule[r]
-                if scores.start.shape[1] > 0:
-                    s = rules.rule_class[r]
-                    own += scores.start[i, s] + scores.end[j, s]
-                    own += scores.length[j - i, s] + scores.split[k, s]
-                if outer + own + left + right > floor:
-                    out_top[x, b] = max(out_top[x, b], outer + own + right)
-                    out_top[y, d] = max(out_top[y, d], outer + own + left)
-                    one = _number(count, id_top, x, b)
-                    two = _number(count, id_top, y, d)
-                    edge, value = _roomy(edge, value, count)
-                    _note(edge, value, count, head, one, two, RULE, r, k, m, e, own)
-    return edge, value
+    for k in range(i + 1, j):
+        one, two = where[span(i, k)], where[span(k, j)]
+        for p in range(rules.parent_ptr[a], rules.parent_ptr[a + 1]):
+            r = np.int64(rules.by_parent[p])
+            x, y = np.int64(one[rules.left[r]]), np.int64(two[rules.right[r]])
+            if x < 0 or y < 0:
+                continue
+            own = scores.rule[r]
+            if scores.start.shape[1] > 0:
+                s = rules.rule_class[r]
+                own += scores.start[i, s] + scores.end[j, s]
+                own += scores.length[j - i, s] + scores.split[k, s]
+            if outer + own + value[x, 1] + value[y, 1] > floor:
+                out[x, 1] = max(out[x, 1], outer + own + value[y, 1])
+                out[y, 1] = max(out[y, 1], outer + own + value[x, 1])
+                first = _number(count, number, x, 1)
+                second = _number(count, number, y, 1)
+                edge, worth = _roomy(edge, worth, count)
+                _note(edge, worth, count, head, first, second, RULE, r, k, m, e, own)
+    return edge, worth
 
 
 @loop
-def _number(count, number, c, a):
-    """Number of a part, a new one if it has none."""
-    if number[c, a] == 0:
-        number[c, a] = count[0]
+def _number(count, number, q, layer):
+    """Number of a part as a node, a new one if it has none."""
+    if number[q, layer] == 0:
+        number[q, layer] = count[0]
         count[0] += 1
-    return number[c, a]
+    return number[q, layer]
 
 
 @loop
-def _roomy(edge, value, count):
+def _roomy(edge, worth, count):
     """Twice the room if there is none left."""
     t = count[1]
     if t < len(edge):
-        return edge, value
+        return edge, worth
     more, longer = np.empty((2 * t, 8), np.int32), np.empty(2 * t)
     for q in range(t):
-        longer[q] = value[q]
+        longer[q] = worth[q]
         for column in range(8):
             more[q, column] = edge[q, column]
     return more, longer
 
 
 @loop
-def _note(edge, value, count, head, first, second, kind, rule, split, m, e, own):
+def _note(edge, worth, count, head, first, second, kind, rule, split, m, e, own):
     """Write down an edge."""
     t = count[1]
     edge[t, 0], edge[t, 1], edge[t, 2], edge[t, 3] = head, first, second, kind
     edge[t, 4], edge[t, 5], edge[t, 6], edge[t, 7] = rule, split, m, e
-    value[t] = own
+    worth[t] = own
     count[1] += 1
 
 
 @loop
-def _describe(n, number, out, node, outer):
-    """Span and outside score of each numbered part."""
+def _described(n, nodes, ptr, number, out):
+    """Span and outside score of each node."""
+    node, outer = np.zeros((nodes, 2), np.int32), np.zeros(nodes)
+    node[0, 1] = n
     for j in range(1, n + 1):
         for i in range(j):
-            c = span(i, j)
-            for a in range(number.shape[1]):
-                t = number[c, a]
-                if t > 0:
-                    node[t, 0], node[t, 1] = i, j
-                    outer[t] = out[c, a]
+            for q in range(ptr[span(i, j)], ptr[span(i, j) + 1]):
+                for layer in range(2):
+                    t = number[q, layer]
+                    if t > 0:
+                        node[t, 0], node[t, 1] = i, j
+                        outer[t] = out[q, layer]
+    return node, outer
 
 
 @loop

@@ -19,12 +19,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.arrays import Floats, Labels
+from maxmargin.arrays import Labels
 from maxmargin.inference import cky
 from maxmargin.inference import forest as trees
 from maxmargin.inference.chart import (
     NOTHING,
     Bonus,
+    Chart,
     Forest,
     Gold,
     Rules,
@@ -56,18 +57,17 @@ class Sentence(NamedTuple):
         """Number of words."""
         return len(self.words.ptr) - 1
 
-    def chart(self, gold: Gold, bonus: Bonus, beam: float) -> tuple[Floats, Floats]:
+    def chart(self, gold: Gold, bonus: Bonus, beam: float = np.inf) -> Chart:
         """Best scores of all parts."""
-        return cky.inside(*self, gold, bonus, beam)
+        return Chart(*cky.inside(*self, gold, bonus, beam))
 
-    def best(self, top: Floats) -> float:
-        """Score of the best tree of a chart."""
-        whole = self.n * (self.n - 1) // 2
-        return float((self.scores.root + top[whole]).max()) if self.n else -np.inf
+    def best(self, chart: Chart) -> float:
+        """Score of the best tree."""
+        whole = slice(chart.ptr[-2], chart.ptr[-1]) if self.n else slice(0)
+        total = self.scores.root[chart.symbol[whole]] + chart.value[whole, 1]
+        return float(total.max(initial=-np.inf))
 
-    def forest(
-        self, gold: Gold, bonus: Bonus, chart: tuple[Floats, Floats], floor: float
-    ) -> Forest:
+    def forest(self, gold: Gold, bonus: Bonus, chart: Chart, floor: float) -> Forest:
         """All trees above the floor."""
         return Forest(*cky.forest(*self, gold, bonus, *chart, floor))
 
@@ -80,7 +80,7 @@ def k_best(sentence: Sentence, k: int, beam: float = np.inf) -> list[Tree]:
     """The k best trees, best first; fewer where there are no more."""
     gold = no_gold(sentence.n)
     chart = sentence.chart(gold, NOTHING, beam)
-    best = sentence.best(chart[1])
+    best = sentence.best(chart)
     if best == -np.inf:
         return [] if np.isinf(beam) else k_best(sentence, k)
     reach = _slip(best) if k == 1 else 1.0
@@ -97,8 +97,8 @@ def best_other(
 ) -> Tree | None:
     """Best tree that is not the truth, None if it scores no more than own - weight."""
     gold = no_gold(sentence.n)
-    chart = sentence.chart(gold, NOTHING, np.inf)
-    best = sentence.best(chart[1])
+    chart = sentence.chart(gold, NOTHING)
+    best = sentence.best(chart)
     for floor, k in ((best - _slip(best), 1), (own - weight - _slip(own), 2)):
         forest = sentence.forest(gold, NOTHING, chart, min(floor, best - _slip(best)))
         for tree in _k_best(sentence, forest, NOTHING, k):
@@ -110,7 +110,7 @@ def best_other(
 def best_linear(sentence: Sentence, truth: Labels, bonus: Bonus) -> Tree:
     """Best tree where brackets score, and brackets of the truth score otherwise."""
     gold = gold_of(sentence.n, truth)
-    chart = sentence.chart(gold, bonus, np.inf)
+    chart = sentence.chart(gold, bonus)
     return _best_of(sentence, gold, bonus, chart)
 
 
@@ -122,12 +122,12 @@ def best_f1(
     g = len(gold.label)
     most = most_brackets(sentence)
     bonus = Bonus(0.0, -2.0 * weight / (most + g))
-    chart = sentence.chart(gold, bonus, np.inf)
+    chart = sentence.chart(gold, bonus)
     first = _best_of(sentence, gold, bonus, chart)
     value = first.score + weight * float(loss.of_counts(first.m, first.e, g))
     answer = first if value >= own else Tree(truth, own, g, 0)
     reach = max(value, own)
-    if sentence.best(chart[1]) + weight <= reach + _slip(reach):
+    if sentence.best(chart) + weight <= reach + _slip(reach):
         return answer
     forest = sentence.forest(gold, bonus, chart, reach - weight - _slip(reach))
     counts, score, ptr, path = trees.strata(
@@ -150,7 +150,7 @@ def layers(
     """
     gold = gold_of(sentence.n, truth)
     g = len(gold.label)
-    chart = sentence.chart(gold, NOTHING, np.inf)
+    chart = sentence.chart(gold, NOTHING)
     first = _best_of(sentence, gold, NOTHING, chart)
     out = [Tree(truth, own, g, 0), first]
     at_best = float(loss.of_counts(first.m, first.e, g))
@@ -173,10 +173,8 @@ def most_brackets(sentence: Sentence) -> int:
     return sentence.n - 1 + (2 * sentence.n - 1) * longest
 
 
-def _best_of(
-    sentence: Sentence, gold: Gold, bonus: Bonus, chart: tuple[Floats, Floats]
-) -> Tree:
-    best = sentence.best(chart[1])
+def _best_of(sentence: Sentence, gold: Gold, bonus: Bonus, chart: Chart) -> Tree:
+    best = sentence.best(chart)
     forest = sentence.forest(gold, bonus, chart, best - _slip(best))
     return _k_best(sentence, forest, bonus, 1)[0]
 
