@@ -156,11 +156,14 @@ def _paths(state, final):
 
 
 @loop
-def strata(node, outer, edge, value, bonus, floor, most_match, most_miss):
-    """Points (m, e, score) of the root, and the edges of a tree for each of them."""
+def strata(node, outer, edge, value, bonus, floor, most_match, most_miss, shift):
+    """Points (m, e, score) of the root, and the edges of a tree for each of them.
+
+    Counts e of edges may be negative, as long as no sum is below -shift.
+    """
     nodes = len(outer)
-    grid = np.full((most_match + 1, most_miss + 1), -np.inf)
-    how = np.empty((most_match + 1, most_miss + 1, 3), np.int64)  # edge, two points
+    grid = np.full((most_match + 1, most_miss + 1 + shift), -np.inf)  # at m, e + shift
+    how = np.empty((*grid.shape, 3), np.int64)  # edge, two points
     first, last = np.zeros(nodes, np.int64), np.zeros(nodes, np.int64)
     point = np.empty((256, 5), np.int64)  # m, e, edge, two points
     score = np.empty(256)
@@ -175,7 +178,7 @@ def strata(node, outer, edge, value, bonus, floor, most_match, most_miss):
         high_m = high_e = -1
         for t in range(start, stop):
             m, e = _spread(
-                edge, value, t, first, last, point, score, bonus, least, grid, how
+                edge, value, t, first, last, point, score, bonus, least, shift, grid, how
             )
             high_m, high_e = max(high_m, m), max(high_e, e)
         while len(point) < size + (high_m + 1) * (high_e + 1):
@@ -185,7 +188,7 @@ def strata(node, outer, edge, value, bonus, floor, most_match, most_miss):
                 longer[p] = score[p]
             score = longer
         first[head] = size
-        size = _front(grid, how, high_m, high_e, point, score, size)
+        size = _front(grid, how, high_m, high_e, shift, point, score, size)
         last[head] = size
         stop = start
     a, b = first[0], last[0]
@@ -194,7 +197,7 @@ def strata(node, outer, edge, value, bonus, floor, most_match, most_miss):
 
 
 @loop
-def _spread(edge, value, t, first, last, point, score, bonus, least, grid, how):
+def _spread(edge, value, t, first, last, point, score, bonus, least, shift, grid, how):
     """Put all sums of points below edge t into the grid; the highest m and e."""
     one, two = edge[t, 1], edge[t, 2]
     a, b = (first[one], last[one]) if one >= 0 else (-1, 0)
@@ -207,15 +210,16 @@ def _spread(edge, value, t, first, last, point, score, bonus, least, grid, how):
                 m, e, s = m + point[p, 0], e + point[p, 1], s + score[p]
             if q >= 0:
                 m, e, s = m + point[q, 0], e + point[q, 1], s + score[q]
-            if s + bonus.match * m + bonus.bracket * (m + e) > least and s > grid[m, e]:
-                grid[m, e] = s
-                how[m, e, 0], how[m, e, 1], how[m, e, 2] = t, p, q
-                high_m, high_e = max(high_m, m), max(high_e, e)
+            at = e + shift
+            if s + bonus.match * m + bonus.bracket * (m + e) > least and s > grid[m, at]:
+                grid[m, at] = s
+                how[m, at, 0], how[m, at, 1], how[m, at, 2] = t, p, q
+                high_m, high_e = max(high_m, m), max(high_e, at)
     return high_m, high_e
 
 
 @loop
-def _front(grid, how, high_m, high_e, point, score, size):
+def _front(grid, how, high_m, high_e, shift, point, score, size):
     """Keep the points that no other one beats, and clear the grid."""
     best = np.full(high_m + 1, -np.inf)
     for e in range(high_e, -1, -1):
@@ -224,7 +228,7 @@ def _front(grid, how, high_m, high_e, point, score, size):
             above = max(above, best[m])
             s = grid[m, e]
             if s > above:
-                point[size, 0], point[size, 1] = m, e
+                point[size, 0], point[size, 1] = m, e - shift
                 for side in range(3):
                     point[size, 2 + side] = how[m, e, side]
                 score[size] = s

@@ -363,10 +363,8 @@ def _by_loss(
         other = parsing.best_other(sentence, truth, own, np.inf)
         return [parsing.Tree(truth, own)] + ([other] if other else [])
     g = int((truth.reshape(-1, NODE)[:, 4] >= 0).sum())
-    highest = float(loss.of_counts(0, parsing.most_brackets(sentence), g))
-    found = parsing.layers(sentence, truth, own, loss, highest)
     best: dict[float, parsing.Tree] = {}
-    for tree in found:
+    for tree in parsing.layers(sentence, truth, own, loss):
         value = round(float(loss.of_counts(tree.m, tree.e, g)), 12)
         if value not in best or tree.score > best[value].score:
             best[value] = tree

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.arrays import Labels
+from maxmargin.arrays import Floats, Labels
 from maxmargin.inference import cky
 from maxmargin.inference import forest as trees
 from maxmargin.inference.chart import (
@@ -131,7 +131,7 @@ def best_f1(
         return answer
     forest = sentence.forest(gold, bonus, chart, reach - weight - _slip(reach))
     counts, score, ptr, path = trees.strata(
-        *forest, bonus, reach - weight, g, most
+        *forest, bonus, reach - weight, g, most, 0
     )
     total = score + weight * loss.of_counts(counts[:, 0], counts[:, 1], g)
     if len(total) and total.max() > reach:
@@ -141,36 +141,66 @@ def best_f1(
     return answer
 
 
-def layers(
-    sentence: Sentence, truth: Labels, own: float, loss: Any, highest: float
-) -> list[Tree]:
-    """Best tree per loss, as far as any formulation may prefer it to the others.
-
-    `highest` bounds the loss. The truth and the best tree are always among them.
-    """
+def layers(sentence: Sentence, truth: Labels, own: float, loss: Any) -> list[Tree]:
+    """Best tree per loss, as far as any formulation may prefer it to the others."""
     gold = gold_of(sentence.n, truth)
-    g = len(gold.label)
+    g, most = len(gold.label), most_brackets(sentence)
     chart = sentence.chart(gold, NOTHING)
-    first = _best_of(sentence, gold, NOTHING, chart)
-    out = [Tree(truth, own, g, 0), first]
-    at_best = float(loss.of_counts(first.m, first.e, g))
-    least = own - max(highest, 1.0)
-    if highest <= 1.0:
-        least += at_best * (1.0 - own + first.score)
-    forest = sentence.forest(gold, NOTHING, chart, least - _slip(least))
-    counts, score, ptr, path = trees.strata(
-        *forest, NOTHING, least - _slip(least), g, most_brackets(sentence)
-    )
-    for at in range(len(score)):
-        row = sentence.written(forest, path[ptr[at] : ptr[at + 1]])
-        out.append(Tree(row, float(score[at]), *map(int, counts[at])))
+    out = [Tree(truth, own, g, 0), _best_of(sentence, gold, NOTHING, chart)]
+    additive = loss.form == "brackets-hamming"
+    if additive:
+        each = float(loss.of_counts(0, 1, g) - loss.of_counts(0, 0, g))
+        out.append(best_linear(sentence, truth, Bonus(each, -2.0 * each)))
+        most = _longest(sentence)
+    value = np.array([loss.of_counts(tree.m, tree.e, g) for tree in out])
+    score = np.array([tree.score for tree in out])
+    highest = float(loss.of_counts(0, most, g))
+    least = _least(score, value, own, highest)
+    forest = sentence.forest(gold, NOTHING, chart, least)
+    if additive:  # one count is enough: wrong brackets less those in common
+        edge = forest.edge.copy()
+        edge[:, 7] -= edge[:, 6]
+        edge[:, 6] = 0
+        thin = forest._replace(edge=edge)
+        _, found, ptr, path = trees.strata(*thin, NOTHING, least, 0, most, g)
+    else:
+        _, found, ptr, path = trees.strata(*forest, NOTHING, least, g, most, 0)
+    for q in range(len(found)):
+        edges = path[ptr[q] : ptr[q + 1]]
+        m, e = forest.edge[edges, 6:].sum(axis=0)
+        out.append(
+            Tree(sentence.written(forest, edges), float(found[q]), int(m), int(e))
+        )
     return out
+
+
+def _least(score: Floats, value: Floats, own: float, highest: float) -> float:
+    """No formulation prefers a tree that scores less to all of these trees.
+
+    Slack rescaling needs  highest * z > value * z  of each tree here, z = 1 - own + score;
+    the squared penalty with margins  sqrt(highest) + score > sqrt(value) + score  of
+    each. Margins with the plain penalty follow where highest <= 1; else, the best tree
+    by  score + loss  must be here.
+    """
+    slack = own - 1.0 + float((value * (1.0 - own + score)).max()) / highest
+    margin = float((np.sqrt(value) + score).max()) - highest**0.5
+    least = min(slack, margin, float(score.max()))
+    return least - _slip(least)
 
 
 def most_brackets(sentence: Sentence) -> int:
     """No tree of the sentence has more brackets."""
     longest = int(np.diff(sentence.rules.chain_ptr).max(initial=0))
     return sentence.n - 1 + (2 * sentence.n - 1) * longest
+
+
+def _longest(sentence: Sentence) -> int:
+    """Brackets of the tree that has most of them: a parse where nothing else counts."""
+    rules, scores, words = sentence
+    nil = Scores(*(np.where(np.isinf(part), part, 0.0) for part in scores))
+    blank = Sentence(rules, nil, words._replace(score=np.zeros(len(words.score))))
+    chart = blank.chart(no_gold(sentence.n), Bonus(1.0, 0.0))
+    return int(blank.best(chart))
 
 
 def _best_of(sentence: Sentence, gold: Gold, bonus: Bonus, chart: Chart) -> Tree:
