@@ -21,7 +21,9 @@ import numpy as np
 
 from maxmargin.jit import loop
 
-ROOT, BARE, CHAIN, RULE, WORD = 0, 1, 2, 3, 4  # kinds of decisions
+# kinds of decisions; typed, since loops are compiled anew for each literal
+ROOT, BARE, CHAIN, RULE, WORD = (np.int64(kind) for kind in range(5))
+NIL, ZERO, BASE, TOP = np.int64(-1), np.int64(0), np.int64(0), np.int64(1)
 
 
 @loop
@@ -45,7 +47,7 @@ def inside(rules, scores, words, gold, bonus, beam):
     hit = np.zeros(rules.labels, np.int64)
     for j in range(1, n + 1):
         for i in range(j - 1, -1, -1):
-            c, size = span(i, j), 0
+            c, size = span(i, j), np.int64(0)
             for p in range(words.ptr[i], words.ptr[j] if j == i + 1 else words.ptr[i]):
                 base[words.tag[p]] = words.score[p]
                 seen[size] = words.tag[p]
@@ -194,13 +196,13 @@ def forest(rules, scores, words, gold, bonus, where, ptr, symbol, value, floor):
     hit = np.zeros(rules.labels, np.int64)
     count = np.array([1, 0])  # nodes, edges
     edge, worth = np.empty((256, 8), np.int32), np.empty(256)
-    for q in range(ptr[span(0, n)], ptr[-1]):
+    for q in range(ptr[span(ZERO, n)], ptr[-1]):
         a = symbol[q]
         if scores.root[a] + value[q, 1] > floor:
             out[q, 1] = scores.root[a]
-            one = _number(count, number, q, 1)
+            one = _number(count, number, q, TOP)
             edge, worth = _roomy(edge, worth, count)
-            _note(edge, worth, count, 0, one, -1, ROOT, np.int64(a), n, 0, 0, out[q, 1])
+            _note(edge, worth, count, ZERO, one, NIL, ROOT, np.int64(a), n, ZERO, ZERO, out[q, 1])
     for j in range(n, 0, -1):
         for i in range(j):
             c = span(i, j)
@@ -226,7 +228,7 @@ def forest(rules, scores, words, gold, bonus, where, ptr, symbol, value, floor):
                     if words.tag[p] == symbol[q]:
                         edge, worth = _roomy(edge, worth, count)
                         _note(
-                            edge, worth, count, number[q, 0], -1, -1, WORD, p, j, 0, 0,
+                            edge, worth, count, number[q, 0], NIL, NIL, WORD, p, j, ZERO, ZERO,
                             words.score[p],
                         )  # fmt: skip
     node, outer = _described(n, count[0], ptr, number, out)
@@ -242,9 +244,9 @@ def _chain_edges(
     head = number[q, 1]
     if out[q, 1] + value[q, 0] > floor:
         out[q, 0] = max(out[q, 0], out[q, 1])
-        one = _number(count, number, q, 0)
+        one = _number(count, number, q, BASE)
         edge, worth = _roomy(edge, worth, count)
-        _note(edge, worth, count, head, one, -1, BARE, a, j, 0, 0, 0.0)
+        _note(edge, worth, count, head, one, NIL, BARE, a, j, ZERO, ZERO, 0.0)
     for chain in range(rules.top_ptr[a], rules.top_ptr[a + 1]):
         p = np.int64(where[rules.chain_bottom[chain]])
         if p < 0:
@@ -254,10 +256,10 @@ def _chain_edges(
         outer += bonus.bracket * length + bonus.match * match[chain]
         if outer + value[p, 0] > floor:
             out[p, 0] = max(out[p, 0], outer)
-            one = _number(count, number, p, 0)
+            one = _number(count, number, p, BASE)
             edge, worth = _roomy(edge, worth, count)
             _note(
-                edge, worth, count, head, one, -1, CHAIN, chain, j, match[chain],
+                edge, worth, count, head, one, NIL, CHAIN, chain, j, match[chain],
                 length - match[chain], own[chain],
             )  # fmt: skip
     return edge, worth
@@ -269,10 +271,10 @@ def _rule_edges(
     edge, worth,
 ):  # fmt: skip
     """Edges from a part to the two parts that a rule makes of it."""
-    m = e = 0
+    m = e = ZERO
     outer, head = out[q, 0], number[q, 0]
     if rules.label[a] >= 0:
-        m = 1 if hit[rules.label[a]] > 0 else 0
+        m = np.int64(hit[rules.label[a]] > 0)
         e = 1 - m
         outer += bonus.bracket + bonus.match * m
     for k in range(i + 1, j):
@@ -290,8 +292,8 @@ def _rule_edges(
             if outer + own + value[x, 1] + value[y, 1] > floor:
                 out[x, 1] = max(out[x, 1], outer + own + value[y, 1])
                 out[y, 1] = max(out[y, 1], outer + own + value[x, 1])
-                first = _number(count, number, x, 1)
-                second = _number(count, number, y, 1)
+                first = _number(count, number, x, TOP)
+                second = _number(count, number, y, TOP)
                 edge, worth = _roomy(edge, worth, count)
                 _note(edge, worth, count, head, first, second, RULE, r, k, m, e, own)
     return edge, worth

@@ -44,8 +44,8 @@ def k_best(edge, value, nodes, bonus, k):
     count = np.zeros(2, np.int64)
     score, front = np.empty(k), np.empty(k, np.int64)
     found, final = np.empty(k), np.empty(k, np.int64)
-    size = done = 0
-    before, rest, v, node = -1, -1, inner[0], 0
+    size = done = node = np.int64(0)
+    before, rest, v = np.int64(-1), np.int64(-1), inner[0]
     while done < k and len(edge) > 0:
         for t in range(first[node], last[node]):
             own = v - inner[node] + worth[t]
@@ -167,7 +167,7 @@ def strata(node, outer, edge, value, bonus, floor, most_match, most_miss, shift)
     first, last = np.zeros(nodes, np.int64), np.zeros(nodes, np.int64)
     point = np.empty((256, 5), np.int64)  # m, e, edge, two points
     score = np.empty(256)
-    size = 0
+    size = np.int64(0)
     stop = len(edge)
     while stop > 0:
         head = edge[stop - 1, 0]
@@ -175,7 +175,7 @@ def strata(node, outer, edge, value, bonus, floor, most_match, most_miss, shift)
         while start > 0 and edge[start - 1, 0] == head:
             start -= 1
         least = floor - outer[head]
-        high_m = high_e = -1
+        high_m = high_e = np.int64(-1)
         for t in range(start, stop):
             m, e = _spread(
                 edge, value, t, first, last, point, score, bonus, least, shift, grid, how
