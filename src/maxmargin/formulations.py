@@ -73,11 +73,11 @@ class Formulation:
         return self.rescaling == "slack"
 
     def worth(self, delta: Floats) -> Floats:
-        """b of the plane: the loss, or its root under the squared penalty."""
+        """B of the plane: the loss, or its root under the squared penalty."""
         return np.sqrt(delta) if self.penalty == "squared" else delta
 
     def violation(self, delta: Floats, margin: Floats) -> Floats:
-        """b - <a, w> from the loss and s = <w, dpsi>: H(y) of Algorithm 1 in [1]."""
+        """B - <a, w> from the loss and s = <w, dpsi>: H(y) of Algorithm 1 in [1]."""
         b = self.worth(delta)
         return b * (1.0 - margin) if self.scales else b - margin
 

@@ -114,7 +114,9 @@ class Structure(ABC):
         """psi(x_i, y): row q of `labels` is an output of example ids[q]."""
 
     @abstractmethod
-    def argmax(self, x: Any, ids: Ints, w: Floats, augment: Augment | None = None) -> Found:
+    def argmax(
+        self, x: Any, ids: Ints, w: Floats, augment: Augment | None = None
+    ) -> Found:
         """Best output of each example in `ids`, with the loss added where asked."""
 
     def cuts(self, x: Any, ids: Ints, w: Floats, augment: Augment) -> Answer:
@@ -141,5 +143,3 @@ class Structure(ABC):
     def feature_names(self) -> Sequence[str] | None:
         """Names of the coordinates of w, where they have any."""
         return None
-
-

@@ -1,0 +1,223 @@
+"""What all estimators share: from X, y to a Problem, a solver, and a result.
+
+A subclass says which structure and which losses it has; fitting, warnings, the
+engine, prediction in chunks and the certificate are here.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from maxmargin.arrays import Floats, Ints, Ragged
+from maxmargin.engines.base import Engine
+from maxmargin.engines.serial import Serial
+from maxmargin.engines.threads import Threads
+from maxmargin.formulations import Formulation
+from maxmargin.losses import named_loss
+from maxmargin.problem import CHUNK, Problem
+from maxmargin.solvers.base import Result, Status
+from maxmargin.solvers.choose import choose
+from maxmargin.structures.base import Structure
+
+
+class StructuredEstimator(BaseEstimator):
+    """Base of the estimators; see `ChainSVM`, `MulticlassSVM`, `StructuralSVM`.
+
+    Subclasses store the constructor's parameters under their names and implement
+    `_structure` and `_known_losses`.
+    """
+
+    C: float
+    loss: Any
+    rescaling: str | None
+    penalty: str
+    solver: Any
+    tol: float
+    max_iter: int | None
+    max_time: float | None
+    n_jobs: int | None
+    engine: Any
+    random_state: Any
+    warm_start: bool
+    callbacks: Any
+    verbose: int
+
+    structure_: Structure
+    coef_: Floats
+    result_: Result
+
+    def _structure(self, X: Any, y: Any) -> Structure:
+        """The structure, not yet bound."""
+        raise NotImplementedError
+
+    def _known_losses(self, structure: Structure) -> dict[str, Any]:
+        """Losses by name, not yet bound."""
+        raise NotImplementedError
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Learn weights; ends with a certificate in `result_`.
+
+        Parameters
+        ----------
+        X : sequence of inputs
+        y : sequence of outputs, one per input
+        sample_weight : array (n,), optional
+            Factor on C for each example.
+
+        Returns
+        -------
+        self
+        """
+        check_same_length(X, y)
+        structure = self._structure(X, y).bind(X, y)
+        x = structure.encode(X)
+        truth = structure.encode_labels(x, y)
+        return self._fit_encoded(structure, x, truth, sample_weight)
+
+    def _fit_encoded(
+        self, structure: Structure, x: Any, truth: Ragged, sample_weight: Any
+    ) -> Any:
+        problem = self._problem(structure, x, truth, sample_weight)
+        solver = choose(
+            self.solver, problem, tol=self.tol, max_iter=self.max_iter,
+            max_time=self.max_time, seed=seed_of(self.random_state),
+        )  # fmt: skip
+        warm = getattr(self, "_state", None) if self.warm_start else None
+        try:
+            result, state = solver.solve(problem, warm, self._watch())
+        finally:
+            if self.engine is None:
+                problem.engine.close()
+        self.structure_, self.result_, self.coef_ = structure, result, result.w
+        self._state = state
+        warn_unless_converged(result)
+        return self
+
+    def _problem(
+        self, structure: Structure, x: Any, truth: Ragged, sample_weight: Any
+    ) -> Problem:
+        loss = named_loss(self.loss, self._known_losses(structure))
+        return Problem(
+            structure,
+            loss.bind(structure.label_count()),
+            Formulation(self.rescaling, self.penalty),
+            x,
+            truth,
+            penalties_of(self.C, sample_weight, truth.n),
+            self._engine(),
+        )
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Best output of each input, as a 1-D object array."""
+        check_is_fitted(self, "coef_")
+        x = self.structure_.encode(X)
+        labels = self._argmax(x)
+        return object_array(self.structure_.decode_labels(x, labels))
+
+    def _argmax(self, x: Any) -> Ragged:
+        ids = np.arange(x.n)
+        chunks = [ids[s : s + 4 * CHUNK] for s in range(0, x.n, 4 * CHUNK)] or [ids]
+
+        def task(chunk: Ints) -> Ragged:
+            return self.structure_.argmax(x, chunk, self.coef_).labels
+
+        engine = self._engine()
+        try:
+            return Ragged.concat(engine.map(task, chunks))
+        finally:
+            if self.engine is None:
+                engine.close()
+
+    def _engine(self) -> Engine:
+        if self.engine is not None:
+            return self.engine
+        jobs = effective_n_jobs(self.n_jobs)
+        return Threads(jobs) if jobs > 1 else Serial()
+
+    def _watch(self) -> Callable[[Any], bool] | None:
+        watchers = list(callbacks_of(self.callbacks))
+        if self.verbose:
+            from maxmargin.reports.progress import progress
+
+            watchers.append(progress(self.tol))
+        if not watchers:
+            return None
+        return lambda row: any([bool(watch(row)) for watch in watchers])
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle without the dual state, which only `warm_start` uses."""
+        state = super().__getstate__()
+        return {k: v for k, v in state.items() if k != "_state"}
+
+
+def check_same_length(X: Any, y: Any) -> None:
+    """Refuse X and y of different lengths, or without examples."""
+    n = X.shape[0] if hasattr(X, "shape") else len(X)
+    if y is None:
+        raise ValueError("fit requires y to be passed, but the target y is None")
+    if n != len(y):
+        raise ValueError(f"X has {n} examples, but y has {len(y)}")
+    if n == 0:
+        raise ValueError("X and y are empty: there is nothing to learn from")
+
+
+def penalties_of(C: Any, sample_weight: Any, n: int) -> Floats:
+    """C of each example."""
+    if not np.isscalar(C) or isinstance(C, str) or not np.isfinite(C) or C <= 0:
+        raise ValueError(f"C={C!r}: the penalty must be a number greater than zero")
+    if sample_weight is None:
+        return np.full(n, float(C))
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    if weight.shape != (n,):
+        raise ValueError(
+            f"sample_weight has shape {weight.shape}, but there are {n} examples"
+        )
+    bad = np.flatnonzero(~np.isfinite(weight) | (weight < 0))
+    if len(bad):
+        raise ValueError(
+            f"sample_weight[{bad[0]}] is {weight[bad[0]]}: weights must be finite and "
+            "not negative"
+        )
+    return float(C) * weight
+
+
+def seed_of(random_state: Any) -> int:
+    """An integer seed; None means 0, so that runs repeat."""
+    if random_state is None:
+        return 0
+    if isinstance(random_state, int | np.integer):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def callbacks_of(callbacks: Any) -> Sequence[Callable[[Any], Any]]:
+    """Callbacks as a list."""
+    if callbacks is None:
+        return []
+    return [callbacks] if callable(callbacks) else list(callbacks)
+
+
+def warn_unless_converged(result: Result) -> None:
+    """Say so when the tolerance was not met."""
+    if result.status is not Status.CONVERGED:
+        warnings.warn(
+            f"{result.status.value} ({result.summary()})", ConvergenceWarning,
+            stacklevel=4,
+        )  # fmt: skip
+
+
+def object_array(items: Sequence[Any]) -> np.ndarray:
+    """A 1-D object array, whatever the items are."""
+    out = np.empty(len(items), dtype=object)
+    for i, item in enumerate(items):
+        out[i] = item
+    return out

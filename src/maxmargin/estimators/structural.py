@@ -1,0 +1,135 @@
+"""The estimator for any structure: ours, or one's own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from maxmargin.estimators.base import StructuredEstimator
+from maxmargin.losses import Hamming, ZeroOne
+from maxmargin.structures.base import Structure
+from maxmargin.structures.own import as_structure, own_loss
+
+
+class StructuralSVM(StructuredEstimator):
+    r"""Max-margin training of any structure.
+
+    .. math:: \min_w \tfrac12 \|w\|^2 + C \sum_i \max_y
+              [\Delta(y_i, y) - \langle w, \psi(x_i, y_i) - \psi(x_i, y) \rangle]
+
+    Parameters
+    ----------
+    structure : Structure or object
+        A `Structure`, or any object with the three methods ``joint_feature(x, y)``,
+        ``loss(y, y_hat)`` and ``argmax(w, x, y=None)``; the last returns the best
+        output, with the loss against y added to the score where y is given.
+    C : float, default=0.2
+        Penalty of the slacks; multiplies their plain sum.
+    loss : str or Loss, default="auto"
+        "auto" (the structure's own), "hamming", "zero-one", a cost matrix, or a Loss.
+    rescaling : {"margin", "slack", None}, default="margin"
+        How the loss enters; None is the zero-one loss.
+    penalty : {"linear", "squared", "hard", "summed"}, default="linear"
+        SVM1, SVM2, SVM0 (hard margin), or linear summed error.
+    solver : str or Solver, default="auto"
+        "block-dual", "n-slack", "n-slack-block", "one-slack", ...
+    tol : float, default=1e-3
+        Relative duality gap, (primal - dual) / primal, at which training stops.
+    max_iter, max_time : int, float, optional
+        Limits on steps and on seconds.
+    n_jobs : int, optional
+        Threads for the oracle.
+    engine : Engine, optional
+        Where the oracle runs, instead of `n_jobs`.
+    random_state : int, optional
+        Seed of the order of visits.
+    warm_start : bool, default=False
+        Go on from the dual of the previous fit.
+    callbacks : callable or list, optional
+        Called with each row of the history; a true value stops training.
+    verbose : int, default=0
+        Show progress.
+
+    Attributes
+    ----------
+    coef_ : array
+        Weights.
+    result_ : Result
+        Certificate: status, primal, dual, gap, history.
+    structure_ : Structure
+        The structure, bound to the data.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin import StructuralSVM
+    >>> class Sign:
+    ...     "Two classes, told apart by the sign of a product."
+    ...     def joint_feature(self, x, y):
+    ...         return y * np.asarray(x)
+    ...     def loss(self, y, y_hat):
+    ...         return float(y != y_hat)
+    ...     def argmax(self, w, x, y=None):
+    ...         def worth(z):
+    ...             gain = 0.0 if y is None else self.loss(y, z)
+    ...             return w @ self.joint_feature(x, z) + gain
+    ...         return max((-1, 1), key=worth)
+    >>> X, y = [[1.0, 0.2], [-2.0, 0.1], [1.5, -0.3]], [1, -1, 1]
+    >>> model = StructuralSVM(Sign(), C=1.0).fit(X, y)
+    >>> model.predict([[3.0, 0.0]])
+    array([1], dtype=object)
+    >>> model.result_.status.name
+    'CONVERGED'
+    """
+
+    def __init__(
+        self,
+        structure: Any = None,
+        C: float = 0.2,
+        *,
+        loss: Any = "auto",
+        rescaling: str | None = "margin",
+        penalty: str = "linear",
+        solver: Any = "auto",
+        tol: float = 1e-3,
+        max_iter: int | None = None,
+        max_time: float | None = None,
+        n_jobs: int | None = None,
+        engine: Any = None,
+        random_state: Any = None,
+        warm_start: bool = False,
+        callbacks: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.structure = structure
+        self.C = C
+        self.loss = loss
+        self.rescaling = rescaling
+        self.penalty = penalty
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.n_jobs = n_jobs
+        self.engine = engine
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.callbacks = callbacks
+        self.verbose = verbose
+
+    def _structure(self, X: Any, y: Any) -> Structure:
+        return as_structure(self.structure)
+
+    def _known_losses(self, structure: Structure) -> dict[str, Any]:
+        default = own_loss(structure) or Hamming()
+        return {"auto": default, "hamming": Hamming(), "zero-one": ZeroOne()}
+
+    def score(self, X: Any, y: Any) -> float:
+        """Minus the mean loss of the predictions."""
+        check_is_fitted(self, "coef_")
+        x = self.structure_.encode(X)
+        truth = self.structure_.encode_labels(x, y)
+        problem = self._problem(self.structure_, x, truth, None)
+        return -float(np.mean(problem.loss.value(truth, self._argmax(x))))

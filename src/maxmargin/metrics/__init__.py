@@ -1,0 +1,1 @@
+"""Scores that people report."""

@@ -1,0 +1,259 @@
+"""The loop that all solvers share: steps, clock, certificate, status, history.
+
+A solver is a frozen dataclass of hyper-parameters with `start` and `step`. A step
+improves w and the dual; whenever it has made a full oracle pass at fixed weights it
+calls `state.witness`, which keeps the weights of the lowest primal value seen. The
+run ends with a certificate
+
+    gap = (primal - dual) / primal.
+"""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, ClassVar
+
+import numpy as np
+
+from maxmargin.arrays import Floats, Ints
+from maxmargin.problem import Problem
+
+HISTORY = np.dtype(
+    [
+        ("iteration", np.int64),
+        ("seconds", np.float64),
+        ("oracle_calls", np.int64),
+        ("planes", np.int64),
+        ("primal", np.float64),  # at the best weights so far
+        ("dual", np.float64),
+        ("gap", np.float64),  # relative; an estimate where primal is not known yet
+    ]
+)
+
+
+class Status(Enum):
+    """Why training ended, a sentence each."""
+
+    CONVERGED = "the duality gap is at or below the tolerance"
+    MAX_ITER = "the iteration limit was reached before the tolerance"
+    MAX_TIME = "the time limit was reached before the tolerance"
+    NO_PROGRESS = (
+        "no plane improves the dual any more: the gap is what inference leaves"
+    )
+    NOT_SEPARABLE = "no weights separate the data: a hard margin has no solution"
+    INTERRUPTED = "training was interrupted; the best weights so far are kept"
+    STOPPED = "a callback asked to stop; the best weights so far are kept"
+
+
+@dataclass
+class State:
+    """What every solver's state has."""
+
+    w: Floats
+    dual: float = 0.0
+    primal: float = float("inf")  # lowest value seen, at best_w
+    best_w: Floats | None = None
+    fresh: bool = False  # whether w itself has been witnessed
+    gap_estimate: float = float("inf")  # relative, from gaps seen on the way
+    oracle_calls: int = 0
+    planes: int = 0
+    status: Status | None = None  # set by a step that knows it is the last
+    deadline: float = float("inf")
+    extra: dict[str, Any] = field(default_factory=dict)
+
+    def witness(self, problem: Problem, w: Floats, slack: Floats) -> float:
+        """Primal at w from the slacks of a full oracle pass; keeps the best w."""
+        primal = problem.primal(w, slack)
+        self.fresh = True
+        if primal < self.primal:
+            self.primal, self.best_w = primal, w.copy()
+            if problem.formulation.penalty == "hard" and primal > 0:
+                # Scaled up until the smallest margin is one: then it is feasible.
+                self.best_w *= np.sqrt(2.0 * primal / float(w @ w))
+        return primal
+
+    def gap(self) -> float:
+        """(primal - dual) / primal at the best weights."""
+        if not np.isfinite(self.primal):
+            return np.inf
+        return max(self.primal - self.dual, 0.0) / max(abs(self.primal), 1e-300)
+
+    def late(self) -> bool:
+        """Whether the time is up."""
+        return time.perf_counter() > self.deadline
+
+
+@dataclass(frozen=True)
+class Result:
+    """Weights with their certificate.
+
+    Attributes
+    ----------
+    w : array
+        Weights with the lowest primal value seen.
+    status : Status
+        Why training ended.
+    primal, dual, gap : float
+        Objective at w, best lower bound, and (primal - dual) / primal.
+    certificate : str
+        "exact", or "bound" where inference or slack rescaling only bounds the slack:
+        primal and gap are then upper bounds.
+    oracle_calls, planes, iterations : int
+        Examples asked about, planes held at the end, steps made.
+    seconds : float
+        Wall clock.
+    history : structured array
+        One row per step: iteration, seconds, oracle_calls, planes, primal, dual, gap.
+    notes : dict
+        What the solver chose and why.
+    """
+
+    w: Floats = field(repr=False)
+    status: Status
+    primal: float
+    dual: float
+    gap: float
+    certificate: str
+    oracle_calls: int
+    planes: int
+    iterations: int
+    seconds: float
+    history: np.ndarray = field(repr=False)
+    notes: dict[str, Any] = field(repr=False)
+
+    @property
+    def converged(self) -> bool:
+        """Whether the tolerance was met."""
+        return self.status is Status.CONVERGED
+
+    def summary(self) -> str:
+        """The certificate in a few words."""
+        return (
+            f"{self.status.name.lower()}: primal {self.primal:.6g}, dual "
+            f"{self.dual:.6g}, gap {self.gap:.2e} ({self.certificate}) after "
+            f"{self.iterations} iterations, {self.oracle_calls} oracle calls, "
+            f"{self.planes} planes, {self.seconds:.2f} s"
+        )
+
+
+Watch = Callable[[np.void], bool | None]
+
+
+@dataclass(frozen=True)
+class Solver(ABC):
+    """Hyper-parameters common to all solvers.
+
+    Parameters
+    ----------
+    tol : float
+        Relative duality gap at which training stops.
+    max_iter : int
+        Steps at most; what a step is, each solver says.
+    max_time : float or None
+        Seconds at most.
+    seed : int
+        For solvers that visit examples in random order.
+    """
+
+    tol: float = 1e-3
+    max_iter: int = 1000
+    max_time: float | None = None
+    seed: int = 0
+
+    penalties: ClassVar[tuple[str, ...]] = ("linear", "squared", "hard")
+
+    @abstractmethod
+    def start(self, problem: Problem, warm: Any = None) -> State:
+        """State before the first step; `warm` is the state of an earlier run."""
+
+    @abstractmethod
+    def step(self, problem: Problem, state: State) -> None:
+        """One iteration: improve state.w and state.dual; witness where possible."""
+
+    def certify(self, problem: Problem, state: State) -> None:
+        """Witness state.w by a full oracle pass."""
+        slack = problem.cuts(state.w).slack
+        state.oracle_calls += problem.n
+        state.witness(problem, state.w, slack)
+
+    def solve(
+        self, problem: Problem, warm: Any = None, watch: Watch | None = None
+    ) -> tuple[Result, State]:
+        """Run to the tolerance; returns the result and the state to go on from."""
+        self.check(problem)
+        run = _Run(self, problem, watch)
+        state = self.start(problem, warm)
+        state.deadline = run.begin + (self.max_time or np.inf)
+        try:
+            while run.status is None:
+                state.fresh = False
+                self.step(problem, state)
+                run.note(state)
+        except KeyboardInterrupt:
+            run.status = Status.INTERRUPTED
+        return run.finish(state), state
+
+    def check(self, problem: Problem) -> None:
+        """Refuse a formulation that this solver does not know."""
+        penalty = problem.formulation.penalty
+        if penalty not in self.penalties:
+            raise ValueError(
+                f"solver {type(self).__name__} cannot train penalty={penalty!r}; it "
+                f"knows {', '.join(map(repr, self.penalties))}"
+            )
+
+
+class _Run:
+    """Bookkeeping of one `solve`: history, when to stop, the result."""
+
+    def __init__(self, solver: Solver, problem: Problem, watch: Watch | None) -> None:
+        self.solver, self.problem, self.watch = solver, problem, watch
+        self.begin = time.perf_counter()
+        self.status: Status | None = None
+        self.rows: list[tuple[Any, ...]] = []
+
+    def note(self, state: State) -> None:
+        """Record a step and decide whether it was the last."""
+        gap = state.gap()
+        shown = gap if np.isfinite(gap) else state.gap_estimate
+        self.rows.append((
+            len(self.rows) + 1, time.perf_counter() - self.begin, state.oracle_calls,
+            state.planes, state.primal, state.dual, shown,
+        ))  # fmt: skip
+        if gap <= self.solver.tol:
+            self.status = Status.CONVERGED
+        elif state.status is not None:
+            self.status = state.status
+        elif len(self.rows) >= self.solver.max_iter:
+            self.status = Status.MAX_ITER
+        elif state.late():
+            self.status = Status.MAX_TIME
+        if self.watch is not None and self.watch(self._history()[-1]):
+            self.status = self.status or Status.STOPPED
+
+    def finish(self, state: State) -> Result:
+        """The certificate: a last oracle pass if the weights at hand have none."""
+        assert self.status is not None
+        if not state.fresh and self.status is not Status.CONVERGED:
+            self.solver.certify(self.problem, state)
+            if state.gap() <= self.solver.tol:
+                self.status = Status.CONVERGED
+        w = state.best_w if state.best_w is not None else state.w
+        return Result(
+            w, self.status, state.primal, state.dual, state.gap(),
+            "exact" if self.problem.exact else "bound", state.oracle_calls,
+            state.planes, len(self.rows), time.perf_counter() - self.begin,
+            self._history(), dict(state.extra.get("notes", {})),
+        )  # fmt: skip
+
+    def _history(self) -> np.ndarray:
+        return np.array(self.rows, dtype=HISTORY)
+
+
+def permutation(seed: int, turn: int, n: int) -> Ints:
+    """Order of examples in pass `turn`: the same for the same seed."""
+    return np.random.default_rng([seed, turn]).permutation(n)

@@ -1,0 +1,55 @@
+"""Solvers by name, and which one `auto` takes.
+
+`auto` looks at what the problem offers: outputs that can be enumerated are trained all
+at once (`Enumerated`), everything else by the block dual.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from maxmargin.problem import Problem
+from maxmargin.solvers.base import Solver
+from maxmargin.solvers.block_dual import BlockDual
+from maxmargin.solvers.enumerated import Enumerated
+from maxmargin.solvers.n_slack import NSlack, NSlackBlock
+from maxmargin.solvers.one_slack import OneSlack
+
+SOLVERS: dict[str, type[Solver]] = {
+    "block-dual": BlockDual,
+    "n-slack": NSlack,
+    "n-slack-block": NSlackBlock,
+    "one-slack": OneSlack,
+}
+ALPHA_BYTES = 4e9  # memory for the dual variables of enumerated outputs
+
+
+def choose(solver: Any, problem: Problem, **settings: Any) -> Solver:
+    """The solver object for a name (or the object given), with its settings.
+
+    Parameters
+    ----------
+    solver : str or Solver
+        A name from `SOLVERS`, "auto", or an object, which is taken as it is.
+    problem : Problem
+        What is to be trained.
+    **settings
+        tol, max_iter, max_time, seed; those that are None keep their default.
+    """
+    if not isinstance(solver, str):
+        return solver
+    settings = {k: v for k, v in settings.items() if v is not None}
+    if solver in ("auto", "block-dual") and _enumerable(problem):
+        return Enumerated(**settings)
+    if solver == "auto":
+        solver = "block-dual"
+    if solver not in SOLVERS:
+        names = ", ".join(repr(k) for k in ("auto", *SOLVERS))
+        raise ValueError(f"solver={solver!r} is not known: choose from {names}")
+    return SOLVERS[solver](**settings)
+
+
+def _enumerable(problem: Problem) -> bool:
+    if "product" not in problem.structure.provides:
+        return False
+    return 8.0 * problem.n * problem.structure.label_count() <= ALPHA_BYTES

@@ -1,0 +1,138 @@
+"""Algorithm 1 of Tsochantaridis et al. 2005: cutting planes with n slacks.
+
+For one example after the other, find the most violated output; if it is violated by
+more than epsilon beyond the example's slack on the working set S_i, add it and
+
+    variant (a), `NSlack`:       re-optimise the dual over all of S
+    variant (b), `NSlackBlock`:  re-optimise over S_i only, over all of S once a pass
+
+A pass that adds nothing leaves w as it was, so its slacks certify the result. The
+epsilon of the paper can be given; by default it starts at a tenth of the loss and
+halves whenever a pass adds nothing, until the duality gap is at the tolerance.
+
+[1] Tsochantaridis et al. 2005, Algorithm 1, lines 1-14; Theorem 18 bounds |S|.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from maxmargin.arrays import Floats, Ints
+from maxmargin.problem import Problem
+from maxmargin.solvers.base import Solver, State, Status
+from maxmargin.solvers.block_dual import hopeless
+from maxmargin.solvers.planes import PlaneBlocks
+
+
+@dataclass
+class WorkingSets(State):
+    """The working sets S_i as blocks of planes."""
+
+    blocks: PlaneBlocks = None  # type: ignore[assignment]
+    epsilon: float = 0.1
+    made: int = 0  # constraints ever added
+
+
+@dataclass(frozen=True)
+class NSlack(Solver):
+    """Variant (a): full optimisation after every added constraint.
+
+    Parameters
+    ----------
+    epsilon : float or None
+        Violation beyond the slack at which a constraint is added. A number is kept
+        as it is and ends the run when no constraint is violated by more.
+    """
+
+    epsilon: float | None = None
+    most: int = 1000
+
+    def start(self, problem: Problem, warm: Any = None) -> WorkingSets:
+        """Empty working sets."""
+        blocks = PlaneBlocks(problem.n, problem.dim, problem.dual_set, self.most)
+        start = 0.1 if self.epsilon is None else self.epsilon
+        return WorkingSets(np.zeros(problem.dim), blocks=blocks, epsilon=start)
+
+    def step(self, problem: Problem, state: WorkingSets) -> None:  # type: ignore[override]
+        """One pass over the examples."""
+        before, changed = state.w.copy(), 0
+        slack = np.zeros(problem.n)
+        for i in range(problem.n):
+            cuts = problem.cuts(state.w, np.array([i]))
+            slack[i] = cuts.slack[0]
+            visit = state.blocks.take_in(
+                cuts.ids, cuts.a, cuts.b, cuts.slack, state.w, state.epsilon
+            )
+            if visit.found[0]:
+                changed += 1
+                self.optimise(problem, state, i)
+            if state.late():
+                break
+        state.oracle_calls += problem.n
+        state.made += changed
+        if changed:
+            self.optimise_all(problem, state)
+        state.planes = state.blocks.planes
+        state.dual = state.blocks.dual(state.w)
+        self._judge(problem, state, changed, slack, before)
+
+    def optimise(self, problem: Problem, state: WorkingSets, i: int) -> None:
+        """After a constraint of example i was added (line 10a)."""
+        self.optimise_all(problem, state)
+
+    def optimise_all(self, problem: Problem, state: WorkingSets) -> None:
+        """Sweep over all working sets until their gaps are closed."""
+        held = np.flatnonzero(state.blocks.counts())
+        _close(state.blocks, held, state.w, 0.01 * self.tol)
+
+    def _judge(
+        self,
+        problem: Problem,
+        state: WorkingSets,
+        changed: int,
+        slack: Floats,
+        before: Floats,
+    ) -> None:
+        hard = problem.formulation.penalty == "hard"
+        if changed == 0:
+            # take_in may have polished a block: the slacks belong to the old w.
+            state.witness(problem, before, slack)
+            if self.epsilon is not None:
+                if state.gap() > self.tol:
+                    state.status = Status.NO_PROGRESS
+            elif state.epsilon < 1e-12:
+                state.status = Status.NO_PROGRESS
+            else:
+                state.epsilon *= 0.5
+        elif hard and hopeless(state):  # type: ignore[arg-type]
+            state.status = Status.NOT_SEPARABLE
+
+
+@dataclass(frozen=True)
+class NSlackBlock(NSlack):
+    """Variant (b): subspace ascent on the working set that changed."""
+
+    def optimise(self, problem: Problem, state: WorkingSets, i: int) -> None:
+        """Line 10b: only S_i, which `take_in` has just done."""
+        _close(state.blocks, np.array([i]), state.w, 0.0, rounds=3)
+
+
+def _close(
+    blocks: PlaneBlocks, order: Ints, w: Floats, tol: float, rounds: int = 10_000
+) -> None:
+    """Sweep until the gaps of all blocks add up to `tol` times the dual."""
+    gaps = np.full(blocks.n, np.inf)
+    cone = bool(np.isinf(blocks.dual_set.upper[0]))
+    hard = cone and not blocks.dual_set.ridge.any()
+    for _ in range(rounds):
+        rise, _ = blocks.sweep(order, w, 0.0, gaps)
+        if cone:
+            blocks.stretch(w)
+        dual = blocks.dual(w)
+        if hard and 2.0 * dual * blocks.radius() > 1e8:
+            break
+        if gaps[order].sum() <= tol * abs(dual) or rise <= 1e-15 * abs(dual):
+            break

@@ -1,0 +1,117 @@
+"""One slack for the whole sample: cutting planes below the risk.
+
+    min_w  1/2 ||w||^2 + R(w),     R(w) >= b_k - <a_k, w>   for every cut k
+
+A step asks the oracle about all examples, adds the sum of their planes as one cut,
+and solves the dual QP over the cuts, warm-started; cuts without weight for many
+rounds are dropped. Sums are formed where the data is. R is the weighted sum of
+slacks, or of squared slacks: a cut is its tangent, so both penalties fit.
+
+[1] Yu 2011, Algorithm 3.1 (margin rescaling) and 3.2 (slack rescaling);
+    Joachims, Finley, Yu 2009. [2] Teo et al. 2010 for smooth risks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from maxmargin.arrays import Floats
+from maxmargin.problem import Problem
+from maxmargin.solvers.base import Solver, State, Status
+from maxmargin.solvers.qp import maximise
+
+
+@dataclass
+class CutState(State):
+    """Cuts below the risk, their Gram matrix and weights."""
+
+    a: list[tuple[np.ndarray, Floats]] = field(default_factory=list)  # idx, val
+    b: Floats = field(default_factory=lambda: np.zeros(0))
+    gram: Floats = field(default_factory=lambda: np.zeros((0, 0)))
+    alpha: Floats = field(default_factory=lambda: np.zeros(0))
+    idle: Floats = field(default_factory=lambda: np.zeros(0))
+    stalls: int = 0
+    made: int = 0  # cuts ever added
+
+
+@dataclass(frozen=True)
+class OneSlack(Solver):
+    """Cutting planes on the whole risk.
+
+    Parameters
+    ----------
+    patience : int
+        Rounds without weight after which a cut is dropped.
+    """
+
+    patience: int = 50
+
+    def start(self, problem: Problem, warm: Any = None) -> CutState:
+        """No cuts; those of another C are not valid here, so only w is taken."""
+        w = np.zeros(problem.dim)
+        return CutState(w)
+
+    def step(self, problem: Problem, state: CutState) -> None:  # type: ignore[override]
+        """One oracle pass, one cut, one QP."""
+        hard = problem.formulation.penalty == "hard"
+        cut = problem.sum_cut(state.w)
+        state.oracle_calls += problem.n
+        state.witness(problem, state.w, cut.slack)
+        if state.gap() <= self.tol:
+            return
+        height = cut.b - float(cut.a @ state.w)
+        held = max((float(h) for h in self._heights(state)), default=0.0)
+        before = state.dual
+        self._add(state, cut.a, cut.b)
+        upper = np.inf if hard else 1.0
+        state.alpha = maximise(state.gram, state.b, state.alpha, upper)
+        state.idle = np.where(state.alpha > 0, 0, state.idle + 1)
+        self._prune(state)
+        state.w = self._weights(problem.dim, state)
+        state.dual = float(state.b @ state.alpha) - 0.5 * float(state.w @ state.w)
+        state.planes = len(state.b)
+        state.fresh = False
+        if hard and 2.0 * state.dual * state.gram.diagonal().max() > 1e8:
+            state.status = Status.NOT_SEPARABLE
+        small = state.dual - before <= 1e-14 * abs(state.dual)
+        state.stalls = state.stalls + 1 if small and height <= held * (1 + 1e-9) else 0
+        if state.stalls >= 5:
+            state.status = Status.NO_PROGRESS
+
+    def _heights(self, state: CutState) -> Floats:
+        return state.b - state.gram @ state.alpha
+
+    def _add(self, state: CutState, a: Floats, b: float) -> None:
+        dots = np.array([val @ a[idx] for idx, val in state.a])
+        m = len(dots)
+        gram = np.empty((m + 1, m + 1))
+        gram[:m, :m] = state.gram
+        gram[m, :m] = gram[:m, m] = dots
+        gram[m, m] = float(a @ a)
+        state.gram = gram
+        idx = np.flatnonzero(a)
+        if 2 * len(idx) > len(a):
+            idx = np.arange(len(a))
+        state.a.append((idx.astype(np.int32), a[idx]))
+        state.b = np.append(state.b, b)
+        state.alpha = np.append(state.alpha, 0.0)
+        state.idle = np.append(state.idle, 0)
+        state.made += 1
+
+    def _prune(self, state: CutState) -> None:
+        keep = np.flatnonzero(state.idle < self.patience)
+        if len(keep) < len(state.b):
+            state.a = [state.a[k] for k in keep]
+            state.b, state.alpha = state.b[keep], state.alpha[keep]
+            state.idle = state.idle[keep]
+            state.gram = np.ascontiguousarray(state.gram[np.ix_(keep, keep)])
+
+    def _weights(self, dim: int, state: CutState) -> Floats:
+        w = np.zeros(dim)
+        for alpha, (idx, val) in zip(state.alpha, state.a, strict=True):
+            if alpha > 0:
+                w[idx] += alpha * val
+        return w

@@ -1,0 +1,264 @@
+"""The planes we hold: one block per example, and the dual on them.
+
+    dual(alpha) = sum alpha b - 1/2 ||w||^2 - 1/2 sum_i ridge_i (sum_y alpha_iy)^2,
+    w = sum alpha a
+
+`PlaneBlocks` owns the arrays that `plane_loops` works on: it makes room, forgets
+planes that carry no weight, merges when an example holds too many, and keeps all of
+it under a bound on memory. Merging two planes leaves w and the dual as they are (an
+average of planes is a plane), so the dual never falls.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from maxmargin.arrays import Floats, Ints, Rows
+from maxmargin.formulations import DualSet
+from maxmargin.solvers import plane_loops as loops
+from maxmargin.solvers.plane_loops import Dual, Scratch, Store
+
+PER_SLOT, PER_GRAM, PER_SUPPORT, PER_ENTRY = 40, 8, 4, 12  # bytes
+
+
+class Visit(NamedTuple):
+    """What taking in a batch of planes did."""
+
+    gap: float  # sum of the gaps of the examples, before
+    rise: float  # of the dual
+    work: float  # multiply-adds
+    found: Ints  # (len(ids),) 1 where the plane was news
+
+
+class PlaneBlocks:
+    """A growing set of planes per example.
+
+    Parameters
+    ----------
+    n, dim : int
+        Examples, and coordinates of w.
+    dual_set : DualSet
+        What the dual may do.
+    most : int
+        Planes per example at most.
+    memory : float
+        Bytes for all planes at most.
+    """
+
+    def __init__(
+        self, n: int, dim: int, dual_set: DualSet, most: int = 64, memory: float = 4e9
+    ) -> None:
+        self.n, self.dim, self.most, self.memory = n, dim, most, memory
+        self.dual_set = dual_set
+        self._dual = Dual(dual_set.upper, dual_set.ridge, bool(dual_set.box))
+        self._store = _new_store(n, 4 * n, 8 * n, 64 * n, 64 * n)
+        self._scratch = _new_scratch(dim, 1024, most + 2)
+
+    @property
+    def planes(self) -> int:
+        """Planes held."""
+        return int(self._store.count.sum())
+
+    @property
+    def nbytes(self) -> int:
+        """Memory held by the planes."""
+        return sum(a.nbytes for a in self._store)
+
+    def counts(self) -> Ints:
+        """Planes held per example."""
+        return self._store.count.copy()
+
+    def alphas(self) -> list[Floats]:
+        """Dual variables per example."""
+        s = self._store
+        return [
+            s.alpha[f : f + m].copy() for f, m in zip(s.first, s.count, strict=True)
+        ]
+
+    def take_in(
+        self,
+        ids: Ints,
+        a: Rows,
+        b: Floats,
+        slack: Floats,
+        w: Floats,
+        news: float = 1e-9,
+        closed: float = 0.0,
+    ) -> Visit:
+        """Add the planes of distinct examples `ids` that are news at w; improve both.
+
+        The change of the dual variables is added to w.
+        """
+        self._reserve(ids, np.diff(a.ptr))
+        found = np.zeros(len(ids), np.int64)
+        gap, rise, work, _ = loops.take_in(
+            self._store, self._scratch, self._dual, ids, a.ptr, a.idx, a.val, b, slack,
+            w, news, closed, found,
+        )  # fmt: skip
+        return Visit(gap, rise, float(work), found)
+
+    def sweep(
+        self, order: Ints, w: Floats, closed: float, gaps: Floats
+    ) -> tuple[float, float]:
+        """Improve the blocks in `order` on the planes held: (rise, work)."""
+        rise, work = loops.sweep(
+            self._store, self._scratch, self._dual, order, w, closed, gaps
+        )
+        return rise, float(work)
+
+    def radius(self) -> float:
+        """Largest squared length of a plane held."""
+        return float(loops.radius(self._store))
+
+    def heights(self, i: int, w: Floats) -> Floats:
+        """B - <a, w> of the planes of example i."""
+        loops.gather(self._store, self._scratch, i, w)
+        return self._scratch.g[: self._store.count[i]].copy()
+
+    def dual(self, w: Floats) -> float:
+        """Value of the dual at the present alpha."""
+        value = float(loops.dual_value(self._store, self._dual.ridge))
+        return value - 0.5 * float(w @ w)
+
+    def weights(self) -> Floats:
+        """Sum of alpha * a, from scratch."""
+        w = np.zeros(self.dim)
+        loops.weights(self._store, w)
+        return w
+
+    def stretch(self, w: Floats) -> None:
+        """On a cone, move alpha (and w) along its own ray to where the dual is highest.
+
+        With s = sum alpha b the best factor is s / (||w||^2 + ridge terms). Coordinate
+        steps alone are slow to grow; where no weights separate, this makes it plain.
+        """
+        square = float(w @ w)
+        linear = self.dual(w) + 0.5 * square
+        ridge = float(loops.ridge_value(self._store, self._dual.ridge))
+        linear += 0.5 * ridge
+        if square + ridge > 0.0 and linear > 0.0:
+            factor = linear / (square + ridge)
+            self._store.alpha[:] *= factor
+            w *= factor
+
+    def rescale(self, dual_set: DualSet, factor: Floats) -> None:
+        """Another C: planes stay, alpha of example i is multiplied by factor[i]."""
+        self.dual_set = dual_set
+        self._dual = Dual(dual_set.upper, dual_set.ridge, bool(dual_set.box))
+        s = self._store
+        for i in range(self.n):
+            s.alpha[s.first[i] : s.first[i] + s.count[i]] *= factor[i]
+
+    def forget_idle(self, patience: int) -> None:
+        """Drop planes without weight for `patience` visits."""
+        loops.forget_idle(self._store, patience)
+
+    def _reserve(self, ids: Ints, sizes: Ints) -> None:
+        s = self._store
+        loops.evict(s, self._scratch, ids, self.most, len(s.idx))
+        if (s.count[ids] >= self.most).any():
+            self._grow(np.zeros(3, np.int64), int(s.width[ids].sum()))
+            s = self._store
+            loops.evict(s, self._scratch, ids, self.most, len(s.idx))
+        need, entries = _need(s, ids, sizes), int(sizes.sum())
+        have = np.array([len(s.alpha), len(s.gram), len(s.support), len(s.idx)])
+        if (s.top + np.append(need, entries) > have).any():
+            self._grow(need, entries, ids, sizes)
+            s = self._store
+        loops.make_room(s, ids, sizes)
+        widest = int(s.width_room[ids].max(initial=0))
+        if widest > len(self._scratch.local):
+            self._scratch = self._scratch._replace(
+                local=np.zeros(2 * widest), acc=np.zeros(2 * widest)
+            )
+
+    def _grow(
+        self,
+        need: Ints,
+        entries: int,
+        ids: Ints | None = None,
+        sizes: Ints | None = None,
+    ) -> None:
+        """Fresh arrays with room for what is asked, holes left out."""
+        ids = np.empty(0, np.int64) if ids is None else ids
+        for attempt in range(8):
+            s = self._store
+            if attempt == 1:
+                loops.forget_idle(s, 0)
+            elif attempt > 1:
+                most = max(2, self.most >> attempt)
+                everyone = np.arange(self.n)
+                loops.evict(s, self._scratch, everyone, most, len(s.idx))
+            if sizes is not None:
+                need = _need(s, ids, sizes, tight=True)
+            live = _live(s) + np.append(need, entries)
+            if _bytes(live * 3 // 2) <= self.memory:
+                self._replace(live * 3 // 2)
+                return
+            if _bytes(live) <= self.memory:
+                self._replace(live)
+                return
+            self._replace(_live(s) + np.array([0, 0, 0, int(s.width.sum())]))
+        raise MemoryError(
+            f"the planes of {self.n} examples need {_bytes(live) / 1e6:.0f} MB, more "
+            f"than the {self.memory / 1e6:.0f} MB allowed: allow more, or use "
+            "solver='one-slack', which keeps sums over examples only"
+        )
+
+    def _replace(self, sizes: Ints) -> None:
+        new = _new_store(self.n, *(max(int(k), 1) for k in sizes))
+        loops.compact(self._store, new)
+        self._store = new
+
+
+def _new_store(n: int, slots: int, gram: int, support: int, entries: int) -> Store:
+    per_example = [np.zeros(n, np.int64) for _ in range(7)]
+    return Store(
+        *per_example,
+        np.zeros(slots),
+        np.zeros(slots),
+        np.zeros(slots, np.int64),
+        np.zeros(slots, np.int64),
+        np.zeros(slots, np.int64),
+        np.zeros(gram),
+        np.zeros(support, np.int32),
+        np.zeros(entries, np.int32),
+        np.zeros(entries),
+        np.zeros(4, np.int64),
+    )
+
+
+def _new_scratch(dim: int, width: int, planes: int) -> Scratch:
+    return Scratch(
+        np.full(dim, -1, np.int32),
+        np.zeros(width),
+        np.zeros(width),
+        np.zeros(planes),
+        np.zeros(planes),
+    )
+
+
+def _need(s: Store, ids: Ints, sizes: Ints, tight: bool = False) -> Ints:
+    """Slots, Gram entries and support entries that `make_room` may take."""
+    full = s.count[ids] == s.room[ids]
+    new = np.where(full, np.maximum(2, 2 * s.room[ids]), 0)
+    wide = s.width[ids] + sizes
+    if not tight:
+        wide = np.where(wide > s.width_room[ids], wide, 0)
+    return np.array([new.sum(), (new**2).sum(), 2 * wide.sum()])
+
+
+def _live(s: Store) -> Ints:
+    """Slots, Gram entries, support entries and plane entries after compaction."""
+    held = np.concatenate(
+        [np.arange(f, f + m) for f, m in zip(s.first, s.count, strict=True)]
+        or [np.empty(0, np.int64)]
+    ).astype(np.int64)
+    entries = int((s.stop[held] - s.start[held]).sum())
+    return np.array([s.room.sum(), (s.room**2).sum(), s.width.sum(), entries])
+
+
+def _bytes(sizes: Ints) -> float:
+    return float(sizes @ np.array([PER_SLOT, PER_GRAM, PER_SUPPORT, PER_ENTRY]))

@@ -1,0 +1,154 @@
+"""A structure of one's own, from three Python methods.
+
+    joint_feature(x, y) -> psi, a vector (array or scipy.sparse row)
+    loss(y, y_hat) -> Delta >= 0
+    argmax(w, x, y=None) -> argmax_yhat <w, psi(x, yhat)> [+ loss(y, yhat)]
+
+An output may be any picklable object: its encoded row holds the bytes of its pickle,
+so it can be stored and sent like the rows of any other structure. The pickles never
+leave the process group that made them and are never read from files.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+import scipy.sparse as sp
+
+from maxmargin.arrays import Floats, Ints, Labels, Ragged, Rows
+from maxmargin.structures.base import Augment, Found, Structure
+
+METHODS = ("joint_feature", "loss", "argmax")
+
+
+class Objects(NamedTuple):
+    """Encoded inputs: the objects themselves."""
+
+    items: tuple[Any, ...]
+
+    @property
+    def n(self) -> int:
+        """Number of examples."""
+        return len(self.items)
+
+
+@dataclass(frozen=True)
+class OwnLoss:
+    """The `loss` method of the user's object."""
+
+    owner: Any
+    form: ClassVar[str] = "own"
+
+    def bind(self, n_labels: int) -> OwnLoss:
+        """Nothing to know."""
+        return self
+
+    def value(self, truth: Ragged, labels: Ragged) -> Floats:
+        """Loss of each row."""
+        return np.array([
+            float(self.owner.loss(_unpickle(truth.row(i)), _unpickle(labels.row(i))))
+            for i in range(truth.n)
+        ])  # fmt: skip
+
+
+@dataclass(frozen=True)
+class OwnStructure(Structure):
+    """Adapter of an object with the three methods."""
+
+    owner: Any = None
+    dim: int = 0
+    losses: ClassVar[tuple[str, ...]] = ("own",)
+
+    def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
+        """Know the length of psi."""
+        return replace(self, dim=_as_rows([self.owner.joint_feature(X[0], Y[0])])[1])
+
+    def encode(self, X: Sequence[Any]) -> Objects:
+        """Keep the objects."""
+        return Objects(tuple(X))
+
+    def encode_labels(self, x: Objects, Y: Sequence[Any]) -> Ragged:
+        """Pickle the objects."""
+        return Ragged.pack([_pickle(y) for y in Y])
+
+    def decode_labels(self, x: Objects, labels: Ragged) -> list[Any]:
+        """Unpickle the objects."""
+        return [_unpickle(labels.row(i)) for i in range(labels.n)]
+
+    def features(self, x: Objects, ids: Ints, labels: Ragged) -> Rows:
+        """Psi by the user's method."""
+        psi = [
+            self.owner.joint_feature(x.items[i], _unpickle(labels.row(q)))
+            for q, i in enumerate(ids)
+        ]
+        if not psi:
+            return Rows.empty()
+        rows, dim = _as_rows(psi)
+        if dim != self.dim:
+            raise ValueError(
+                f"joint_feature of example {int(ids[0])} or a later one has length "
+                f"{dim}, but that of the first example had {self.dim}"
+            )
+        return rows
+
+    def argmax(
+        self, x: Objects, ids: Ints, w: Floats, augment: Augment | None = None
+    ) -> Found:
+        """The best outputs by the user's method.
+
+        A weight on the loss other than one is a division of w by it.
+        """
+        rows, score = [], np.empty(len(ids))
+        for q, i in enumerate(ids):
+            item = x.items[i]
+            if augment is None:
+                best, gain = self.owner.argmax(w, item), 0.0
+            else:
+                truth = _unpickle(augment.truth.row(i))
+                weight = augment.weight[i]
+                best = self.owner.argmax(w / weight, item, truth)
+                gain = weight * float(self.owner.loss(truth, best))
+            psi = _as_rows([self.owner.joint_feature(item, best)])[0]
+            score[q] = float(psi.dot(w)[0]) + gain
+            rows.append(_pickle(best))
+        return Found(Ragged.pack(rows), score, score)
+
+
+def as_structure(structure: Any) -> Structure:
+    """A Structure as it is, or an adapter around the user's object."""
+    if isinstance(structure, Structure):
+        return structure
+    missing = [m for m in METHODS if not callable(getattr(structure, m, None))]
+    if missing:
+        raise TypeError(
+            f"structure={structure!r} is neither a maxmargin Structure nor an object "
+            f"with the methods {', '.join(METHODS)}; it lacks {', '.join(missing)}"
+        )
+    return OwnStructure(structure)
+
+
+def own_loss(structure: Structure) -> OwnLoss | None:
+    """The loss that the user's object brings."""
+    return OwnLoss(structure.owner) if isinstance(structure, OwnStructure) else None
+
+
+def _pickle(y: Any) -> Labels:
+    data = pickle.dumps(y, protocol=5)
+    return np.frombuffer(data, dtype=np.uint8).astype(np.int32)
+
+
+def _unpickle(row: Labels) -> Any:
+    return pickle.loads(row.astype(np.uint8).tobytes())
+
+
+def _as_rows(psi: Sequence[Any]) -> tuple[Rows, int]:
+    """Vectors of the user as Rows, and their length."""
+    if any(sp.issparse(p) for p in psi):
+        matrix = sp.csr_array(sp.vstack([sp.csr_array(p).reshape(1, -1) for p in psi]))
+        return Rows.from_csr(matrix), matrix.shape[1]
+    matrix = np.vstack([np.asarray(p, dtype=np.float64).ravel() for p in psi])
+    return Rows.from_dense(matrix), matrix.shape[1]
