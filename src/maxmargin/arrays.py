@@ -11,6 +11,7 @@ contiguous and writable, so that each loop is compiled for one signature.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -82,7 +83,7 @@ class Ragged(NamedTuple):
     def unpack(self) -> list[list[int]]:
         """Rows as lists of Python integers."""
         flat, ptr = self.data.tolist(), self.ptr.tolist()
-        return [flat[a:b] for a, b in zip(ptr[:-1], ptr[1:], strict=True)]
+        return [flat[a:b] for a, b in itertools.pairwise(ptr)]
 
     @staticmethod
     def concat(parts: Sequence[Ragged]) -> Ragged:

@@ -95,7 +95,7 @@ class Structure(ABC):
 
     @abstractmethod
     def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
-        """Return a copy that knows the sizes of the data; checks them, names records."""
+        """Copy that knows the sizes of the data; what is wrong is named by record."""
 
     @abstractmethod
     def encode(self, X: Sequence[Any]) -> Any:
@@ -129,7 +129,7 @@ class Structure(ABC):
         return Answer(found.labels, dpsi, delta, slack + (found.bound - found.score))
 
     def label_count(self) -> int:
-        """Number of label values, for losses given as tables; 0 where it has no sense."""
+        """Number of label values, for losses given as tables; 0 without any."""
         return 0
 
     def work(self, x: Any) -> Floats:
