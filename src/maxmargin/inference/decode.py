@@ -102,16 +102,19 @@ def plan(
             "inference='forest' does not fit; 'auto' takes any graph"
         )
     parts: list[Elimination] = []
+    known: dict[tuple[bytes, bytes], Elimination | None] = {}
     kind = np.where(extra > 0, DENSE, FOREST)
     for g in range(len(node_ptr) - 1):
         a, b = node_ptr[g], node_ptr[g + 1]
         part = None
         if method == "junction" or (method == "auto" and extra[g]):
             own = edges[edge_ptr[g] : edge_ptr[g + 1]] - a
-            if method == "junction":
-                part = eliminate(n_labels[a:b], own, what=f"graph {g}")
-            else:
-                part = try_eliminate(n_labels[a:b], own, AUTO_TABLE)
+            key = (n_labels[a:b].tobytes(), own.tobytes())
+            if key not in known and method == "junction":
+                known[key] = eliminate(n_labels[a:b], own, what=f"graph {g}")
+            elif key not in known:
+                known[key] = try_eliminate(n_labels[a:b], own, AUTO_TABLE)
+            part = known[key]
         if part is not None and extra[g]:
             kind[g] = NARROW
         parts.append(part or _no_order(int(b - a), 1 if extra[g] == 0 else -1))

@@ -69,7 +69,7 @@ def best(tables: Tables) -> Best:
 
 
 def marginals(tables: Tables) -> Marginals:
-    """log Z of each graph, marginals of nodes and edges (sum-product)."""
+    """Log Z of each graph, marginals of nodes and edges (sum-product)."""
     tree = rooted(tables)
     k = tables.n_labels
     edge_ptr = pointers(k[tables.edges[:, 0]] * k[tables.edges[:, 1]])

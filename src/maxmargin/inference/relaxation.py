@@ -4,7 +4,8 @@
     s.t. sum_a mu_v[a] = 1,  sum_b mu_uv[a, b] = mu_u[a],  sum_a mu_uv[a, b] = mu_v[b]
 
 and mu >= 0: constraints (9) of Taskar et al. 2003 with C = 1. On forests its optimum is
-the best labels; elsewhere it bounds them from above. Solved by HiGHS through scipy.
+the best labels; elsewhere it bounds them from above. Graphs whose labels and TRW-S
+bound meet need no LP; the others are solved by HiGHS through scipy.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import scipy.sparse as sp
 from scipy.optimize import linprog
 
 from maxmargin.arrays import Floats, Ints, Labels, pointers
+from maxmargin.inference import trws
 from maxmargin.inference.tables import Best, Tables, improve
 
 
@@ -49,15 +51,20 @@ def relax(tables: Tables) -> Relaxed:
     """
     k = tables.n_labels
     edge_ptr = pointers(k[tables.edges[:, 0]] * k[tables.edges[:, 1]])
-    node, edge = np.zeros(len(tables.unary)), np.zeros(edge_ptr[-1])
-    value = np.zeros(tables.n)
-    for g in range(tables.n):
+    first = trws.best(tables, max_iter=30)
+    node, edge = _indicators(tables, edge_ptr, first.labels)
+    value = first.score.copy()
+    # Between labels and a bound that meet there is no room for a better relaxation.
+    loose = first.bound - first.score > 1e-9 * (1.0 + np.abs(first.score))
+    for g in np.flatnonzero(loose):
         nodes = slice(tables.node_ptr[g], tables.node_ptr[g + 1])
         edges = slice(tables.edge_ptr[g], tables.edge_ptr[g + 1])
         at_node = slice(tables.label_ptr[nodes.start], tables.label_ptr[nodes.stop])
         at_edge = slice(edge_ptr[edges.start], edge_ptr[edges.stop])
         node[at_node], edge[at_edge], value[g] = _solve(tables, nodes, edges)
-    labels = _round(tables, node)
+    rounded = _round(tables, node)
+    better = tables.score(rounded) > first.score
+    labels = np.where(better[tables.graph_of_node()], rounded, first.labels)
     score = tables.score(labels)
     return Relaxed(node, edge_ptr, edge, np.maximum(value, score), labels, score)
 
@@ -66,6 +73,17 @@ def best(tables: Tables) -> Best:
     """Labels rounded from the relaxation; its value is the bound."""
     found = relax(tables)
     return Best(found.labels, found.score, found.value)
+
+
+def _indicators(
+    tables: Tables, edge_ptr: Ints, labels: Labels
+) -> tuple[Floats, Floats]:
+    """Marginals that put all weight on the labels."""
+    node, edge = np.zeros(len(tables.unary)), np.zeros(edge_ptr[-1])
+    node[tables.label_ptr[:-1] + labels] = 1.0
+    u, v = tables.edges[:, 0], tables.edges[:, 1]
+    edge[edge_ptr[:-1] + labels[u] * tables.n_labels[v] + labels[v]] = 1.0
+    return node, edge
 
 
 def _solve(tables: Tables, nodes: slice, edges: slice) -> tuple[Floats, Floats, float]:

@@ -172,6 +172,15 @@ def improve(tables: Tables, labels: Labels, sweeps: int = 20) -> Labels:
     return out
 
 
+def best_flip(tables: Tables, labels: Labels) -> tuple[Labels, np.ndarray]:
+    """The best labels of each graph that differ from the given ones at one node.
+
+    The second value tells which graphs have such labels at all.
+    """
+    near = incidence(tables.edges, tables.n_nodes)
+    return _best_flip(tables.node_ptr, *tables[2:], *near, labels)
+
+
 def _stack(pairwise: Any, m: int) -> tuple[Floats, Ints]:
     """Flat tables and where each of m edges finds its own."""
     single = isinstance(pairwise, np.ndarray) and pairwise.ndim == 2
@@ -235,30 +244,43 @@ def _incidence(edges, nodes):
 
 
 @loop
-def _improve(label_ptr, unary, edges, pair_ptr, pairwise, ptr, near, sweeps, labels):
-    nodes = len(label_ptr) - 1
-    most = 0
-    for v in range(nodes):
+def _gains(v, label_ptr, unary, edges, pair_ptr, pairwise, ptr, near, labels, gain):
+    """Score of each label of v, all other nodes fixed."""
+    k = label_ptr[v + 1] - label_ptr[v]
+    for a in range(k):
+        gain[a] = unary[label_ptr[v] + a]
+    for p in range(ptr[v], ptr[v + 1]):
+        e = near[p]
+        start = pair_ptr[e]
+        if edges[e, 0] == v:
+            u = edges[e, 1]
+            ku = label_ptr[u + 1] - label_ptr[u]
+            for a in range(k):
+                gain[a] += pairwise[start + a * ku + labels[u]]
+        else:
+            row = start + labels[edges[e, 0]] * k
+            for a in range(k):
+                gain[a] += pairwise[row + a]
+    return k
+
+
+@loop
+def _most_labels(label_ptr):
+    most = 1
+    for v in range(len(label_ptr) - 1):
         most = max(most, label_ptr[v + 1] - label_ptr[v])
-    gain = np.empty(most)
+    return most
+
+
+@loop
+def _improve(label_ptr, unary, edges, pair_ptr, pairwise, ptr, near, sweeps, labels):
+    gain = np.empty(_most_labels(label_ptr))
     for _ in range(sweeps):
         changed = False
-        for v in range(nodes):
-            k = label_ptr[v + 1] - label_ptr[v]
-            for a in range(k):
-                gain[a] = unary[label_ptr[v] + a]
-            for p in range(ptr[v], ptr[v + 1]):
-                e = near[p]
-                start = pair_ptr[e]
-                if edges[e, 0] == v:
-                    u = edges[e, 1]
-                    ku = label_ptr[u + 1] - label_ptr[u]
-                    for a in range(k):
-                        gain[a] += pairwise[start + a * ku + labels[u]]
-                else:
-                    row = start + labels[edges[e, 0]] * k
-                    for a in range(k):
-                        gain[a] += pairwise[row + a]
+        for v in range(len(label_ptr) - 1):
+            k = _gains(
+                v, label_ptr, unary, edges, pair_ptr, pairwise, ptr, near, labels, gain
+            )
             best = labels[v]
             for a in range(k):
                 if gain[a] > gain[best] + 1e-12 * (1.0 + abs(gain[best])):
@@ -268,3 +290,25 @@ def _improve(label_ptr, unary, edges, pair_ptr, pairwise, ptr, near, sweeps, lab
                 changed = True
         if not changed:
             break
+
+
+@loop
+def _best_flip(
+    node_ptr, label_ptr, unary, edges, pair_ptr, pairwise, ptr, near, labels
+):
+    out = labels.copy()
+    gain = np.empty(_most_labels(label_ptr))
+    found = np.zeros(len(node_ptr) - 1, np.bool_)
+    for g in range(len(node_ptr) - 1):
+        most, where, what = -np.inf, -1, 0
+        for v in range(node_ptr[g], node_ptr[g + 1]):
+            k = _gains(
+                v, label_ptr, unary, edges, pair_ptr, pairwise, ptr, near, labels, gain
+            )
+            for a in range(k):
+                if a != labels[v] and gain[a] - gain[labels[v]] > most:
+                    most, where, what = gain[a] - gain[labels[v]], v, a
+        if where >= 0:
+            out[where] = what
+            found[g] = True
+    return out, found

@@ -112,7 +112,7 @@ def _run(
 
 @loop
 def _gather(v, label_ptr, unary, edges, ptr, near, start, message, belief):
-    """belief = unary + all messages at v."""
+    """Belief: unary + all messages at v."""
     k = label_ptr[v + 1] - label_ptr[v]
     for a in range(k):
         belief[a] = unary[label_ptr[v] + a]
