@@ -18,6 +18,7 @@ from maxmargin.inference import (
     trws,
 )
 from maxmargin.inference.decode import METHODS, decode, plan
+from maxmargin.inference.second import best_other
 from maxmargin.inference.tables import Tables, improve, loose_bound
 from maxmargin.inference.triangulation import TooDenseError, eliminate
 
@@ -342,3 +343,25 @@ def test_plan_refuses_unknown_methods_and_cyclic_forests():
         plan(t.node_ptr, t.edge_ptr, t.edges, t.n_labels, "magic")
     with pytest.raises(ValueError, match="does not fit; 'auto' takes any graph"):
         plan(t.node_ptr, t.edge_ptr, t.edges, t.n_labels, "forest")
+
+
+@quick
+@given(seeds, st.sampled_from(["forest", "junction", "trws"]))
+def test_best_other_labels(seed, method):
+    rng = np.random.default_rng(seed)
+    parts, t = several(rng, forest_of if method == "forest" else graph_of)
+    graphs = plan(t.node_ptr, t.edge_ptr, t.edges, t.n_labels, method)
+    best = decode(t, graphs, method).labels
+    for given_ in (best, np.zeros(t.n_nodes, np.int32)):
+        found = best_other(t, graphs, method, given_)
+        for g, p in enumerate(parts):
+            own = slice(t.node_ptr[g], t.node_ptr[g + 1])
+            rows, score = enumerate_scores(p)
+            other = score[(rows != given_[own]).any(axis=1)]
+            if len(other) == 0:
+                assert found.score[g] == -np.inf
+                continue
+            assert (found.labels[own] != given_[own]).any()
+            assert found.bound[g] >= other.max() - 1e-9
+            if method != "trws":
+                np.testing.assert_allclose(found.score[g], other.max())

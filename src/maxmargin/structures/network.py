@@ -28,7 +28,8 @@ from maxmargin.arrays import Floats, Ints, Labels, Ragged, Rows
 from maxmargin.inference import relaxation
 from maxmargin.inference.decode import FOREST, decode
 from maxmargin.inference.layers import best_by_cost
-from maxmargin.inference.tables import Tables, best_flip, sum_by
+from maxmargin.inference.second import best_other
+from maxmargin.inference.tables import Tables, sum_by
 from maxmargin.structures import network_loops as loops
 from maxmargin.structures.base import Answer, Augment, Found, Layers, Structure
 from maxmargin.structures.graph_inputs import (
@@ -281,36 +282,15 @@ class Network(Structure):
         self, x: Graphs, ids: Ints, tables: Tables, augment: Augment
     ) -> Found:
         """The best labels, or the best that differ from the truth plus the weight."""
-        weight = augment.weight[ids]
         true = self._local(x, ids, augment.truth.take(ids))
-        own, graph = tables.score(true), tables.graph_of_node()
-        graphs = x.plan.take(ids)
-        if (graphs.kind == FOREST).all():
-            cost = np.ones(len(tables.unary), np.int64)
-            cost[tables.label_ptr[:-1] + true] = 0
-            layers = best_by_cost(tables, cost, cap=1)
-            last = layers.ptr[1:] - 1  # cost one where there is another output
-            other = np.concatenate(
-                [
-                    layers.labels[layers.label_ptr[r] : layers.label_ptr[r + 1]]
-                    for r in last
-                ]
-            )
-            bound = layers.score[last]
-            differs = layers.cost[last] == 1
-        else:
-            best = decode(tables, graphs, self.inference)
-            same = ~np.logical_or.reduceat(best.labels != true, tables.node_ptr[:-1])
-            flipped, exists = best_flip(tables, true)
-            other = np.where(same[graph], flipped, best.labels).astype(np.int32)
-            bound, differs = best.bound, exists | ~same
-        score = np.where(differs, tables.score(other) + weight, own)
-        labels = np.where((score > own)[graph], other, true).astype(np.int32)
-        score = np.maximum(score, own)
-        bound = np.where(differs, np.maximum(bound + weight, score), score)
-        if (graphs.kind == FOREST).all():
-            bound = score
-        return Found(self._codes(x, ids, tables, labels), score, bound)
+        own = tables.score(true)
+        other = best_other(tables, x.plan.take(ids), self.inference, true)
+        score = other.score + augment.weight[ids]
+        better = (score > own)[tables.graph_of_node()]
+        labels = np.where(better, other.labels, true).astype(np.int32)
+        bound = np.maximum(other.bound + augment.weight[ids], own)
+        codes = self._codes(x, ids, tables, labels)
+        return Found(codes, np.maximum(score, own), bound)
 
     def _augmented(
         self, x: Graphs, ids: Ints, tables: Tables, augment: Augment
