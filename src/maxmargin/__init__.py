@@ -11,6 +11,7 @@ __version__ = "0.1.0"
 # that `import maxmargin` costs nothing and Numba is loaded only where it is used.
 _HOME = {
     "MulticlassSVM": "maxmargin.estimators.multiclass",
+    "NetworkSVM": "maxmargin.estimators.network",
     "StructuralSVM": "maxmargin.estimators.structural",
     "check_structure": "maxmargin.structures.check",
 }

@@ -117,6 +117,13 @@ class Problem:
         return self.structure.exact and (self._linear or self._layered)
 
     @property
+    def certificate(self) -> str:
+        """What slacks are worth: "exact", or "relaxed" or "bound" (above the exact)."""
+        if self.exact:
+            return "exact"
+        return self.structure.certificate if self._linear else "bound"
+
+    @property
     def _linear(self) -> bool:
         return self.formulation.linear_in_loss(self.loss.form == "zero-one")
 

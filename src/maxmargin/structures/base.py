@@ -128,6 +128,11 @@ class Structure(ABC):
         slack = augment.weight[ids] * delta - dpsi.dot(w)
         return Answer(found.labels, dpsi, delta, slack + (found.bound - found.score))
 
+    @property
+    def certificate(self) -> str:
+        """What `Found.bound` is worth: "exact", "relaxed" or "bound"."""
+        return "exact" if self.exact else "bound"
+
     def label_count(self) -> int:
         """Number of label values, for losses given as tables; 0 without any."""
         return 0

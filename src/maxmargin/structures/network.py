@@ -71,13 +71,18 @@ class Network(Structure):
     bias: bool = True
     kinds: Kinds | None = None
     layout: Layout | None = None
-    certificate: str = "exact"  # "exact", "relaxed" or "bound", on the training graphs
+    worth: str = "exact"  # certificate on the training graphs
     provides: tuple[str, ...] = ()
 
     @property
     def exact(self) -> bool:  # type: ignore[override]
         """Whether argmax is exact on the training graphs."""
-        return self.certificate == "exact"
+        return self.worth == "exact"
+
+    @property
+    def certificate(self) -> str:
+        """Worth of inference on the training graphs."""
+        return self.worth
 
     @property
     def dim(self) -> int:  # type: ignore[override]
@@ -104,7 +109,7 @@ class Network(Structure):
             self,
             kinds=kinds,
             layout=layout,
-            certificate=graphs.certificate(self.inference),
+            worth=graphs.certificate(self.inference),
             provides=("argmax_by_loss",) if forests else (),
         )
 
@@ -319,7 +324,7 @@ class Network(Structure):
         for t, kind in enumerate(kinds.types):
             own = self.labels_of(t)
             prefix = "" if kind is None else f"{kind}:"
-            columns = [str(f) for f in range(kinds.features[t])] + ["1"] * self.bias
+            columns = [str(f) for f in range(kinds.features[t])] + ["constant"] * self.bias
             if kinds.sparse:
                 names += [f"{prefix}{a}:{f}" for f in columns for a in own]
             else:
@@ -337,7 +342,7 @@ class Network(Structure):
             for b in self.labels_of(layout.second_type[c])
         ]
         mapped = layout.pair_map[layout.map_ptr[c] : layout.map_ptr[c + 1]]
-        columns = [*extra, ":1"] if extra and self.bias else extra or [""]
+        columns = [*extra, ":constant"] if extra and self.bias else extra or [""]
         prefix = "edge:" if kind[0] is None else f"edge {kind[0]}:"
         first = [int(np.flatnonzero(mapped == p)[0]) for p in range(mapped.max() + 1)]
         return [f"{prefix}{pairs[q]}{f}" for q in first for f in columns]
