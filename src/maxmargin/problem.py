@@ -176,7 +176,8 @@ class Problem:
         if self.formulation.penalty == "hard":
             margin = 1.0 - float(slack.max(initial=0.0))
             return 0.5 * float(w @ w) / margin**2 if margin > 0 else np.inf
-        return 0.5 * float(w @ w) + float(self.formulation.cost(self.C, slack).sum())
+        square = self.structure.square(w)
+        return 0.5 * square + float(self.formulation.cost(self.C, slack).sum())
 
     def risk(self, w: Floats) -> float:
         """sum_i cost_i(slack_i) at w."""

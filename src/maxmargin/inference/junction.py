@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.arrays import Ints, pointers
+from maxmargin.arrays import Floats, Ints, pointers
 from maxmargin.inference.tables import Best, Tables
 from maxmargin.inference.triangulation import Elimination, eliminate
 from maxmargin.jit import loop
@@ -51,8 +51,20 @@ def eliminate_all(tables: Tables) -> Orders:
     return stack(parts, tables.node_ptr)
 
 
-def best(tables: Tables, orders: Orders | None = None) -> Best:
+def clique_pointers(tables: Tables, orders: Orders) -> Ints:
+    """Where a table over each clique (scope..., node) starts, by position."""
+    k = tables.n_labels
+    out = _clique_sizes(k, *orders)
+    return pointers(out)
+
+
+def best(
+    tables: Tables, orders: Orders | None = None, cliques: Floats | None = None
+) -> Best:
     """Best labels of every graph, exactly.
+
+    `cliques` adds a table over every clique, laid out by `clique_pointers`; it counts
+    in the choice and not in the score.
 
     Examples
     --------
@@ -65,7 +77,8 @@ def best(tables: Tables, orders: Orders | None = None) -> Best:
         return Best(np.empty(0, np.int32), np.empty(0), np.empty(0))
     if orders is None:
         orders = eliminate_all(tables)
-    labels = _best(*tables[:1], *tables[2:], *orders)
+    extra = np.empty(0) if cliques is None else cliques
+    labels = _best(*tables[:1], *tables[2:], *orders, extra)
     score = tables.score(labels)
     return Best(labels, score, score.copy())
 
@@ -123,6 +136,16 @@ def _place(label_ptr, edges, first, end, order, scope_ptr, scope, position):
 
 
 @loop
+def _clique_sizes(n_labels, order, scope_ptr, scope):
+    out = np.empty(len(order), np.int64)
+    for q in range(len(order)):
+        out[q] = n_labels[order[q]]
+        for p in range(scope_ptr[q], scope_ptr[q + 1]):
+            out[q] *= n_labels[scope[p]]
+    return out
+
+
+@loop
 def _axes(label_ptr, v, scope, stride_of, size):
     """Sizes of the axes (scope..., v); stride_of[node] = axis."""
     for j in range(len(scope)):
@@ -134,9 +157,11 @@ def _axes(label_ptr, v, scope, stride_of, size):
 
 @loop
 def _best(
-    node_ptr, label_ptr, unary, edges, pair_ptr, pairwise, order, scope_ptr, scope
-):
+    node_ptr, label_ptr, unary, edges, pair_ptr, pairwise, order, scope_ptr, scope,
+    cliques,
+):  # fmt: skip
     nodes = len(order)
+    at_clique = 0
     position = np.empty(nodes, np.int64)
     for g in range(len(node_ptr) - 1):
         for q in range(node_ptr[g], node_ptr[g + 1]):
@@ -167,6 +192,9 @@ def _best(
             sizes = np.empty(width, np.int64)
             _axes(label_ptr, v, own, axis, sizes)
             joint = np.zeros(size[q] * sizes[width - 1])
+            if len(cliques) > 0:
+                joint[:] = cliques[at_clique : at_clique + len(joint)]
+                at_clique += len(joint)
             stride = np.zeros(width, np.int64)
             stride[width - 1] = 1
             _add_factor(joint, sizes, stride, unary, label_ptr[v], 1.0)

@@ -69,6 +69,32 @@ def relax(tables: Tables) -> Relaxed:
     return Relaxed(node, edge_ptr, edge, np.maximum(value, score), labels, score)
 
 
+def relax_within(tables: Tables, node: Floats, edge: Floats, empty: Floats) -> Relaxed:
+    """The marginals of least score among those with the support of given ones.
+
+    Parameters
+    ----------
+    node, edge : arrays
+        Marginals, edges with tables of their own.
+    empty : array (graphs,)
+        Mass at or below which a part is taken as empty.
+    """
+    k = tables.n_labels
+    edge_ptr = pointers(k[tables.edges[:, 0]] * k[tables.edges[:, 1]])
+    flipped = tables._replace(unary=-tables.unary, pairwise=-tables.pairwise)
+    out, out_edge = np.zeros_like(node), np.zeros_like(edge)
+    value = np.zeros(tables.n)
+    for g in range(tables.n):
+        nodes = slice(tables.node_ptr[g], tables.node_ptr[g + 1])
+        edges = slice(tables.edge_ptr[g], tables.edge_ptr[g + 1])
+        at = slice(tables.label_ptr[nodes.start], tables.label_ptr[nodes.stop])
+        at_edge = slice(edge_ptr[edges.start], edge_ptr[edges.stop])
+        allowed = np.concatenate([node[at], edge[at_edge]]) > empty[g]
+        out[at], out_edge[at_edge], value[g] = _solve(flipped, nodes, edges, allowed)
+    labels = np.zeros(tables.n_nodes, np.int32)
+    return Relaxed(out, edge_ptr, out_edge, -value, labels, -value)
+
+
 def best(tables: Tables) -> Best:
     """Labels rounded from the relaxation; its value is the bound."""
     found = relax(tables)
@@ -86,7 +112,9 @@ def _indicators(
     return node, edge
 
 
-def _solve(tables: Tables, nodes: slice, edges: slice) -> tuple[Floats, Floats, float]:
+def _solve(
+    tables: Tables, nodes: slice, edges: slice, allowed: np.ndarray | None = None
+) -> tuple[Floats, Floats, float]:
     """Marginals of the nodes and edges of one graph, and their score."""
     k = tables.n_labels[nodes]
     first = tables.label_ptr[nodes.start]
@@ -95,10 +123,13 @@ def _solve(tables: Tables, nodes: slice, edges: slice) -> tuple[Floats, Floats, 
     pairs = [tables.table(e).ravel() for e in range(edges.start, edges.stop)]
     gain = np.concatenate([unary, *pairs])
     matrix, right = _constraints(k, ends)
-    found = linprog(-gain, A_eq=matrix, b_eq=right, bounds=(0, None), method="highs")
+    bounds = (0, None)
+    if allowed is not None:
+        bounds = np.c_[np.zeros(len(gain)), np.where(allowed, np.inf, 0.0)]
+    found = linprog(-gain, A_eq=matrix, b_eq=right, bounds=bounds, method="highs")
     if found.x is None:
         raise ValueError(f"HiGHS could not solve the relaxation: {found.message}")
-    mu = np.maximum(found.x, 0.0)
+    mu = np.where(found.x > 1e-9, found.x, 0.0)
     return mu[: len(unary)], mu[len(unary) :], float(-found.fun)
 
 

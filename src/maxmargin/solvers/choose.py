@@ -14,12 +14,14 @@ from maxmargin.solvers.block_dual import BlockDual
 from maxmargin.solvers.enumerated import Enumerated
 from maxmargin.solvers.n_slack import NSlack, NSlackBlock
 from maxmargin.solvers.one_slack import OneSlack
+from maxmargin.solvers.smo import Smo
 
 SOLVERS: dict[str, type[Solver]] = {
     "block-dual": BlockDual,
     "n-slack": NSlack,
     "n-slack-block": NSlackBlock,
     "one-slack": OneSlack,
+    "smo": Smo,
 }
 ALPHA_BYTES = 4e9  # memory for the dual variables of enumerated outputs
 

@@ -14,6 +14,7 @@ a structure names those it has in `provides`:
     argmax_by_loss(x, ids, w, augment) -> Layers    best output per value of the loss
     nbest(x, ids, w, k, augment=None) -> Layers     the k best outputs, best first
     complete(x, ids, w, truth) -> Ragged            best hidden part for the true output
+    transfer(x, ids, w, tables, way, gain)          mass moved in the factored dual (smo)
     product(x) -> Product                           psi = phi(x) (x) Lambda(y), few y
 """
 
@@ -132,6 +133,10 @@ class Structure(ABC):
     def certificate(self) -> str:
         """What `Found.bound` is worth: "exact", "relaxed" or "bound"."""
         return "exact" if self.exact else "bound"
+
+    def square(self, w: Floats) -> float:
+        """||w||^2; another form where w holds more than weights (kernels)."""
+        return float(w @ w)
 
     def label_count(self) -> int:
         """Number of label values, for losses given as tables; 0 without any."""

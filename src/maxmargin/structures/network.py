@@ -28,6 +28,7 @@ from maxmargin.arrays import Floats, Ints, Labels, Ragged, Rows
 from maxmargin.inference import relaxation
 from maxmargin.inference.decode import FOREST, decode
 from maxmargin.inference.layers import best_by_cost
+from maxmargin.inference.polytope import Direction
 from maxmargin.inference.second import best_other
 from maxmargin.inference.tables import Tables, sum_by
 from maxmargin.structures import network_loops as loops
@@ -110,7 +111,7 @@ class Network(Structure):
             kinds=kinds,
             layout=layout,
             worth=graphs.certificate(self.inference),
-            provides=("argmax_by_loss",) if forests else (),
+            provides=("transfer", "argmax_by_loss") if forests else ("transfer",),
         )
 
     def encode(self, X: Sequence[Any]) -> Graphs:
@@ -197,7 +198,7 @@ class Network(Structure):
 
     def features(self, x: Graphs, ids: Ints, labels: Ragged) -> Rows:
         """Joint features of the labels."""
-        local = self._local(x, ids, labels)
+        local = self.local_labels(x, ids, labels)
         return Rows(
             *loops.features(ids, *x[:9], self._layout, self.dim, labels.ptr, local)
         )
@@ -212,9 +213,9 @@ class Network(Structure):
             return Found(self._codes(x, ids, tables, best.labels), *best[1:])
         if augment.loss.form == "zero-one":
             return self._zero_one(x, ids, tables, augment)
-        tables = self._augmented(x, ids, tables, augment)
+        tables = self.augmented(x, ids, tables, augment)
         best = decode(tables, x.plan.take(ids), self.inference)
-        true = self._local(x, ids, augment.truth.take(ids))
+        true = self.local_labels(x, ids, augment.truth.take(ids))
         own = tables.score(true)
         worse = (best.score < own)[tables.graph_of_node()]
         labels = np.where(worse, true, best.labels).astype(np.int32)
@@ -231,7 +232,7 @@ class Network(Structure):
         dpsi = Rows(
             *loops.difference(
                 ids, *x[:9], self._layout, self.dim, truth.ptr,
-                self._local(x, ids, truth), self._local(x, ids, found.labels),
+                self.local_labels(x, ids, truth), self.local_labels(x, ids, found.labels),
             )
         )  # fmt: skip
         delta = augment.loss.value(truth, found.labels)
@@ -242,10 +243,10 @@ class Network(Structure):
         self, x: Graphs, ids: Ints, w: Floats, augment: Augment
     ) -> Answer:
         plain_tables = self.tables(x, ids, w)
-        tables = self._augmented(x, ids, plain_tables, augment)
+        tables = self.augmented(x, ids, plain_tables, augment)
         found = relaxation.relax(tables)
         truth = augment.truth.take(ids)
-        true = self._local(x, ids, truth)
+        true = self.local_labels(x, ids, truth)
         dpsi = Rows(
             *loops.expected_difference(
                 ids, *x[:9], self._layout, self.dim, truth.ptr, true,
@@ -283,11 +284,31 @@ class Network(Structure):
         loss = np.repeat(scale, sizes) * unit * found.cost
         return Layers(found.ptr, Ragged(found.label_ptr, codes), found.score, loss)
 
+    def local_labels(self, x: Graphs, ids: Ints, labels: Ragged) -> Labels:
+        """Labels as places in the label sets of their nodes."""
+        return loops.to_local(ids, x.node_ptr, x.node_type, self._layout, *labels)
+
+    def transfer(
+        self, x: Graphs, ids: Ints, w: Floats, tables: Tables, way: Direction,
+        gain: Floats,
+    ) -> Floats:  # fmt: skip
+        """Move mass along `way`, one graph after the other; w follows in place.
+
+        Each step is the best for the dual: `gain` is what the loss term earns per
+        unit. Returns how far each graph went.
+        """
+        nobody = np.full(tables.n_nodes, -1, np.int32)
+        rows = loops.expected_difference(
+            ids, *x[:9], self._layout, self.dim, tables.node_ptr, nobody,
+            tables.label_ptr, way.node, tables.edge_ptr, way.edge_ptr, way.edge,
+        )  # fmt: skip
+        return loops.walk(*rows, w, gain, way.room)
+
     def _zero_one(
         self, x: Graphs, ids: Ints, tables: Tables, augment: Augment
     ) -> Found:
         """The best labels, or the best that differ from the truth plus the weight."""
-        true = self._local(x, ids, augment.truth.take(ids))
+        true = self.local_labels(x, ids, augment.truth.take(ids))
         own = tables.score(true)
         other = best_other(tables, x.plan.take(ids), self.inference, true)
         score = other.score + augment.weight[ids]
@@ -297,9 +318,10 @@ class Network(Structure):
         codes = self._codes(x, ids, tables, labels)
         return Found(codes, np.maximum(score, own), bound)
 
-    def _augmented(
+    def augmented(
         self, x: Graphs, ids: Ints, tables: Tables, augment: Augment
     ) -> Tables:
+        """Tables with weight * loss added to the scores of labels."""
         weight = (augment.weight * augment.loss.scale(augment.truth))[ids]
         unary = tables.unary.copy()
         loops.add_loss(
@@ -314,9 +336,6 @@ class Network(Structure):
         )
         return Ragged(tables.node_ptr, codes)
 
-    def _local(self, x: Graphs, ids: Ints, labels: Ragged) -> Labels:
-        return loops.to_local(ids, x.node_ptr, x.node_type, self._layout, *labels)
-
     def feature_names(self) -> list[str]:
         """Type, label and feature number of every coordinate of w."""
         kinds, layout = self._kinds, self._layout
@@ -324,7 +343,8 @@ class Network(Structure):
         for t, kind in enumerate(kinds.types):
             own = self.labels_of(t)
             prefix = "" if kind is None else f"{kind}:"
-            columns = [str(f) for f in range(kinds.features[t])] + ["constant"] * self.bias
+            columns = [str(f) for f in range(kinds.features[t])]
+            columns += ["constant"] * self.bias
             if kinds.sparse:
                 names += [f"{prefix}{a}:{f}" for f in columns for a in own]
             else:

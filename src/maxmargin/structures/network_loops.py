@@ -289,6 +289,27 @@ def difference(
 
 
 @loop
+def walk(ptr, idx, val, w, gain, room):
+    """Move w along each row in turn, as far as the dual rises; how far it went.
+
+    Row q is minus the change d of psi: the dual changes by  step * (gain + <w, d>) -
+    1/2 step^2 ||d||^2, so the best step is in closed form, cut at the room.
+    """
+    out = np.zeros(len(ptr) - 1)
+    for q in range(len(ptr) - 1):
+        slope, square = gain[q], 0.0
+        for p in range(ptr[q], ptr[q + 1]):
+            slope -= val[p] * w[idx[p]]
+            square += val[p] * val[p]
+        if slope <= 0.0:
+            continue
+        out[q] = room[q] if slope >= room[q] * square else slope / square
+        for p in range(ptr[q], ptr[q + 1]):
+            w[idx[p]] += out[q] * val[p]
+    return out
+
+
+@loop
 def expected_difference(
     ids, node_ptr, edge_ptr, edges, node_type, edge_class, ptr, idx, val, edge_val,
     layout, dim, row_ptr, true, label_ptr, node_mu, links, pair_ptr, edge_mu,
