@@ -20,9 +20,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from maxmargin.arrays import Floats, Ints
+from maxmargin.arrays import Floats, Ints, Labels
 from maxmargin.inference import relaxation
+from maxmargin.inference.ascent import Forests, Work
 from maxmargin.inference.decode import decode
+from maxmargin.inference.forest import rooted
 from maxmargin.inference.polytope import Direction, Point
 from maxmargin.inference.tables import Tables
 from maxmargin.problem import Problem
@@ -36,6 +38,8 @@ class SmoState(State):
 
     point: Point = None  # type: ignore[assignment]
     linear: float = 0.0  # the loss term of the dual
+    forests: Any = None  # what compiled ascent reads, where the structure has it
+    work: Any = None
     slack: Floats = field(default_factory=lambda: np.zeros(0))
     rest: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     asleep: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
@@ -54,10 +58,16 @@ class Smo(Solver):
     block : int
         Examples per call of inference; their steps are still made one by one, each
         with the exact gradient at the weights of its turn.
+    inner : int
+        Steps per visit of an example at most, where they are compiled (forests).
+    share : float
+        A visit ends when score(y1) - score(y2) is below this share of what it was.
     """
 
     max_iter: int = 2000
     block: int = 16
+    inner: int = 10
+    share: float = 0.1
     penalties: ClassVar[tuple[str, ...]] = ("linear",)
 
     def check(self, problem: Problem) -> None:
@@ -78,10 +88,17 @@ class Smo(Solver):
         tables = structure.tables(problem.x, ids, w)
         true = structure.local_labels(problem.x, ids, problem.truth)
         point = Point(tables, problem.x.plan, true, problem.C)
-        return SmoState(
+        state = SmoState(
             w, point=point, slack=np.zeros(n), rest=np.zeros(n, np.int64),
             asleep=np.zeros(n, np.int64),
         )  # fmt: skip
+        if "ascend" in structure.provides:
+            augment = Augment(problem.truth, problem.loss, np.ones(n))
+            loss = structure.augmented(problem.x, ids, tables, augment)
+            state.forests, state.work = ascent_arrays(
+                tables, point, loss.unary - tables.unary, true
+            )
+        return state
 
     def step(self, problem: Problem, state: SmoState) -> None:  # type: ignore[override]
         """One pass; certify when the slacks seen suggest that the gap is closed."""
@@ -110,6 +127,9 @@ class Smo(Solver):
         self, problem: Problem, state: SmoState, augment: Augment, ids: Ints
     ) -> None:
         structure, x = problem.structure, problem.x
+        if state.forests is not None:
+            self._ascend(problem, state, ids)
+            return
         plain = structure.tables(x, ids, state.w)  # type: ignore[attr-defined]
         tables = structure.augmented(x, ids, plain, augment)  # type: ignore[attr-defined]
         way, best = self._direction(problem, state, ids, tables)
@@ -124,6 +144,14 @@ class Smo(Solver):
         quiet = by <= 1e-9 * problem.C[ids]
         state.rest[ids] = np.where(quiet, np.minimum(2 * state.rest[ids] + 1, 15), 0)
         state.asleep[ids] = state.rest[ids]
+
+    def _ascend(self, problem: Problem, state: SmoState, ids: Ints) -> None:
+        """Several steps on each example; those that had little to do rest."""
+        gain = problem.structure.ascend(  # type: ignore[attr-defined]
+            problem.x, ids, state.w, state, self.inner, self.share, state.slack
+        )
+        state.linear += gain
+        state.oracle_calls += len(ids)
 
     def _direction(
         self, problem: Problem, state: SmoState, ids: Ints, tables: Tables
@@ -145,3 +173,24 @@ class Smo(Solver):
             state.stalls = 0
         if state.stalls >= 4:
             state.status = Status.NO_PROGRESS
+
+
+def ascent_arrays(
+    tables: Tables, point: Point, cost: Floats, true: Labels
+) -> tuple[Forests, Work]:
+    """What `ascend` reads, and its scratch space."""
+    tree = rooted(tables)
+    nodes = int(np.diff(tables.node_ptr).max(initial=1))
+    labels = int(np.diff(tables.label_ptr[tables.node_ptr]).max(initial=1))
+    most = int(tables.n_labels.max(initial=1))
+    forests = Forests(
+        tree.order, tree.parent, tables.label_ptr, point.edge_ptr, cost, true,
+        point.mass,
+    )  # fmt: skip
+    work = Work(
+        np.zeros(labels), np.zeros(labels), np.zeros(labels),
+        np.zeros((nodes, most), np.int32), np.zeros(nodes, np.int32),
+        np.zeros(nodes, np.int32), np.zeros((nodes, nodes)),
+        np.zeros(len(tables.pairwise)),
+    )  # fmt: skip
+    return forests, work

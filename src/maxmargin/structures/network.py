@@ -26,7 +26,7 @@ import numpy as np
 
 from maxmargin.arrays import Floats, Ints, Labels, Ragged, Rows
 from maxmargin.inference import relaxation
-from maxmargin.inference.decode import FOREST, decode
+from maxmargin.inference.decode import FOREST, Plan, decode
 from maxmargin.inference.layers import best_by_cost
 from maxmargin.inference.polytope import Direction
 from maxmargin.inference.second import best_other
@@ -41,6 +41,9 @@ from maxmargin.structures.graph_inputs import (
     plain,
     survey,
 )
+from maxmargin.structures.network_ascent import ascend_linear
+
+ASCENT_NODES = 500  # of a graph whose nodes are compared with each other
 
 
 @dataclass(frozen=True)
@@ -105,14 +108,22 @@ class Network(Structure):
         """Know types, label sets, widths, and what the graphs allow."""
         kinds, layout = survey(X, Y, self.bias, self.pairwise)
         graphs = encode_graphs(X, kinds, layout, self.bias, self.inference).plan
-        forests = bool((graphs.kind == FOREST).all())
         return replace(
             self,
             kinds=kinds,
             layout=layout,
             worth=graphs.certificate(self.inference),
-            provides=("transfer", "argmax_by_loss") if forests else ("transfer",),
+            provides=self._capabilities(graphs, layout.shared),
         )
+
+    @staticmethod
+    def _capabilities(graphs: Plan, shared: bool) -> tuple[str, ...]:
+        """What forests allow; ascent keeps a Gram matrix of the nodes of a graph."""
+        if not (graphs.kind == FOREST).all():
+            return ("transfer",)
+        small = np.diff(graphs.node_ptr).max(initial=0) <= ASCENT_NODES
+        ascent = ("ascend",) if shared and small else ()
+        return ("transfer", "argmax_by_loss", *ascent)
 
     def encode(self, X: Sequence[Any]) -> Graphs:
         """Graphs, or tuples (nodes, edges, ...), as flat arrays."""
@@ -303,6 +314,17 @@ class Network(Structure):
             tables.label_ptr, way.node, tables.edge_ptr, way.edge_ptr, way.edge,
         )  # fmt: skip
         return loops.walk(*rows, w, gain, way.room)
+
+    def ascend(
+        self, x: Graphs, ids: Ints, w: Floats, state: Any, steps: int, share: float,
+        slack: Floats,
+    ) -> float:  # fmt: skip
+        """Several steps on each forest; what the loss term gained."""
+        pairwise = loops.fill_shared(self._layout, w)
+        return ascend_linear(
+            ids, steps, share, *x[:8], self._layout, state.forests, state.point.node,
+            state.point.edge, w, pairwise, state.work, slack,
+        )  # fmt: skip
 
     def _zero_one(
         self, x: Graphs, ids: Ints, tables: Tables, augment: Augment

@@ -106,6 +106,53 @@ def fill_pairwise(ids, edge_ptr, edges, edge_class, edge_val, layout, w, nodes, 
 
 
 @loop
+def fill_shared(layout, w):
+    """Tables of all edge classes, for edges without features."""
+    out = np.empty(layout.map_ptr[-1])
+    nothing = np.empty(0)
+    for c in range(len(layout.map_ptr) - 1):
+        _fill_table(layout, c, nothing, 0, w, out[layout.map_ptr[c] :])
+    return out
+
+
+@loop
+def expected_edges(
+    ids, edge_ptr, edges, edge_class, edge_val, layout, dim, row_ptr, label_ptr, links,
+    pair_ptr, edge_mu,
+):  # fmt: skip
+    """Minus the change of the edge features under a change of edge marginals."""
+    room = 0
+    for q in range(len(ids)):
+        m = edge_ptr[ids[q] + 1] - edge_ptr[ids[q]]
+        most = 0
+        for e in range(links[q], links[q + 1]):
+            most = max(most, pair_ptr[e + 1] - pair_ptr[e])
+        room += min(dim, m * most * layout.edge_width)
+    out_ptr = np.zeros(len(ids) + 1, np.int64)
+    out_idx, out_val = np.empty(room, np.int32), np.empty(room)
+    acc, seen = np.zeros(dim), np.zeros(dim, np.bool_)
+    touched = np.empty(dim, np.int64)
+    at = 0
+    for q in range(len(ids)):
+        i = ids[q]
+        m = 0
+        for e in range(edge_ptr[i], edge_ptr[i + 1]):
+            v = row_ptr[q] + edges[e, 1]
+            first = pair_ptr[links[q] + e - edge_ptr[i]]
+            k = label_ptr[v + 1] - label_ptr[v]
+            for j in range(pair_ptr[links[q] + e - edge_ptr[i] + 1] - first):
+                share = -edge_mu[first + j]
+                if share != 0.0:
+                    m = _put_edge(
+                        e, j // k, j % k, share, edge_class, edge_val, layout, acc,
+                        seen, touched, m,
+                    )  # fmt: skip
+        at = _flush(acc, seen, touched, m, out_idx, out_val, at)
+        out_ptr[q + 1] = at
+    return out_ptr, out_idx[:at].copy(), out_val[:at].copy()
+
+
+@loop
 def add_loss(
     ids, node_ptr, node_type, layout, nodes, label_ptr, ptr, truth, cost, weight, unary
 ):
