@@ -5,13 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.arrays import Floats
-from maxmargin.estimators.base import StructuredEstimator
+from maxmargin.estimators.base import StructuredEstimator, check_same_length
+from maxmargin.kernels.functions import named_kernel
 from maxmargin.losses import Hamming, ZeroOne
 from maxmargin.metrics.margins import margin_losses
 from maxmargin.structures.base import Augment, Structure
+from maxmargin.structures.graphs import Graph
+from maxmargin.structures.kernel_network import KernelNetwork
 from maxmargin.structures.network import Network
 
 
@@ -27,6 +31,10 @@ class NetworkSVM(StructuredEstimator):
     ----------
     C : float, default=0.2
         Penalty of the slacks; multiplies their plain sum.
+    kernel : str or callable, optional
+        On the features of nodes: "linear", "quadratic", "cubic", "rbf" (scaled to the
+        data), a kernel object, or any function of two matrices that returns the matrix
+        of values. Trained by "smo"; the Gram matrix of all nodes is kept in memory.
     inference : str, default="auto"
         "auto" is exact on forests and at low treewidth, a cut where that is exact, and
         TRW-S with its bound elsewhere; or one of "forest", "junction", "cut", "search"
@@ -81,6 +89,7 @@ class NetworkSVM(StructuredEstimator):
         self,
         C: float = 0.2,
         *,
+        kernel: Any = None,
         inference: str = "auto",
         pairwise: str = "full",
         bias: bool = True,
@@ -99,6 +108,7 @@ class NetworkSVM(StructuredEstimator):
         verbose: int = 0,
     ) -> None:
         self.C = C
+        self.kernel = kernel
         self.inference = inference
         self.pairwise = pairwise
         self.bias = bias
@@ -117,7 +127,38 @@ class NetworkSVM(StructuredEstimator):
         self.verbose = verbose
 
     def _structure(self, X: Any, y: Any) -> Structure:
-        return Network(self.inference, self.pairwise, self.bias)
+        options = (self.inference, self.pairwise, self.bias)
+        if self.kernel is None:
+            return Network(*options)
+        kernel = named_kernel(self.kernel, _stack_nodes(X))
+        return KernelNetwork(*options, kernel=kernel)
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Learn weights; ends with a certificate in `result_`.
+
+        Parameters
+        ----------
+        X : sequence of Graph, or of tuples (nodes, edges, ...)
+        y : sequence of label sequences, one label per node
+        sample_weight : array (n,), optional
+            Factor on C for each graph.
+
+        Returns
+        -------
+        self
+        """
+        if self.kernel is None:
+            return super().fit(X, y, sample_weight)
+        if self.solver not in ("auto", "smo") and isinstance(self.solver, str):
+            raise ValueError(
+                f"a kernel is trained by solver='smo', not by {self.solver!r}"
+            )
+        check_same_length(X, y)
+        structure = self._structure(X, y).bind(X, y)
+        x = structure.encode(X)
+        truth = structure.encode_labels(x, y)
+        x = structure.with_gram(x)  # type: ignore[attr-defined]
+        return self._fit_encoded(structure, x, truth, sample_weight)
 
     def _known_losses(self, structure: Structure) -> dict[str, Any]:
         return {
@@ -165,3 +206,11 @@ class NetworkSVM(StructuredEstimator):
             x, np.arange(x.n), self.coef_, augment
         )
         return margin_losses(layers.ptr, layers.loss, layers.score, truth.sizes, gammas)
+
+
+def _stack_nodes(X: Any) -> Any:
+    """Features of the nodes of the first graphs, to scale kernels by."""
+    parts = [Graph(*x).nodes for x in list(X)[:500]]
+    if any(sp.issparse(p) for p in parts):
+        return sp.vstack([sp.csr_array(p) for p in parts])
+    return np.concatenate([np.asarray(p, dtype=np.float64) for p in parts])

@@ -46,7 +46,8 @@ def choose(solver: Any, problem: Problem, **settings: Any) -> Solver:
     if solver in ("auto", "block-dual") and _enumerable(problem):
         return Enumerated(**settings)
     if solver == "auto":
-        solver = "block-dual"
+        factored = "factored-only" in problem.structure.provides
+        solver = "smo" if factored else "block-dual"
     if solver not in SOLVERS:
         names = ", ".join(repr(k) for k in ("auto", *SOLVERS))
         raise ValueError(f"solver={solver!r} is not known: choose from {names}")

@@ -64,7 +64,7 @@ class KernelNetwork(Network):
     kernel : callable
         Takes two matrices of rows, returns the matrix of kernel values.
     inference, pairwise, bias : as for `Network`
-        The constant is not appended to nodes: kernels have their own.
+        With `bias` the kernel "linear" is the network without a kernel.
     """
 
     kernel: Any = None
@@ -106,6 +106,7 @@ class KernelNetwork(Network):
             layout=layout._replace(pair_at=layout.pair_at - layout.pair_at[0]),
             support=self._matrix(nodes, bound),
             rows=int(layout.label_ptr[-1]),
+            provides=(*bound.provides, "factored-only"),
         )
 
     def with_gram(self, x: KernelGraphs) -> KernelGraphs:
@@ -160,12 +161,11 @@ class KernelNetwork(Network):
 
     @staticmethod
     def _matrix(x: Any, network: Network) -> Any:
-        """Node vectors as a matrix without the constant."""
+        """Node vectors as a matrix."""
         width = int(network._layout.width[0])
         vectors = Vectors(x.ptr, x.idx, x.val, width)
         matrix = vectors.csr()
-        bare = width - int(network.bias)
-        return matrix[:, :bare] if vectors.sparse else matrix.toarray()[:, :bare]
+        return matrix if vectors.sparse else matrix.toarray()
 
     def cuts(self, x: Any, ids: Ints, w: Floats, augment: Augment) -> Answer:
         """Slacks only: differences of psi have no coordinates here."""

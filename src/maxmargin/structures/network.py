@@ -243,7 +243,8 @@ class Network(Structure):
         dpsi = Rows(
             *loops.difference(
                 ids, *x[:9], self._layout, self.dim, truth.ptr,
-                self.local_labels(x, ids, truth), self.local_labels(x, ids, found.labels),
+                self.local_labels(x, ids, truth),
+                self.local_labels(x, ids, found.labels),
             )
         )  # fmt: skip
         delta = augment.loss.value(truth, found.labels)
