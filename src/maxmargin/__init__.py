@@ -14,6 +14,7 @@ _HOME = {
     "AlignmentSVM": "maxmargin.estimators.alignment",
     "HomologySVM": "maxmargin.estimators.homology",
     "MulticlassSVM": "maxmargin.estimators.multiclass",
+    "NetworkSVM": "maxmargin.estimators.network",
     "Sequences": "maxmargin.sequences",
     "StructuralSVM": "maxmargin.estimators.structural",
     "check_structure": "maxmargin.structures.check",

@@ -100,7 +100,7 @@ class Result:
     primal, dual, gap : float
         Objective at w, best lower bound, and (primal - dual) / primal.
     certificate : str
-        "exact", or "bound" where inference or slack rescaling only bounds the slack:
+        "exact", "relaxed" where answers may be fractional, or "bound" where inference or slack rescaling only bounds the slack:
         primal and gap are then upper bounds.
     oracle_calls, planes, iterations : int
         Examples asked about, planes held at the end, steps made.
@@ -253,7 +253,7 @@ class _Run:
         w = state.best_w if state.best_w is not None else state.w
         return Result(
             w, self.status, state.primal, state.dual, state.gap(),
-            "exact" if self.problem.exact else "bound", state.oracle_calls,
+            self.problem.certificate, state.oracle_calls,
             state.planes, len(self.rows), time.perf_counter() - self.begin,
             self._history(), dict(state.extra.get("notes", {})),
         )  # fmt: skip

@@ -14,12 +14,14 @@ from maxmargin.solvers.block_dual import BlockDual
 from maxmargin.solvers.enumerated import Enumerated
 from maxmargin.solvers.n_slack import NSlack, NSlackBlock
 from maxmargin.solvers.one_slack import OneSlack
+from maxmargin.solvers.smo import Smo
 
 SOLVERS: dict[str, type[Solver]] = {
     "block-dual": BlockDual,
     "n-slack": NSlack,
     "n-slack-block": NSlackBlock,
     "one-slack": OneSlack,
+    "smo": Smo,
 }
 ALPHA_BYTES = 4e9  # memory for the dual variables of enumerated outputs
 
@@ -44,7 +46,8 @@ def choose(solver: Any, problem: Problem, **settings: Any) -> Solver:
     if solver in ("auto", "block-dual") and _enumerable(problem):
         return Enumerated(**settings)
     if solver == "auto":
-        solver = "block-dual"
+        factored = "factored-only" in problem.structure.provides
+        solver = "smo" if factored else "block-dual"
     if solver not in SOLVERS:
         names = ", ".join(repr(k) for k in ("auto", *SOLVERS))
         raise ValueError(f"solver={solver!r} is not known: choose from {names}")
