@@ -1,0 +1,364 @@
+"""Label sequences: one label per token, label tuples of neighbours scored together.
+
+y = (y_1, .., y_L), labels from a set of K, and with order m
+
+    psi(x, y) = [ sum_t x_t (x) e(y_t),  eta * counts of label tuples of 2 .. m + 1
+                  neighbours,  eta * first and last label,  counts of labels,
+                  sum_t x_t (x) e(y_{t-1}, y_t) ],
+
+so the best y is Viterbi's. Loss: "table" adds to the node scores; "zero-one" is the
+best sequence other than the truth, Viterbi in two layers.
+
+[1] Tsochantaridis et al. 2005, section 4.3 (and 5.2 for its use).
+[2] Taskar, Guestrin, Koller 2003; Yu 2011, chapter 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import scipy.sparse as sp
+
+from maxmargin.arrays import Floats, Ints, Labels, Ragged, Rows, Vectors
+from maxmargin.inference import chains
+from maxmargin.structures.base import Answer, Augment, Found, Layers, Structure
+from maxmargin.structures.chain_features import Layout, differences, layout_of
+from maxmargin.structures.chain_oracle import best, tables
+from maxmargin.structures.schemes import check_truth, legal_scores
+from maxmargin.structures.sequences import flat_labels, in_order, place, same_lengths
+from maxmargin.structures.tokens import gather, matrix_of, vocabulary, windowed
+
+DENSE = 0.3  # share of non-zeros above which dense rows are faster
+_NO_LABELS, _NO_COST = np.empty(0, np.int32), np.empty((0, 0))
+_NOTHING = np.empty(0)
+
+
+class Tokens(NamedTuple):
+    """Encoded inputs: the tokens of all sequences as rows."""
+
+    vectors: Vectors
+    ptr: Ints  # (n + 1,) first token of each sequence
+    forced: Labels  # (tokens,) label that must stand there or -1; empty: none
+
+    @property
+    def n(self) -> int:
+        """Number of sequences."""
+        return len(self.ptr) - 1
+
+
+@dataclass(frozen=True)
+class Chain(Structure):
+    """Sequences of labels (see the module docstring).
+
+    Parameters
+    ----------
+    eta : float, default=1.0
+        Size of the label-only features against those of the input.
+    window : int, default=0
+        Features of this many tokens before and after are features of a token too.
+    order : {1, 2, 3}, default=1
+        How many labels before a token enter its score together with its own.
+    edge_features : bool, default=False
+        Whether input features also meet pairs of neighbouring labels.
+    start_end : bool, default=True
+        Whether first and last labels have weights.
+    bias : bool, default=True
+        Whether labels have weights of their own (a constant feature).
+    allowed : array (K, K) of bool or set of label pairs, optional
+        Legal transitions [before, after], labels in sorted order. In training, too.
+    scheme : {"bio", "bioes"}, optional
+        Derive the legal transitions, first and last labels from the label names.
+
+    Examples
+    --------
+    >>> X = [[["cap"], ["low"]], [["low"]]]
+    >>> chain = Chain().bind(X, [["B", "O"], ["O"]])
+    >>> chain.labels, chain.dim
+    (('B', 'O'), 14)
+    """
+
+    eta: float = 1.0
+    window: int = 0
+    order: int = 1
+    edge_features: bool = False
+    start_end: bool = True
+    bias: bool = True
+    allowed: Any = None
+    scheme: str | None = None
+    dim: int = 0
+    labels: tuple[Hashable, ...] = ()
+    names: dict[str, int] | None = field(default=None, repr=False)
+    sparse: bool = field(default=True, repr=False)
+    columns: int = field(default=0, repr=False)
+    legal: Floats = field(
+        default_factory=lambda: np.empty(0), repr=False, compare=False
+    )
+    layout: Layout = field(default=Layout(*[0] * 9), repr=False)
+
+    losses = ("zero-one", "table")
+    provides = ("argmax_by_loss", "nbest", "max_marginals")
+
+    def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
+        """Know labels, features and layout of the data."""
+        if self.order not in (1, 2, 3):
+            raise ValueError(f"order={self.order!r} is not 1, 2 or 3")
+        if self.window < 0:
+            raise ValueError(f"window={self.window!r} is negative")
+        if len(X) == 0:
+            raise ValueError("there are no sequences to learn from")
+        tokens = gather(X)
+        flat, ptr = flat_labels(Y)
+        same_lengths(tokens.ptr, ptr)
+        labels = in_order(set(flat))
+        names, sparse = None, True
+        if tokens.matrix is None:
+            names = vocabulary(tokens)
+            columns = len(names)
+        else:
+            columns = tokens.matrix.shape[1]
+            sparse = _is_sparse(tokens.matrix)
+        legal = legal_scores(labels, self.scheme, self.allowed)
+        layout = layout_of(
+            len(labels),
+            self.order,
+            columns * (2 * self.window + 1),
+            self.start_end,
+            self.bias,
+            self.edge_features,
+        )
+        dim = layout.dim
+        if dim >= 2**31:
+            raise ValueError(
+                f"{dim} weights are too many: use fewer features, a lower order or "
+                "edge_features=False"
+            )
+        bound = replace(
+            self,
+            dim=dim,
+            labels=labels,
+            names=names,
+            sparse=sparse,
+            columns=columns,
+            legal=legal,
+            layout=layout,
+        )
+        check_truth(labels, legal, bound._rows(flat, ptr))
+        return bound
+
+    def encode(self, X: Sequence[Any]) -> Tokens:
+        """Tokens as rows, in the layout that `bind` chose."""
+        tokens = gather(X)
+        matrix = tokens.matrix
+        if self.names is not None:
+            if matrix is not None and matrix.shape[0] > 0:
+                raise ValueError("this model was trained on named features, not arrays")
+            matrix = matrix_of(tokens, self.names)
+        elif matrix is None:
+            raise ValueError("this model was trained on arrays, not named features")
+        elif matrix.shape[0] == 0:
+            matrix = np.zeros((0, self.columns))
+        if matrix.shape[1] != self.columns:
+            raise ValueError(
+                f"tokens have {matrix.shape[1]} features, in training {self.columns}"
+            )
+        matrix = windowed(matrix, tokens.ptr, self.window)
+        vectors = Vectors.of(matrix, self.sparse)
+        return Tokens(vectors, tokens.ptr, np.empty(0, np.int32))
+
+    def encode_labels(self, x: Tokens, Y: Sequence[Any]) -> Ragged:
+        """Labels as numbers; refuses unknown ones and those the mask forbids."""
+        flat, ptr = flat_labels(Y)
+        same_lengths(x.ptr, ptr)
+        rows = self._rows(flat, ptr)
+        check_truth(self.labels, self.legal, rows)
+        if len(x.forced):
+            bad = np.flatnonzero((x.forced >= 0) & (x.forced != rows.data))
+            if len(bad):
+                raise ValueError(f"{place(bad[0], ptr)}: another label is forced here")
+        return rows
+
+    def decode_labels(self, x: Tokens, labels: Ragged) -> list[Any]:
+        """Turn numbers into lists of the labels given to `bind`."""
+        names = np.empty(len(self.labels), object)
+        names[:] = self.labels
+        flat, ptr = names[labels.data].tolist(), labels.ptr.tolist()
+        return [flat[a:b] for a, b in pairwise(ptr)]
+
+    def constrain(self, x: Tokens, forced: Sequence[Any]) -> Tokens:
+        """Force labels: per sequence {token: label}, or a list with None where free."""
+        where = {label: k for k, label in enumerate(self.labels)}
+        out = np.full(x.vectors.n, -1, np.int32)
+        if len(forced) != x.n:
+            raise ValueError(f"forced has {len(forced)} entries for {x.n} sequences")
+        for i, row in enumerate(forced):
+            size = int(x.ptr[i + 1] - x.ptr[i])
+            items = row.items() if isinstance(row, dict) else enumerate(row or ())
+            for t, label in items:
+                if label is None:
+                    continue
+                if not 0 <= t < size:
+                    raise ValueError(f"sequence {i} has no token {t} to force")
+                if label not in where:
+                    raise ValueError(
+                        f"sequence {i}, token {t}: unknown label {label!r}"
+                    )
+                out[x.ptr[i] + t] = where[label]
+        return x._replace(forced=out)
+
+    def features(self, x: Tokens, ids: Ints, labels: Ragged) -> Rows:
+        """psi(x_i, y)."""
+        none = Ragged(np.zeros(len(ids) + 1, np.int64), _NO_LABELS)
+        return self._differences(x, ids, labels.ptr[:-1], labels.data, none)
+
+    def argmax(
+        self, x: Tokens, ids: Ints, w: Floats, augment: Augment | None = None
+    ) -> Found:
+        """Viterbi; with the zero-one loss, in two layers."""
+        if augment is not None and augment.loss.form == "zero-one":
+            return self._other(x, ids, w, augment)
+        ptr, labels, score, _, _ = self._best(x, ids, w, augment)
+        _check_possible(ids, score)
+        return Found(Ragged(ptr, labels), score, score)
+
+    def cuts(self, x: Tokens, ids: Ints, w: Floats, augment: Augment) -> Answer:
+        """Table, loss and Viterbi in one loop, the difference in another."""
+        truth, loss = augment.truth, augment.loss
+        if loss.form == "zero-one":
+            found = self._other(x, ids, w, augment)
+            dpsi = self._differences(x, ids, truth.ptr[ids], truth.data, found.labels)
+            delta = loss.value(truth.take(ids), found.labels)
+            slack = augment.weight[ids] * delta - dpsi.dot(w)
+            return Answer(found.labels, dpsi, delta, slack)
+        ptr, flat, score, true_score, delta = self._best(x, ids, w, augment)
+        _check_possible(ids, score)
+        labels = Ragged(ptr, flat)
+        dpsi = self._differences(x, ids, truth.ptr[ids], truth.data, labels)
+        return Answer(labels, dpsi, delta, score - true_score)
+
+    def argmax_by_loss(
+        self, x: Tokens, ids: Ints, w: Floats, augment: Augment
+    ) -> Layers:
+        """Best labels for each attainable value of the loss."""
+        truth = augment.truth.take(ids)
+        scores = self._tables(x, ids, w)
+        if augment.loss.form == "zero-one":
+            units, most = 1 - np.eye(len(self.labels), dtype=np.int64), 1
+        else:
+            units, most = chains.whole_costs(augment.loss.table), chains.LAYERS
+        ptr, labels, score = chains.best_by_cost(scores, truth, units, most)
+        rows = np.repeat(np.arange(len(ids)), np.diff(ptr))
+        loss = augment.loss.value(truth.take(rows), labels)
+        return Layers(ptr, labels, score, loss)
+
+    def nbest(
+        self, x: Tokens, ids: Ints, w: Floats, k: int, augment: Augment | None = None
+    ) -> Layers:
+        """Find the k best label sequences, best first."""
+        scores = self._tables(x, ids, w)
+        if augment is not None:
+            if augment.loss.form == "zero-one":
+                raise ValueError("nbest adds losses of form 'table' only")
+            truth = augment.truth.take(ids)
+            factor = augment.weight[ids] * augment.loss.scale(truth)
+            extra = augment.loss.table[truth.data]
+            extra = extra * np.repeat(factor, truth.sizes)[:, None]
+            scores = scores._replace(nodes=scores.nodes + extra.ravel())
+        ptr, labels, score = chains.best_many(scores, k)
+        loss = np.zeros(labels.n)
+        if augment is not None:
+            rows = np.repeat(np.arange(len(ids)), np.diff(ptr))
+            loss = augment.loss.value(truth.take(rows), labels)
+            score = score - augment.weight[ids][rows] * loss
+        return Layers(ptr, labels, score, loss)
+
+    def max_marginals(self, x: Tokens, ids: Ints, w: Floats) -> Floats:
+        """(tokens of the ids, K): score of the best sequence with that label there."""
+        return chains.max_marginals(self._tables(x, ids, w))
+
+    def label_count(self) -> int:
+        """K."""
+        return len(self.labels)
+
+    def work(self, x: Tokens) -> Floats:
+        """Multiply-adds of one Viterbi: table and transitions."""
+        k, order = len(self.labels), self.order
+        entries = np.diff(x.vectors.ptr[x.ptr]).astype(np.float64)
+        per_entry = k + k * k * self.edge_features
+        return entries * per_entry + np.diff(x.ptr) * float(k) ** (order + 1) + 1.0
+
+    def _rows(self, flat: list[Any], ptr: Ints) -> Ragged:
+        where = {label: k for k, label in enumerate(self.labels)}
+        try:
+            data = np.fromiter((where[y] for y in flat), np.int32, len(flat))
+        except KeyError as error:
+            row = next(t for t, y in enumerate(flat) if y not in where)
+            known = ", ".join(repr(label) for label in self.labels[:8])
+            raise ValueError(
+                f"{place(row, ptr)}: unknown label {error.args[0]!r}; known are {known}"
+                + (", .." if len(self.labels) > 8 else "")
+            ) from None
+        return Ragged(ptr, data)
+
+    def _loop_inputs(self, x: Tokens, ids: Ints, w: Floats) -> tuple[Any, ...]:
+        v = x.vectors
+        model = w, self.layout, float(self.eta), self.legal
+        return v.ptr, v.idx, v.val, x.ptr, x.forced, ids, *model
+
+    def _best(self, x: Tokens, ids: Ints, w: Floats, augment: Augment | None) -> Any:
+        inputs = self._loop_inputs(x, ids, w)
+        if augment is None:
+            return best(*inputs, x.ptr, _NO_LABELS, _NO_COST, _NOTHING, _NOTHING)
+        truth, loss = augment.truth, augment.loss
+        scale = loss.scale(_some(truth, ids))
+        return best(*inputs, *truth, loss.table, scale, augment.weight)
+
+    def _differences(
+        self, x: Tokens, ids: Ints, start: Ints, data: Labels, other: Ragged
+    ) -> Rows:
+        """Psi of the labels that begin at `start` minus psi of the rows of `other`."""
+        v, size = x.vectors, (self.layout, float(self.eta))
+        sides = start, data, *other
+        return Rows(*differences(v.ptr, v.idx, v.val, x.ptr, ids, *size, *sides))
+
+    def _tables(self, x: Tokens, ids: Ints, w: Floats) -> chains.Tables:
+        parts = tables(*self._loop_inputs(x, ids, w))
+        return chains.Tables(*parts, len(self.labels), self.order)
+
+    def _other(self, x: Tokens, ids: Ints, w: Floats, augment: Augment) -> Found:
+        """Argmax for the zero-one loss: truth, or the best other labels."""
+        layers = self.argmax_by_loss(x, ids, w, augment)
+        rows = np.repeat(np.arange(len(ids)), np.diff(layers.ptr))
+        value = layers.score + augment.weight[ids][rows] * layers.loss
+        first = layers.ptr[:-1]
+        second = np.minimum(first + 1, layers.ptr[1:] - 1)
+        best = np.where(value[second] > value[first], second, first)
+        score = value[best]
+        _check_possible(ids, score)
+        return Found(layers.labels.take(best), score, score)
+
+
+def _is_sparse(matrix: Any) -> bool:
+    if sp.issparse(matrix):
+        return True
+    return matrix.size == 0 or np.count_nonzero(matrix) < DENSE * matrix.size
+
+
+def _some(rows: Ragged, ids: Ints) -> Ragged:
+    """The rows `ids`; a view where it is one, for solvers that ask one by one."""
+    if len(ids) != 1:
+        return rows.take(ids)
+    row = rows.row(ids[0])
+    return Ragged(np.array([0, len(row)]), row)
+
+
+def _check_possible(ids: Ints, score: Floats) -> None:
+    if not np.isfinite(score).all():
+        i = int(ids[np.flatnonzero(~np.isfinite(score))[0]])
+        raise ValueError(
+            f"sequence {i}: no label sequence is possible under the transition mask "
+            "and the forced labels"
+        )

@@ -1,0 +1,223 @@
+"""Tokens of sequences as rows of one matrix, whatever form they come in.
+
+A sequence is one of
+
+    a dense array (length, features) or a scipy.sparse matrix of that shape,
+    a list of feature dicts  {"word": "Madrid", "is_title": True, "length": 6.0},
+    a list of feature lists  ["word=Madrid", "is_title"],  or of single strings,
+
+and all sequences together are a list of those or a `Sequences`: one flat matrix with
+offsets, taken as it is. Dicts follow CRFsuite: a string value makes the feature
+"key:value", a number or bool is the value of feature "key", lists and dicts nest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from maxmargin.arrays import Ints, pointers
+from maxmargin.structures.sequences import Sequences, place
+
+
+class Gathered(NamedTuple):
+    """All tokens of all sequences: a matrix, or feature dicts and lists one by one."""
+
+    matrix: Any  # dense (tokens, features) or sparse; None where tokens are named
+    named: list[Any]  # feature dicts, lists or strings
+    ptr: Ints  # (n + 1,) first token of each sequence
+
+
+def gather(X: Any) -> Gathered:
+    """One matrix, or one list of named tokens, from sequences in any known form."""
+    if isinstance(X, Sequences):
+        return Gathered(_check_matrix(X.flat, X.offsets), [], X.offsets)
+    rows = list(X)
+    kinds = [_kind(row, i) for i, row in enumerate(rows)]
+    known = sorted({k for k in kinds if k})
+    if len(known) > 1:
+        i, j = kinds.index(known[0]), kinds.index(known[1])
+        raise ValueError(
+            f"sequence {i} holds {known[0]} but sequence {j} holds {known[1]}: "
+            "all sequences must come in one form"
+        )
+    ptr = pointers([row.shape[0] if sp.issparse(row) else len(row) for row in rows])
+    if not known:
+        return Gathered(np.zeros((0, 0)), [], ptr)
+    if known[0] == "named features":
+        return Gathered(None, list(chain.from_iterable(rows)), ptr)
+    filled = [row for row, kind in zip(rows, kinds) if kind]
+    if known[0] == "sparse matrices":
+        widths = [row.shape[1] for row in filled]
+    else:
+        filled = [_dense(row, i) for i, row in enumerate(rows) if kinds[i]]
+        widths = [row.shape[1] for row in filled]
+    if len(set(widths)) > 1:
+        j = next(j for j, width in enumerate(widths) if width != widths[0])
+        i = [i for i, kind in enumerate(kinds) if kind][j]
+        raise ValueError(
+            f"sequence {i} has {widths[j]} features per token, others {widths[0]}"
+        )
+    matrix = (
+        sp.vstack(filled, "csr") if sp.issparse(filled[0]) else np.concatenate(filled)
+    )
+    return Gathered(_check_matrix(matrix, ptr), [], ptr)
+
+
+def _kind(row: Any, i: int) -> str:
+    if sp.issparse(row):
+        return "sparse matrices"
+    if isinstance(row, str | bytes | Mapping) or not hasattr(row, "__len__"):
+        raise ValueError(
+            f"sequence {i} is a {type(row).__name__}, not a list of tokens"
+        )
+    if len(row) == 0:
+        return ""
+    if isinstance(row, np.ndarray) and row.dtype != object:
+        return "arrays"
+    named = [isinstance(token, Mapping | str | list | tuple | set) for token in row]
+    if isinstance(row[0], list | tuple) and _numeric(row[0]):
+        return "arrays"
+    if all(named):
+        return "named features"
+    if not any(named):
+        return "arrays"
+    t = named.index(not named[0])
+    raise ValueError(
+        f"sequence {i}, token {t}: a {type(row[t]).__name__} among tokens given as "
+        f"{type(row[0]).__name__}: dicts and arrays cannot be mixed"
+    )
+
+
+def _numeric(token: Sequence[Any]) -> bool:
+    return len(token) > 0 and isinstance(token[0], int | float | np.number)
+
+
+def _dense(row: Any, i: int) -> Any:
+    try:
+        array = np.asarray(row, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"sequence {i} is not an array of numbers: {error}") from None
+    if array.ndim != 2:
+        raise ValueError(
+            f"sequence {i} has {array.ndim} dimension(s): (length, features) is needed"
+        )
+    return array
+
+
+def _check_matrix(matrix: Any, ptr: Ints) -> Any:
+    if matrix.ndim != 2:
+        raise ValueError("tokens must be rows of a matrix (tokens, features)")
+    values = matrix.data if sp.issparse(matrix) else matrix
+    if values.dtype == object:
+        raise ValueError("features must be numbers, not Python objects")
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        dense = sp.csr_array(matrix) if sp.issparse(matrix) else matrix
+        bad = (
+            int(
+                np.searchsorted(
+                    dense.indptr, np.flatnonzero(~np.isfinite(dense.data))[0], "right"
+                )
+            )
+            - 1
+            if sp.issparse(matrix)
+            else int(np.argwhere(~np.isfinite(dense))[0][0])
+        )
+        i = int(np.searchsorted(ptr, bad, "right")) - 1
+        raise ValueError(f"sequence {i}, token {bad - ptr[i]}: a feature is not finite")
+    return matrix
+
+
+def vocabulary(tokens: Gathered) -> dict[str, int]:
+    """Column of each feature name, in order of first sight."""
+    names: dict[str, int] = {}
+    for row, token in enumerate(tokens.named):
+        for name, _ in _items(token, row, tokens.ptr):
+            if name not in names:
+                names[name] = len(names)
+    return names
+
+
+def matrix_of(tokens: Gathered, names: Mapping[str, int]) -> Any:
+    """Named features as a CSR matrix; names not in the vocabulary are left out."""
+    idx: list[int] = []
+    val: list[float] = []
+    ptr = [0]
+    column = names.get
+    for row, token in enumerate(tokens.named):
+        for name, value in _items(token, row, tokens.ptr):
+            j = column(name)
+            if j is not None:
+                idx.append(j)
+                val.append(value)
+        ptr.append(len(idx))
+    data = np.array(val, np.float64), np.array(idx, np.int32), np.array(ptr, np.int64)
+    if not np.isfinite(data[0]).all():
+        bad = int(
+            np.searchsorted(data[2], np.flatnonzero(~np.isfinite(data[0]))[0], "right")
+        )
+        raise ValueError(f"{place(bad - 1, tokens.ptr)}: a feature is not finite")
+    return sp.csr_array(data, shape=(len(tokens.named), len(names)))
+
+
+def _items(token: Any, row: int, ptr: Ints) -> Iterable[tuple[str, float]]:
+    """(name, value) of the features of one token."""
+    if isinstance(token, str):
+        return ((token, 1.0),)
+    if not token:
+        raise ValueError(f"{place(row, ptr)} has no features")
+    try:
+        if isinstance(token, Mapping):
+            return list(_pairs(token))
+        return [(_name(name), 1.0) for name in token]
+    except TypeError as error:
+        raise ValueError(f"{place(row, ptr)}: {error}") from None
+
+
+def _name(name: Any) -> str:
+    if not isinstance(name, str):
+        raise TypeError(f"feature names must be strings, not {type(name).__name__}")
+    return name
+
+
+def _pairs(token: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    for key, value in token.items():
+        if isinstance(value, str):
+            yield f"{key}:{value}", 1.0
+        elif isinstance(value, int | float | np.number | np.bool_):
+            yield _name(key), float(value)
+        elif isinstance(value, Mapping):
+            for name, number in _pairs(value):
+                yield f"{key}:{name}", number
+        elif isinstance(value, list | tuple | set | frozenset):
+            for item in value:
+                yield f"{key}:{_name(item)}", 1.0
+        else:
+            kind = type(value).__name__
+            raise TypeError(f"feature {key!r} has a value of type {kind}")
+
+
+def windowed(matrix: Any, ptr: Ints, reach: int) -> Any:
+    """Beside each row the rows before and after it, zero beyond the sequence."""
+    if reach == 0:
+        return matrix
+    n = matrix.shape[0]
+    owner = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
+    parts = []
+    for shift in range(-reach, reach + 1):
+        source = np.arange(n) + shift
+        inside = (source >= 0) & (source < n)
+        inside[inside] = owner[source[inside]] == owner[inside]
+        if sp.issparse(matrix):
+            pick = np.flatnonzero(inside)
+            ones = np.ones(len(pick)), (pick, source[pick])
+            parts.append(sp.csr_array(ones, shape=(n, n)) @ matrix)
+        else:
+            part = np.zeros(matrix.shape)
+            part[inside] = matrix[source[inside]]
+            parts.append(part)
+    return sp.hstack(parts, "csr") if sp.issparse(matrix) else np.hstack(parts)
