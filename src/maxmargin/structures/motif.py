@@ -345,9 +345,9 @@ def _differences(ptr, letter, context, ids, truth, rows, length):
     for q in range(len(ids)):
         a, t, r = ptr[ids[q]], truth[q], rows[q]
         if t[0] != r[0] or t[1] != r[1] or t[2] != r[2]:
-            if t[0] == 1:
+            if t[0] == 1 and t[1] >= 0:
                 n = _put_window(letter, context, a, t, length, 1.0, n, idx, val)
-            if r[0] == 1:
+            if r[0] == 1 and r[1] >= 0:
                 n = _put_window(letter, context, a, r, length, -1.0, n, idx, val)
         out[q + 1] = n
     return out, idx[:n].copy(), val[:n].copy()
