@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -69,14 +70,19 @@ def run(data: Path, quick: bool = False, seed: int = 0) -> dict:
             "pair": round(float(np.mean([
                 measures.pair_loss(a, b) for a, b in zip(truth, found, strict=True)
             ])), 2),
-            "B3": round(100 * measures.score(measures.b3_counts, truth, found).f1, 1),
-            "CEAF": round(100 * measures.score(measures.ceaf_counts, truth, found).f1, 1),
+            "B3": percent(measures.b3_counts, truth, found),
+            "CEAF": percent(measures.ceaf_counts, truth, found),
             "cpu s": round(seconds, 1),
             "chosen": settings,
         })  # fmt: skip
     notes = [*NOTES, f"{half} documents to train, {count - half} to test, the first "
              f"{most} mentions of each"]  # fmt: skip
     return {"title": TITLE, "rows": rows, "notes": notes}
+
+
+def percent(counts: Callable, truth: list, found: list) -> float:
+    """F1 in percent."""
+    return round(100 * measures.score(counts, truth, found).f1, 1)
 
 
 def fit(choice: tuple, X: list, Y: list) -> CoreferenceSVM:

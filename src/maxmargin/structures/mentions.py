@@ -45,17 +45,24 @@ MALE = _set(
     "he him his himself mr mr. sir lord king prince father brother son uncle "
     "husband boy man gentleman mister duke count monsieur"
 )
-FEMALE = _set("she her hers herself mrs mrs. miss ms. lady queen princess mother sister "
-             "daughter aunt wife girl woman madam madame")  # fmt: skip
+FEMALE = _set(
+    "she her hers herself mrs mrs. miss ms. lady queen princess mother sister "
+    "daughter aunt wife girl woman madam madame"
+)
 THING = _set("it its itself which this that")
-PLURAL = _set("they them their theirs themselves we us our ours ourselves these those "
-             "people men women children")  # fmt: skip
+PLURAL = _set(
+    "they them their theirs themselves we us our ours ourselves these those "
+    "people men women children"
+)
+THIRD = _set(
+    "he him his himself she her hers herself it its itself they them their theirs "
+    "themselves"
+)
 PERSON = {
     **dict.fromkeys(_set("i me my mine myself we us our ours ourselves"), 1),
     **dict.fromkeys(_set("you your yours yourself thou thee thy thine ye"), 2),
-    **dict.fromkeys(_set("he him his himself she her hers herself it its itself they them "
-                    "their theirs themselves"), 3),
-}  # fmt: skip
+    **dict.fromkeys(THIRD, 3),
+}
 PRONOUNS = set(PERSON) | {"who", "whom", "whose", "which", "this", "that"}
 SMALL = _set("the a an of in on at to and 's ' my his her their our your its this "
             "that these those , .")  # fmt: skip
