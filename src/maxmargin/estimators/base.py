@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -106,10 +107,9 @@ class StructuredEstimator(BaseEstimator):
     def _problem(
         self, structure: Structure, x: Any, truth: Ragged, sample_weight: Any
     ) -> Problem:
-        loss = named_loss(self.loss, self._known_losses(structure))
         return Problem(
             structure,
-            loss.bind(structure.label_count()),
+            self._loss(structure).bind(structure.label_count()),
             Formulation(self.rescaling, self.penalty),
             x,
             truth,
@@ -126,6 +126,10 @@ class StructuredEstimator(BaseEstimator):
         if "complete" not in problem.structure.provides:
             return inner
         return CCCP(inner, restarts=self.restarts, w=self.init, given=self.given)
+
+    def _loss(self, structure: Structure) -> Any:
+        """The loss asked for, not yet bound."""
+        return named_loss(self.loss, self._known_losses(structure))
 
     def predict(self, X: Any) -> np.ndarray:
         """Best output of each input, as a 1-D object array."""
@@ -183,7 +187,7 @@ def check_same_length(X: Any, y: Any) -> None:
 
 def penalties_of(C: Any, sample_weight: Any, n: int) -> Floats:
     """C of each example."""
-    if not np.isscalar(C) or isinstance(C, str) or not np.isfinite(C) or C <= 0:
+    if not isinstance(C, Real) or not 0 < float(C) < np.inf:
         raise ValueError(f"C={C!r}: the penalty must be a number greater than zero")
     if sample_weight is None:
         return np.full(n, float(C))
