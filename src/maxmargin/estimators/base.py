@@ -26,6 +26,7 @@ from maxmargin.formulations import Formulation
 from maxmargin.losses import named_loss
 from maxmargin.problem import CHUNK, Problem
 from maxmargin.solvers.base import Result, Status
+from maxmargin.solvers.cccp import CCCP
 from maxmargin.solvers.choose import choose
 from maxmargin.structures.base import Structure
 
@@ -51,6 +52,9 @@ class StructuredEstimator(BaseEstimator):
     warm_start: bool
     callbacks: Any
     verbose: int
+    restarts: int = 1  # hidden parts: starts, initial weights,
+    init: Any = None
+    given: bool = False  # and whether y already has hidden parts to start from
 
     structure_: Structure
     coef_: Floats
@@ -88,10 +92,7 @@ class StructuredEstimator(BaseEstimator):
         self, structure: Structure, x: Any, truth: Ragged, sample_weight: Any
     ) -> Any:
         problem = self._problem(structure, x, truth, sample_weight)
-        solver = choose(
-            self.solver, problem, tol=self.tol, max_iter=self.max_iter,
-            max_time=self.max_time, seed=seed_of(self.random_state),
-        )  # fmt: skip
+        solver = self._solver(problem)
         warm = getattr(self, "_state", None) if self.warm_start else None
         try:
             result, state = solver.solve(problem, warm, self._watch())
@@ -115,6 +116,16 @@ class StructuredEstimator(BaseEstimator):
             penalties_of(self.C, sample_weight, truth.n),
             self._engine(),
         )
+
+    def _solver(self, problem: Problem) -> Any:
+        """The trainer; outputs with hidden parts are completed in turns with it."""
+        inner = choose(
+            self.solver, problem, tol=self.tol, max_iter=self.max_iter,
+            max_time=self.max_time, seed=seed_of(self.random_state),
+        )  # fmt: skip
+        if "complete" not in problem.structure.provides:
+            return inner
+        return CCCP(inner, restarts=self.restarts, w=self.init, given=self.given)
 
     def _loss(self, structure: Structure) -> Any:
         """The loss asked for, not yet bound."""
