@@ -10,16 +10,22 @@ from typing import Any
 
 from maxmargin.problem import Problem
 from maxmargin.solvers.base import Solver
+from maxmargin.solvers.bcfw import BCFW
 from maxmargin.solvers.block_dual import BlockDual
 from maxmargin.solvers.enumerated import Enumerated
 from maxmargin.solvers.n_slack import NSlack, NSlackBlock
 from maxmargin.solvers.one_slack import OneSlack
+from maxmargin.solvers.sdm import SDM
+from maxmargin.solvers.subgradient import Subgradient
 
 SOLVERS: dict[str, type[Solver]] = {
     "block-dual": BlockDual,
     "n-slack": NSlack,
     "n-slack-block": NSlackBlock,
     "one-slack": OneSlack,
+    "sdm": SDM,
+    "bcfw": BCFW,
+    "subgradient": Subgradient,
 }
 ALPHA_BYTES = 4e9  # memory for the dual variables of enumerated outputs
 

@@ -66,6 +66,11 @@ class PlaneBlocks:
         """Memory held by the planes."""
         return sum(a.nbytes for a in self._store)
 
+    @property
+    def store(self) -> Store:
+        """The arrays, for loops of other schedules; valid until planes are added."""
+        return self._store
+
     def counts(self) -> Ints:
         """Planes held per example."""
         return self._store.count.copy()
@@ -262,3 +267,12 @@ def _live(s: Store) -> Ints:
 
 def _bytes(sizes: Ints) -> float:
     return float(sizes @ np.array([PER_SLOT, PER_GRAM, PER_SUPPORT, PER_ENTRY]))
+
+
+def growth(old: DualSet, new: DualSet) -> Floats:
+    """By how much alpha may grow when C changes; 1 where the two do not compare."""
+    if np.isfinite(old.upper).all() and np.isfinite(new.upper).all():
+        return np.where(old.upper > 0, new.upper / np.maximum(old.upper, 1e-300), 0.0)
+    if (old.ridge > 0).all() and (new.ridge > 0).all():
+        return old.ridge / new.ridge
+    return np.ones(len(new.upper))
