@@ -44,6 +44,7 @@ class Status(Enum):
     NO_PROGRESS = (
         "no plane improves the dual any more: the gap is what inference leaves"
     )
+    STEADY = "a loop over all examples changed the dual variables less than asked"
     NOT_SEPARABLE = "no weights separate the data: a hard margin has no solution"
     INTERRUPTED = "training was interrupted; the best weights so far are kept"
     STOPPED = "a callback asked to stop; the best weights so far are kept"
@@ -101,7 +102,8 @@ class Result:
         Objective at w, best lower bound, and (primal - dual) / primal.
     certificate : str
         "exact", or "bound" where inference or slack rescaling only bounds the slack:
-        primal and gap are then upper bounds.
+        primal and gap are then upper bounds; or "reduced" where they are those of the
+        problem over the outputs found so far (summed error; see `notes`).
     oracle_calls, planes, iterations : int
         Examples asked about, planes held at the end, steps made.
     seconds : float
@@ -243,9 +245,10 @@ class _Run:
             if state.gap() <= self.solver.tol:
                 self.status = Status.CONVERGED
         w = state.best_w if state.best_w is not None else state.w
+        certificate = "exact" if self.problem.exact else "bound"
         return Result(
             w, self.status, state.primal, state.dual, state.gap(),
-            "exact" if self.problem.exact else "bound", state.oracle_calls,
+            state.extra.get("certificate", certificate), state.oracle_calls,
             state.planes, len(self.rows), time.perf_counter() - self.begin,
             self._history(), dict(state.extra.get("notes", {})),
         )  # fmt: skip

@@ -13,8 +13,10 @@ from maxmargin.solvers.base import Solver
 from maxmargin.solvers.bcfw import BCFW
 from maxmargin.solvers.block_dual import BlockDual
 from maxmargin.solvers.enumerated import Enumerated
+from maxmargin.solvers.lse_cutting_plane import LSECuttingPlane
 from maxmargin.solvers.n_slack import NSlack, NSlackBlock
 from maxmargin.solvers.one_slack import OneSlack
+from maxmargin.solvers.sdcd import SDCD
 from maxmargin.solvers.sdm import SDM
 from maxmargin.solvers.subgradient import Subgradient
 
@@ -26,6 +28,8 @@ SOLVERS: dict[str, type[Solver]] = {
     "sdm": SDM,
     "bcfw": BCFW,
     "subgradient": Subgradient,
+    "sdcd": SDCD,
+    "lse-cutting-plane": LSECuttingPlane,
 }
 ALPHA_BYTES = 4e9  # memory for the dual variables of enumerated outputs
 
@@ -45,10 +49,11 @@ def choose(solver: Any, problem: Problem, **settings: Any) -> Solver:
     if not isinstance(solver, str):
         return solver
     settings = {k: v for k, v in settings.items() if v is not None}
-    if solver in ("auto", "block-dual") and _enumerable(problem):
+    if solver in ("auto", "block-dual", "sdcd") and _enumerable(problem):
         return Enumerated(**settings)
     if solver == "auto":
-        solver = "block-dual"
+        summed = problem.formulation.penalty == "summed"
+        solver = "sdcd" if summed else "block-dual"
     if solver not in SOLVERS:
         names = ", ".join(repr(k) for k in ("auto", *SOLVERS))
         raise ValueError(f"solver={solver!r} is not known: choose from {names}")
