@@ -54,7 +54,9 @@ class SDCD(Solver):
     outside : float
         Share of the objective that new violated outputs may add at the end.
     change : float or None
-        Stop by the rule of the paper instead: 1e-4 there.
+        Stop by the rule of the paper instead, when no example's alpha moved by more
+        in the squared sum, in units of C (1e-4 there, whose absolute reading would
+        end the run after one loop at C = 0.01, since alpha <= C).
     block : int
         Examples per oracle call; 1 is the method of the paper.
     memory : float
@@ -143,7 +145,8 @@ class SDCD(Solver):
             if state.late():
                 break
         if before is not None and not state.late():
-            if state.sets.changes(before).max(initial=0.0) <= float(self.change or 0):
+            moved = state.sets.changes(before) / np.maximum(problem.C, 1e-300) ** 2
+            if moved.max(initial=0.0) <= float(self.change or 0.0):
                 state.status = Status.STEADY
         elif added == 0 and gaps.sum() <= 1e-13 * abs(state.dual):
             state.status = Status.NO_PROGRESS
