@@ -1,6 +1,6 @@
 """A tiny chain and all its outputs."""
 
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 
@@ -44,7 +44,7 @@ def outputs(structure, x, i):
         ):
             continue
         if legal is not None and row:
-            steps = [legal[a * k + b] for a, b in zip(row[:-1], row[1:], strict=True)]
+            steps = [legal[a * k + b] for a, b in pairwise(row)]
             ends = [legal[k * k + row[0]], legal[k * k + k + row[-1]]]
             if not all(steps + ends):
                 continue

@@ -202,7 +202,7 @@ def test_dense_sparse_and_named_inputs_agree():
 
 
 def test_costs_without_a_common_unit():
-    structure, x, truth, rng = instance(0, [3])
+    structure, x, truth, _ = instance(0, [3])
     cost = np.array([[0, 1, np.pi], [1, 0, 1], [1, 1, 0]])
     augment = Augment(truth, Hamming(cost=cost).bind(3), np.ones(x.n))
     with pytest.raises(ValueError, match="common unit"):
@@ -210,7 +210,7 @@ def test_costs_without_a_common_unit():
 
 
 def test_bind_leaves_the_original_alone_and_pickles():
-    structure, x, truth, rng = instance(1, [2, 3], order=2)
+    structure, x, _, rng = instance(1, [2, 3], order=2)
     again = pickle.loads(pickle.dumps(structure))
     w = rng.normal(size=structure.dim)
     one, two = (s.argmax(x, np.arange(x.n), w) for s in (structure, again))

@@ -2,12 +2,12 @@
 
 A label sequence of length L scores
 
-    first[y_1] + sum_t nodes[t, y_t] + sum_{t>1} pair_j[y_{t-j} .. y_t] + edges[t, y_{t-1}, y_t]
-    + last[y_L],     j = min(t - 1, order);
+    first[y_1] + last[y_L] + sum_t nodes[t, y_t] + sum_{t>1} edges[t, y_{t-1}, y_t]
+    + sum_{t>1} pair_j[y_{t-j} .. y_t],     j = min(t - 1, order);
 
 -inf forbids. States are the last `order` labels, the oldest first.
 
-[1] Layers by loss value: Joachims, Finley, Yu 2009, and Tsochantaridis et al. 2005, 2.2.
+[1] Layers by loss value: for slack rescaling, Tsochantaridis et al. 2005, section 2.2.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Tables(NamedTuple):
 
 
 def whole_costs(table: Floats) -> Ints:
-    """The cost table in whole units; ValueError if there is no common unit.
+    """Express the cost table in whole units; ValueError if there is no common unit.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def best_by_cost(
 
 
 def best_many(tables: Tables, k: int) -> tuple[Ints, Ragged, Floats]:
-    """The k best label sequences of each, or all if there are fewer."""
+    """Find the k best label sequences of each, or all if there are fewer."""
     if k < 1:
         raise ValueError(f"k={k!r}: at least one sequence must be asked for")
     ptr, rows, labels, score = _many(*tables, k)

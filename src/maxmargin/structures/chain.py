@@ -17,27 +17,24 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain as concatenated
+from itertools import pairwise
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.arrays import Floats, Ints, Labels, Ragged, Rows, Vectors, pointers
+from maxmargin.arrays import Floats, Ints, Labels, Ragged, Rows, Vectors
 from maxmargin.inference import chains
-from maxmargin.structures import chain_oracle as oracle
 from maxmargin.structures.base import Answer, Augment, Found, Layers, Structure
+from maxmargin.structures.chain_features import Layout, differences, layout_of
+from maxmargin.structures.chain_oracle import best, tables
 from maxmargin.structures.schemes import check_truth, legal_scores
-from maxmargin.structures.tokens import (
-    Sequences,
-    gather,
-    matrix_of,
-    place,
-    vocabulary,
-    windowed,
-)
+from maxmargin.structures.sequences import flat_labels, in_order, place, same_lengths
+from maxmargin.structures.tokens import gather, matrix_of, vocabulary, windowed
 
 DENSE = 0.3  # share of non-zeros above which dense rows are faster
+_NO_LABELS, _NO_COST = np.empty(0, np.int32), np.empty((0, 0))
+_NOTHING = np.empty(0)
 
 
 class Tokens(NamedTuple):
@@ -100,7 +97,7 @@ class Chain(Structure):
     legal: Floats = field(
         default_factory=lambda: np.empty(0), repr=False, compare=False
     )
-    layout: oracle.Layout = field(default=oracle.Layout(*[0] * 9), repr=False)
+    layout: Layout = field(default=Layout(*[0] * 9), repr=False)
 
     losses = ("zero-one", "table")
     provides = ("argmax_by_loss", "nbest", "max_marginals")
@@ -114,9 +111,9 @@ class Chain(Structure):
         if len(X) == 0:
             raise ValueError("there are no sequences to learn from")
         tokens = gather(X)
-        flat, ptr = _flat(Y)
-        _same_lengths(tokens.ptr, ptr)
-        labels = _in_order(set(flat))
+        flat, ptr = flat_labels(Y)
+        same_lengths(tokens.ptr, ptr)
+        labels = in_order(set(flat))
         names, sparse = None, True
         if tokens.matrix is None:
             names = vocabulary(tokens)
@@ -125,7 +122,14 @@ class Chain(Structure):
             columns = tokens.matrix.shape[1]
             sparse = _is_sparse(tokens.matrix)
         legal = legal_scores(labels, self.scheme, self.allowed)
-        layout = self._layout(len(labels), columns * (2 * self.window + 1))
+        layout = layout_of(
+            len(labels),
+            self.order,
+            columns * (2 * self.window + 1),
+            self.start_end,
+            self.bias,
+            self.edge_features,
+        )
         dim = layout.dim
         if dim >= 2**31:
             raise ValueError(
@@ -167,8 +171,8 @@ class Chain(Structure):
 
     def encode_labels(self, x: Tokens, Y: Sequence[Any]) -> Ragged:
         """Labels as numbers; refuses unknown ones and those the mask forbids."""
-        flat, ptr = _flat(Y)
-        _same_lengths(x.ptr, ptr)
+        flat, ptr = flat_labels(Y)
+        same_lengths(x.ptr, ptr)
         rows = self._rows(flat, ptr)
         check_truth(self.labels, self.legal, rows)
         if len(x.forced):
@@ -178,16 +182,14 @@ class Chain(Structure):
         return rows
 
     def decode_labels(self, x: Tokens, labels: Ragged) -> list[Any]:
-        """Lists of the labels given to `bind`."""
+        """Turn numbers into lists of the labels given to `bind`."""
         names = np.empty(len(self.labels), object)
         names[:] = self.labels
         flat, ptr = names[labels.data].tolist(), labels.ptr.tolist()
-        return [flat[a:b] for a, b in zip(ptr[:-1], ptr[1:])]
+        return [flat[a:b] for a, b in pairwise(ptr)]
 
     def constrain(self, x: Tokens, forced: Sequence[Any]) -> Tokens:
-        """Inputs at which labels are forced: per sequence {token: label} or a list
-        with None where the label is free.
-        """
+        """Force labels: per sequence {token: label}, or a list with None where free."""
         where = {label: k for k, label in enumerate(self.labels)}
         out = np.full(x.vectors.n, -1, np.int32)
         if len(forced) != x.n:
@@ -209,8 +211,8 @@ class Chain(Structure):
 
     def features(self, x: Tokens, ids: Ints, labels: Ragged) -> Rows:
         """psi(x_i, y)."""
-        none = np.zeros(len(ids) + 1, np.int64), np.empty(0, np.int32)
-        return Rows(*self._differences(x, ids, labels, Ragged(*none)))
+        none = Ragged(np.zeros(len(ids) + 1, np.int64), _NO_LABELS)
+        return self._differences(x, ids, labels.ptr[:-1], labels.data, none)
 
     def argmax(
         self, x: Tokens, ids: Ints, w: Floats, augment: Augment | None = None
@@ -218,49 +220,36 @@ class Chain(Structure):
         """Viterbi; with the zero-one loss, in two layers."""
         if augment is not None and augment.loss.form == "zero-one":
             return self._other(x, ids, w, augment)
-        cost, factor = np.empty((0, 0)), np.empty(0)
-        truth = Ragged(np.empty(0, np.int64), np.empty(0, np.int32))
-        if augment is not None:
-            truth, cost = augment.truth, augment.loss.table
-            factor = augment.weight[ids] * augment.loss.scale(truth.take(ids))
-        ptr, labels, score = oracle.argmax(
-            *self._loop_inputs(x, ids), w, *self._loop_sizes(), *truth, cost, factor
-        )
+        ptr, labels, score, _, _ = self._best(x, ids, w, augment)
         _check_possible(ids, score)
         return Found(Ragged(ptr, labels), score, score)
 
     def cuts(self, x: Tokens, ids: Ints, w: Floats, augment: Augment) -> Answer:
-        """Fused: table, loss, Viterbi and difference in one loop."""
+        """Table, loss and Viterbi in one loop, the difference in another."""
         truth, loss = augment.truth, augment.loss
         if loss.form == "zero-one":
-            found, own = self._other(x, ids, w, augment), truth.take(ids)
-            dpsi = Rows(*self._differences(x, ids, own, found.labels))
-            delta = loss.value(own, found.labels)
+            found = self._other(x, ids, w, augment)
+            dpsi = self._differences(x, ids, truth.ptr[ids], truth.data, found.labels)
+            delta = loss.value(truth.take(ids), found.labels)
             slack = augment.weight[ids] * delta - dpsi.dot(w)
             return Answer(found.labels, dpsi, delta, slack)
-        ptr, labels, rptr, idx, val, delta, bound = oracle.cuts(
-            *self._loop_inputs(x, ids),
-            w,
-            *self._loop_sizes(),
-            *truth,
-            loss.table,
-            loss.scale(truth.take(ids)),
-            augment.weight,
-        )
-        _check_possible(ids, bound)
-        return Answer(Ragged(ptr, labels), Rows(rptr, idx, val), delta, bound)
+        ptr, flat, score, true_score, delta = self._best(x, ids, w, augment)
+        _check_possible(ids, score)
+        labels = Ragged(ptr, flat)
+        dpsi = self._differences(x, ids, truth.ptr[ids], truth.data, labels)
+        return Answer(labels, dpsi, delta, score - true_score)
 
     def argmax_by_loss(
         self, x: Tokens, ids: Ints, w: Floats, augment: Augment
     ) -> Layers:
         """Best labels for each attainable value of the loss."""
         truth = augment.truth.take(ids)
-        tables = self._tables(x, ids, w)
+        scores = self._tables(x, ids, w)
         if augment.loss.form == "zero-one":
             units, most = 1 - np.eye(len(self.labels), dtype=np.int64), 1
         else:
             units, most = chains.whole_costs(augment.loss.table), chains.LAYERS
-        ptr, labels, score = chains.best_by_cost(tables, truth, units, most)
+        ptr, labels, score = chains.best_by_cost(scores, truth, units, most)
         rows = np.repeat(np.arange(len(ids)), np.diff(ptr))
         loss = augment.loss.value(truth.take(rows), labels)
         return Layers(ptr, labels, score, loss)
@@ -268,8 +257,8 @@ class Chain(Structure):
     def nbest(
         self, x: Tokens, ids: Ints, w: Floats, k: int, augment: Augment | None = None
     ) -> Layers:
-        """The k best label sequences, best first."""
-        tables, extra = self._tables(x, ids, w), None
+        """Find the k best label sequences, best first."""
+        scores = self._tables(x, ids, w)
         if augment is not None:
             if augment.loss.form == "zero-one":
                 raise ValueError("nbest adds losses of form 'table' only")
@@ -277,8 +266,8 @@ class Chain(Structure):
             factor = augment.weight[ids] * augment.loss.scale(truth)
             extra = augment.loss.table[truth.data]
             extra = extra * np.repeat(factor, truth.sizes)[:, None]
-            tables = tables._replace(nodes=tables.nodes + extra.ravel())
-        ptr, labels, score = chains.best_many(tables, k)
+            scores = scores._replace(nodes=scores.nodes + extra.ravel())
+        ptr, labels, score = chains.best_many(scores, k)
         loss = np.zeros(labels.n)
         if augment is not None:
             rows = np.repeat(np.arange(len(ids)), np.diff(ptr))
@@ -301,20 +290,6 @@ class Chain(Structure):
         per_entry = k + k * k * self.edge_features
         return entries * per_entry + np.diff(x.ptr) * float(k) ** (order + 1) + 1.0
 
-    def _layout(self, k: int, width: int) -> oracle.Layout:
-        sizes = {
-            "pairs": sum(k ** (j + 2) for j in range(self.order)),
-            "start": k * self.start_end,
-            "end": k * self.start_end,
-            "bias": k * self.bias,
-            "edge": width * k * k * self.edge_features,
-        }
-        at, parts = width * k, {}
-        for name, size in sizes.items():
-            parts[name] = at if size else -1
-            at += size
-        return oracle.Layout(labels=k, order=self.order, width=width, **parts, dim=at)
-
     def _rows(self, flat: list[Any], ptr: Ints) -> Ragged:
         where = {label: k for k, label in enumerate(self.labels)}
         try:
@@ -328,21 +303,29 @@ class Chain(Structure):
             ) from None
         return Ragged(ptr, data)
 
-    def _loop_inputs(self, x: Tokens, ids: Ints) -> tuple[Any, ...]:
+    def _loop_inputs(self, x: Tokens, ids: Ints, w: Floats) -> tuple[Any, ...]:
         v = x.vectors
-        return v.ptr, v.idx, v.val, x.ptr, x.forced, ids
+        model = w, self.layout, float(self.eta), self.legal
+        return v.ptr, v.idx, v.val, x.ptr, x.forced, ids, *model
 
-    def _loop_sizes(self) -> tuple[Any, ...]:
-        return self.layout, float(self.eta), self.legal
+    def _best(self, x: Tokens, ids: Ints, w: Floats, augment: Augment | None) -> Any:
+        inputs = self._loop_inputs(x, ids, w)
+        if augment is None:
+            return best(*inputs, x.ptr, _NO_LABELS, _NO_COST, _NOTHING, _NOTHING)
+        truth, loss = augment.truth, augment.loss
+        scale = loss.scale(_some(truth, ids))
+        return best(*inputs, *truth, loss.table, scale, augment.weight)
 
-    def _differences(self, x: Tokens, ids: Ints, one: Ragged, two: Ragged) -> Any:
-        v = x.vectors
-        return oracle.differences(
-            v.ptr, v.idx, v.val, x.ptr, ids, self.layout, float(self.eta), *one, *two
-        )
+    def _differences(
+        self, x: Tokens, ids: Ints, start: Ints, data: Labels, other: Ragged
+    ) -> Rows:
+        """Psi of the labels that begin at `start` minus psi of the rows of `other`."""
+        v, size = x.vectors, (self.layout, float(self.eta))
+        sides = start, data, *other
+        return Rows(*differences(v.ptr, v.idx, v.val, x.ptr, ids, *size, *sides))
 
     def _tables(self, x: Tokens, ids: Ints, w: Floats) -> chains.Tables:
-        parts = oracle.tables(*self._loop_inputs(x, ids), w, *self._loop_sizes())
+        parts = tables(*self._loop_inputs(x, ids, w))
         return chains.Tables(*parts, len(self.labels), self.order)
 
     def _other(self, x: Tokens, ids: Ints, w: Floats, augment: Augment) -> Found:
@@ -358,57 +341,24 @@ class Chain(Structure):
         return Found(layers.labels.take(best), score, score)
 
 
-def _flat(Y: Any) -> tuple[list[Any], Ints]:
-    """All labels one after the other, and where each sequence begins."""
-    if isinstance(Y, Sequences):
-        return np.asarray(Y.flat).tolist(), Y.offsets
-    rows = []
-    for i, row in enumerate(Y):
-        if isinstance(row, np.ndarray):
-            rows.append(row.tolist())
-        elif hasattr(row, "__len__") and hasattr(row, "__iter__"):
-            rows.append(row)
-        else:
-            raise ValueError(
-                f"sequence {i}: labels are a {type(row).__name__}, not a list of labels"
-            )
-    return list(concatenated.from_iterable(rows)), pointers([len(row) for row in rows])
-
-
-def _same_lengths(tokens: Ints, labels: Ints) -> None:
-    if len(tokens) != len(labels):
-        raise ValueError(
-            f"there are {len(tokens) - 1} sequences of tokens but {len(labels) - 1} of "
-            "labels"
-        )
-    bad = np.flatnonzero(np.diff(tokens) != np.diff(labels))
-    if len(bad):
-        i = int(bad[0])
-        raise ValueError(
-            f"sequence {i} has {tokens[i + 1] - tokens[i]} tokens but "
-            f"{labels[i + 1] - labels[i]} labels"
-        )
-
-
-def _in_order(labels: set[Hashable]) -> tuple[Hashable, ...]:
-    if not labels:
-        raise ValueError("there are no labels: all sequences are empty")
-    try:
-        return tuple(sorted(labels))  # type: ignore[type-var]
-    except TypeError:
-        return tuple(sorted(labels, key=lambda y: (type(y).__name__, repr(y))))
-
-
 def _is_sparse(matrix: Any) -> bool:
     if sp.issparse(matrix):
         return True
     return matrix.size == 0 or np.count_nonzero(matrix) < DENSE * matrix.size
 
 
+def _some(rows: Ragged, ids: Ints) -> Ragged:
+    """The rows `ids`; a view where it is one, for solvers that ask one by one."""
+    if len(ids) != 1:
+        return rows.take(ids)
+    row = rows.row(ids[0])
+    return Ragged(np.array([0, len(row)]), row)
+
+
 def _check_possible(ids: Ints, score: Floats) -> None:
     if not np.isfinite(score).all():
         i = int(ids[np.flatnonzero(~np.isfinite(score))[0]])
         raise ValueError(
-            f"sequence {i}: no label sequence is possible under the transition mask and "
-            "the forced labels"
+            f"sequence {i}: no label sequence is possible under the transition mask "
+            "and the forced labels"
         )

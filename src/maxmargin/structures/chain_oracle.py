@@ -1,9 +1,9 @@
-"""The loops of a chain: fill tables, find the best labels, write differences.
+"""The oracle of a chain: fill tables, find the best labels.
 
 The score of labels y_1 .. y_L for tokens x_1 .. x_L is, with K labels and order m,
 
-    sum_t <W[y_t], x_t> + bias[y_t]  +  start[y_1] + end[y_L]
-    + eta * sum_{j=1..m} sum_{t>j} T_j[y_{t-j}, .., y_t]  +  sum_{t>1} <E[y_{t-1}, y_t], x_t>
+    sum_t <W[y_t], x_t> + bias[y_t]  +  sum_{t>1} <E[y_{t-1}, y_t], x_t>
+    + eta * (start[y_1] + end[y_L] + sum_{j=1..m} sum_{t>j} T_j[y_{t-j}, .., y_t]).
 
 A state is the tuple of the last m labels, the oldest first: s = a * B + b, B = K^(m-1),
 where `a` is forgotten next. Viterbi keeps values only; the path is found again from
@@ -13,133 +13,58 @@ over the NEW label, which vectorises.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from maxmargin.jit import loop
 
 
-class Layout(NamedTuple):
-    """Where the parts of a chain's weights begin; -1 where a part is absent."""
-
-    labels: int  # K
-    order: int  # m
-    width: int  # input features F; their weights (F * K) come first
-    pairs: int  # T_1 (K^2), T_2 (K^3), .. T_m
-    start: int  # (K,)
-    end: int  # (K,)
-    bias: int  # (K,)
-    edge: int  # E, the weights of F features and K^2 "labels"
-    dim: int
-
-
 @loop
-def cuts(
-    vptr,
-    vidx,
-    vval,
-    ptr,
-    forced,
-    ids,
-    w,
-    layout,
-    eta,
-    legal,
-    tptr,
-    tdata,
-    cost,
-    scale,
+def best(
+    vptr, vidx, vval, ptr, forced, ids, w, layout, eta, legal, tptr, tdata, cost, scale,
     weight,
-):
-    """Best loss-augmented labels of each id, and psi(truth) - psi(best) as rows."""
-    K = layout.labels
+):  # fmt: skip
+    """Best labels of each id and their score; with a loss if `cost` has rows.
+
+    Then also the score of the truth and the loss of the labels found.
+    """
+    K, order = layout.labels, layout.order
     total, longest = _lengths(ptr, ids)
     out_ptr, out = np.zeros(len(ids) + 1, np.int64), np.empty(total, np.int32)
-    delta, bound = np.zeros(len(ids)), np.zeros(len(ids))
-    pair, first, last = join(w, layout, eta, legal)
-    nodes, edges, local, values = _scratch(layout, longest)
-    size = 0
-    for q in range(len(ids)):
-        i = ids[q]
-        begin, L = ptr[i], ptr[i + 1] - ptr[i]
-        found = out[out_ptr[q] : out_ptr[q] + L]
-        truth = tdata[tptr[i] : tptr[i] + L]
-        out_ptr[q + 1] = out_ptr[q] + L
-        if L == 0:
-            continue
-        _fill_tables(vptr, vidx, vval, forced, begin, L, w, layout, nodes, edges)
-        own = path_score(nodes, edges, pair, first, last, truth, K, layout.order)
-        factor = weight[i] * scale[q]
-        for t in range(L):
-            row = cost[truth[t]]
-            for k in range(K):
-                nodes[t * K + k] += factor * row[k]
-        best, state = _forward(
-            nodes, edges, pair, first, last, L, K, layout.order, local, values
-        )
-        _backward(edges, pair, L, K, layout.order, values, state, found)
-        bound[q] = best - own
-        for t in range(L):
-            delta[q] += cost[truth[t], found[t]]
-        delta[q] *= scale[q]
-        size += _room(vptr, begin, truth, found, layout)
-    row_ptr = np.zeros(len(ids) + 1, np.int64)
-    idx, val = np.empty(size, np.int32), np.empty(size)
-    m = 0
-    for q in range(len(ids)):
-        i = ids[q]
-        found = out[out_ptr[q] : out_ptr[q + 1]]
-        truth = tdata[tptr[i] : tptr[i] + len(found)]
-        m = _write(vptr, vidx, vval, ptr[i], truth, found, layout, eta, idx, val, m)
-        row_ptr[q + 1] = m
-    return out_ptr, out, row_ptr, idx[:m], val[:m], delta, bound
-
-
-@loop
-def argmax(
-    vptr, vidx, vval, ptr, forced, ids, w, layout, eta, legal, tptr, tdata, cost, factor
-):
-    """Best labels of each id and their score; with a loss table if `cost` has rows."""
-    K = layout.labels
-    total, longest = _lengths(ptr, ids)
-    out_ptr, out = np.zeros(len(ids) + 1, np.int64), np.empty(total, np.int32)
-    score = np.zeros(len(ids))
-    pair, first, last = join(w, layout, eta, legal)
+    score, own, loss = np.zeros(len(ids)), np.zeros(len(ids)), np.zeros(len(ids))
+    pair, first, last = _join(w, layout, eta, legal)
     nodes, edges, local, values = _scratch(layout, longest)
     for q in range(len(ids)):
         i = ids[q]
         L = ptr[i + 1] - ptr[i]
+        found = out[out_ptr[q] : out_ptr[q] + L]
         out_ptr[q + 1] = out_ptr[q] + L
         if L == 0:
             continue
         _fill_tables(vptr, vidx, vval, forced, ptr[i], L, w, layout, nodes, edges)
         if len(cost) > 0:
+            truth = tdata[tptr[i] : tptr[i] + L]
+            own[q] = _path_score(nodes, edges, pair, first, last, truth, K, order)
+            factor = weight[i] * scale[q]
             for t in range(L):
-                row = cost[tdata[tptr[i] + t]]
+                row = cost[truth[t]]
                 for k in range(K):
-                    nodes[t * K + k] += factor[q] * row[k]
+                    nodes[t * K + k] += factor * row[k]
         score[q], state = _forward(
-            nodes, edges, pair, first, last, L, K, layout.order, local, values
+            nodes, edges, pair, first, last, L, K, order, local, values
         )
-        _backward(
-            edges,
-            pair,
-            L,
-            K,
-            layout.order,
-            values,
-            state,
-            out[out_ptr[q] : out_ptr[q + 1]],
-        )
-    return out_ptr, out, score
+        _backward(edges, pair, L, K, order, values, state, found)
+        if len(cost) > 0:
+            for t in range(L):
+                loss[q] += cost[truth[t], found[t]]
+            loss[q] *= scale[q]
+    return out_ptr, out, score, own, loss
 
 
 @loop
 def tables(vptr, vidx, vval, ptr, forced, ids, w, layout, eta, legal):
-    """All scores of the ids, for inference on tables: nodes, edges, pair, first, last."""
+    """All scores of the ids, for inference on tables."""
     K = layout.labels
-    total, longest = _lengths(ptr, ids)
+    total = _lengths(ptr, ids)[0]
     out_ptr, nodes = np.zeros(len(ids) + 1, np.int64), np.empty(total * K)
     edges = np.empty(total * K * K if layout.edge >= 0 else 0)
     for q in range(len(ids)):
@@ -151,25 +76,8 @@ def tables(vptr, vidx, vval, ptr, forced, ids, w, layout, eta, legal):
         _fill_tables(
             vptr, vidx, vval, forced, ptr[i], L, w, layout, nodes[a * K : b * K], here
         )
-    pair, first, last = join(w, layout, eta, legal)
+    pair, first, last = _join(w, layout, eta, legal)
     return out_ptr, nodes, edges, pair, first, last
-
-
-@loop
-def differences(vptr, vidx, vval, ptr, ids, layout, eta, aptr, adata, bptr, bdata):
-    """psi(row q of a) - psi(row q of b) for each id; a coordinate may occur again."""
-    size = 0
-    for q in range(len(ids)):
-        one, two = adata[aptr[q] : aptr[q + 1]], bdata[bptr[q] : bptr[q + 1]]
-        size += _room(vptr, ptr[ids[q]], one, two, layout)
-    row_ptr = np.zeros(len(ids) + 1, np.int64)
-    idx, val = np.empty(size, np.int32), np.empty(size)
-    m = 0
-    for q in range(len(ids)):
-        one, two = adata[aptr[q] : aptr[q + 1]], bdata[bptr[q] : bptr[q + 1]]
-        m = _write(vptr, vidx, vval, ptr[ids[q]], one, two, layout, eta, idx, val, m)
-        row_ptr[q + 1] = m
-    return row_ptr, idx[:m], val[:m]
 
 
 @loop
@@ -192,8 +100,8 @@ def _scratch(layout, longest):
 
 
 @loop
-def join(w, layout, eta, legal):
-    """pair: for j = 1 .. m the score of c after j labels s, at [s * K + c]; the ends."""
+def _join(w, layout, eta, legal):
+    """For j = 1 .. m scores of label c after j labels s, at [s * K + c]; the ends."""
     K, order = layout.labels, layout.order
     size, rows = 0, 1
     for _ in range(order):
@@ -387,7 +295,7 @@ def _backward(edges, pair, L, K, order, values, state, out):
 
 
 @loop
-def path_score(nodes, edges, pair, first, last, labels, K, order):
+def _path_score(nodes, edges, pair, first, last, labels, K, order):
     """Score of given labels (at least one)."""
     L = len(labels)
     total = first[labels[0]] + nodes[labels[0]] + last[labels[L - 1]]
@@ -401,95 +309,3 @@ def path_score(nodes, edges, pair, first, last, labels, K, order):
             total += edges[t * K * K + labels[t - 1] * K + labels[t]]
         s = (s * K + labels[t]) % (rows * K if t < order else rows)
     return total
-
-
-@loop
-def _room(vptr, begin, one, two, layout):
-    """An upper bound on the entries of psi(one) - psi(two); two may be empty."""
-    size, L = 0, len(one)
-    if layout.start >= 0 or layout.end >= 0:
-        size += 4
-    for t in range(L):
-        if len(two) == 0 or one[t] != two[t]:
-            here = vptr[begin + t + 1] - vptr[begin + t]
-            size += 2 * here + 2 + (layout.order + 1) * (layout.order + 2)
-            if layout.edge >= 0:
-                after = vptr[begin + t + 2] - vptr[begin + t + 1] if t + 1 < L else 0
-                size += 2 * (here + after)
-    return size
-
-
-@loop
-def _write(vptr, vidx, vval, begin, one, two, layout, eta, idx, val, m):
-    """Write psi(one) - psi(two) from place m on; returns the place after it."""
-    K, L, width, plain = layout.labels, len(one), layout.width, len(two) == 0
-    if L == 0:
-        return m
-    run = layout.order + 1  # tokens since the last difference
-    for t in range(L):
-        run += 1
-        y = np.int64(one[t])
-        o = y if plain else np.int64(two[t])
-        if plain or y != o:
-            run = 0
-            m = _write_node(
-                vptr, vidx, vval, width, begin + t, 0, K, y, o, plain, idx, val, m
-            )
-            if layout.bias >= 0:
-                m = _put(layout.bias + y, layout.bias + o, 1.0, plain, idx, val, m)
-        at, rows, power, sy, so = layout.pairs, 1, 1, y, o
-        for j in range(1, min(layout.order, t) + 1):
-            power *= K
-            rows *= K
-            sy += np.int64(one[t - j]) * power
-            so += np.int64(one[t - j] if plain else two[t - j]) * power
-            if run <= j:
-                m = _put(at + sy, at + so, eta, plain, idx, val, m)
-            at += rows * K
-        if layout.edge >= 0 and t > 0 and run <= 1:
-            sy = one[t - 1] * K + y
-            so = sy if plain else two[t - 1] * K + o
-            m = _write_node(
-                vptr,
-                vidx,
-                vval,
-                width,
-                begin + t,
-                layout.edge,
-                K * K,
-                sy,
-                so,
-                plain,
-                idx,
-                val,
-                m,
-            )
-    for part, t in ((layout.start, 0), (layout.end, L - 1)):
-        if part >= 0 and (plain or one[t] != two[t]):
-            o = one[t] if plain else two[t]
-            m = _put(part + one[t], part + o, eta, plain, idx, val, m)
-    return m
-
-
-@loop
-def _put(plus, minus, value, plain, idx, val, m):
-    idx[m], val[m] = plus, value
-    if plain:
-        return m + 1
-    idx[m + 1], val[m + 1] = minus, -value
-    return m + 2
-
-
-@loop
-def _write_node(vptr, vidx, vval, width, r, base, K, y, o, plain, idx, val, m):
-    sparse = len(vidx) > 0
-    for p in range(vptr[r], vptr[r + 1]):
-        f = np.int64(vidx[p]) if sparse else p - vptr[r]
-        v = vval[p]
-        if v == 0.0:
-            continue
-        if sparse:
-            m = _put(base + f * K + y, base + f * K + o, v, plain, idx, val, m)
-        else:
-            m = _put(base + y * width + f, base + o * width + f, v, plain, idx, val, m)
-    return m

@@ -48,7 +48,7 @@ def _given_mask(labels: Sequence[Hashable], allowed: Any) -> Mask:
     if mask.shape != (k, k):
         raise ValueError(
             f"allowed has shape {mask.shape}, but there are {k} labels: it must be "
-            f"({k}, {k}), [before, after] in sorted label order, or a set of label pairs"
+            f"({k}, {k}), [before, after] in sorted label order, or a set of pairs"
         )
     return mask
 
@@ -73,8 +73,8 @@ def _scheme_mask(labels: Sequence[Hashable], scheme: str) -> tuple[Mask, Mask, M
     for label, (head, kind) in zip(labels, parts):
         if head not in heads or len(head) != 1 or (head == "O") != (kind == ""):
             raise ValueError(
-                f"label {label!r} does not fit scheme={scheme!r}: labels are 'O' or one "
-                f"of {', '.join(h for h in heads if h != 'O')} with '-' and a type"
+                f"label {label!r} does not fit scheme={scheme!r}: labels are 'O' or "
+                f"one of {', '.join(h for h in heads if h != 'O')} with '-' and a type"
             )
     inside = "I" if scheme == "bio" else "IE"
     mask = np.ones((len(labels), len(labels)), bool)

@@ -19,62 +19,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike
 
 from maxmargin.arrays import Ints, pointers
-
-
-class Sequences:
-    """Sequences that lie one after the other in a flat array: no copies.
-
-    Parameters
-    ----------
-    flat : array or scipy.sparse matrix
-        Rows of all tokens (tokens, features), or their labels (tokens,).
-    offsets : array (n + 1,)
-        Sequence i is flat[offsets[i]:offsets[i + 1]].
-
-    Examples
-    --------
-    >>> words = Sequences(np.arange(10).reshape(5, 2), [0, 3, 5])
-    >>> len(words), words[1].tolist(), words[[1, 0]].offsets.tolist()
-    (2, [[6, 7], [8, 9]], [0, 2, 5])
-    """
-
-    def __init__(self, flat: Any, offsets: ArrayLike) -> None:
-        self.flat = flat if sp.issparse(flat) else np.asarray(flat)
-        self.offsets = np.ascontiguousarray(offsets, dtype=np.int64)
-        ends = self.offsets
-        if len(ends) == 0 or ends[0] != 0 or ends[-1] != self.flat.shape[0]:
-            raise ValueError(
-                f"offsets must run from 0 to the {self.flat.shape[0]} rows of the array"
-            )
-        if (np.diff(ends) < 0).any():
-            i = int(np.flatnonzero(np.diff(ends) < 0)[0])
-            raise ValueError(
-                f"sequence {i} ends before it begins: offsets must not fall"
-            )
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    def __getitem__(self, key: Any) -> Any:
-        """One sequence by number; several, as `Sequences`, by slice, mask or indices."""
-        if isinstance(key, int | np.integer):
-            i = range(len(self))[key]
-            return self.flat[self.offsets[i] : self.offsets[i + 1]]
-        ids = np.arange(len(self))[key]
-        sizes = np.diff(self.offsets)[ids]
-        ptr = pointers(sizes)
-        rows = np.arange(ptr[-1]) + np.repeat(self.offsets[ids] - ptr[:-1], sizes)
-        flat = self.flat.tocsr() if sp.issparse(self.flat) else self.flat
-        return Sequences(flat[rows], ptr)
-
-    def __iter__(self) -> Iterator[Any]:
-        return (self[i] for i in range(len(self)))
-
-    def __repr__(self) -> str:
-        return f"Sequences(n={len(self)}, rows={self.flat.shape[0]})"
+from maxmargin.structures.sequences import Sequences, place
 
 
 class Gathered(NamedTuple):
@@ -113,7 +60,7 @@ def gather(X: Any) -> Gathered:
         j = next(j for j, width in enumerate(widths) if width != widths[0])
         i = [i for i, kind in enumerate(kinds) if kind][j]
         raise ValueError(
-            f"sequence {i} has {widths[j]} features per token, those before it {widths[0]}"
+            f"sequence {i} has {widths[j]} features per token, others {widths[0]}"
         )
     matrix = (
         sp.vstack(filled, "csr") if sp.issparse(filled[0]) else np.concatenate(filled)
@@ -183,12 +130,6 @@ def _check_matrix(matrix: Any, ptr: Ints) -> Any:
         i = int(np.searchsorted(ptr, bad, "right")) - 1
         raise ValueError(f"sequence {i}, token {bad - ptr[i]}: a feature is not finite")
     return matrix
-
-
-def place(row: int, ptr: Ints) -> str:
-    """'sequence 3, token 5' of a flat row."""
-    i = int(np.searchsorted(ptr, row, "right")) - 1
-    return f"sequence {i}, token {row - ptr[i]}"
 
 
 def vocabulary(tokens: Gathered) -> dict[str, int]:

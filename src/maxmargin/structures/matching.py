@@ -1,0 +1,158 @@
+"""Bipartite matching: a structure in one file, to copy from.
+
+The set: x is an (m, m, d) array of features of pairs, y a permutation of m items that
+says which item on the right each item on the left is matched with. The sum:
+
+    psi(x, y) = sum_j x[j, y[j]]
+
+so the best y is an assignment problem. A loss that is a sum over positions is added to
+the scores of the pairs. The zero-one loss asks for the best matching other than the
+truth: one that differs from it at j has the pair (j, truth[j]) forbidden, for some j.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from maxmargin.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
+from maxmargin.jit import loop
+from maxmargin.structures.base import Augment, Found, Structure
+
+
+class Pairs(NamedTuple):
+    """Encoded inputs: the pairs of all examples, one after the other."""
+
+    size: Ints  # (n,) items on each side
+    start: Ints  # (n,) first pair of the example
+    value: Floats  # (pairs, d)
+
+    @property
+    def n(self) -> int:
+        """Number of examples."""
+        return len(self.size)
+
+
+@dataclass(frozen=True)
+class Matching(Structure):
+    """Which item goes with which.
+
+    Examples
+    --------
+    >>> from maxmargin import StructuralSVM
+    >>> rng = np.random.default_rng(0)
+    >>> X = [rng.normal(size=(4, 4, 2)) for _ in range(20)]
+    >>> Y = [linear_sum_assignment(-x[:, :, 0])[1].tolist() for x in X]
+    >>> model = StructuralSVM(Matching(), C=1.0).fit(X, Y)
+    >>> bool(model.score(X, Y) > -0.1)
+    True
+    """
+
+    dim: int = 0
+    largest: int = 0
+
+    def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
+        """Know the number of features and of items."""
+        dim = np.shape(X[0])[2] if np.ndim(X[0]) == 3 else 0
+        return replace(self, dim=dim, largest=max(len(x) for x in X))
+
+    def encode(self, X: Sequence[Any]) -> Pairs:
+        """Arrays (m, m, d) as one array of pairs."""
+        arrays = [np.asarray(x, dtype=np.float64) for x in X]
+        for i, x in enumerate(arrays):
+            if x.ndim != 3 or x.shape[0] != x.shape[1] or x.shape[2] != self.dim:
+                raise ValueError(
+                    f"example {i}: features of shape {x.shape}, not (m, m, {self.dim})"
+                )
+            if not np.isfinite(x).all():
+                j, k, f = np.argwhere(~np.isfinite(x))[0]
+                raise ValueError(
+                    f"example {i}, pair ({j}, {k}): feature {f} is {x[j, k, f]}"
+                )
+        size = np.array([len(x) for x in arrays], dtype=np.int64)
+        value = [x.reshape(-1, self.dim) for x in arrays]
+        return Pairs(size, pointers(size**2)[:-1], np.concatenate(value))
+
+    def encode_labels(self, x: Pairs, Y: Sequence[Any]) -> Ragged:
+        """Permutations as they are."""
+        for i, y in enumerate(Y):
+            if sorted(y) != list(range(int(x.size[i]))):
+                raise ValueError(
+                    f"example {i}: {list(y)} is not a permutation of {x.size[i]} items"
+                )
+        return Ragged.pack(Y)
+
+    def decode_labels(self, x: Pairs, labels: Ragged) -> list[list[int]]:
+        """Permutations as lists."""
+        return labels.unpack()
+
+    def features(self, x: Pairs, ids: Ints, labels: Ragged) -> Rows:
+        """Sum of the features of the matched pairs."""
+        dense = _matched_sum(*x, ids, *labels)
+        ptr = np.arange(len(ids) + 1, dtype=np.int64) * self.dim
+        idx = np.tile(np.arange(self.dim, dtype=np.int32), len(ids))
+        return Rows(ptr, idx, dense.ravel())
+
+    def argmax(
+        self, x: Pairs, ids: Ints, w: Floats, augment: Augment | None = None
+    ) -> Found:
+        """Solve an assignment problem for each example."""
+        scale = None
+        if augment is not None and augment.loss.form == "table":
+            scale = augment.weight * augment.loss.scale(augment.truth)
+        rows, score = [], np.empty(len(ids))
+        for q, i in enumerate(ids):
+            m, first = int(x.size[i]), int(x.start[i])
+            table = (x.value[first : first + m * m] @ w).reshape(m, m)
+            if augment is None:
+                row, score[q] = _assign(table)
+            elif scale is not None:
+                truth = augment.truth.row(i)
+                row, score[q] = _assign(
+                    table + scale[i] * augment.loss.table[truth][:, :m]
+                )
+            else:
+                row, score[q] = _unlike(table, augment.truth.row(i), augment.weight[i])
+            rows.append(row)
+        return Found(Ragged.pack(rows), score, score)
+
+    def label_count(self) -> int:
+        """Items on the larger side."""
+        return self.largest
+
+    def work(self, x: Pairs) -> Floats:
+        """Scores of the pairs, and the assignment."""
+        return x.size**2 * float(self.dim) + 10.0 * x.size**3
+
+
+def _assign(table: Floats) -> tuple[Labels, float]:
+    """Best permutation and its sum."""
+    left, right = linear_sum_assignment(table, maximize=True)
+    return right.astype(np.int32), float(table[left, right].sum())
+
+
+def _unlike(table: Floats, truth: Labels, weight: float) -> tuple[Labels, float]:
+    """Best of the truth and, `weight` richer, the best permutation other than it."""
+    left = np.arange(len(truth))
+    best, score = truth.copy(), float(table[left, truth].sum())
+    for j in left if len(truth) > 1 else []:
+        other = table.copy()
+        other[j, truth[j]] = -np.inf
+        row, value = _assign(other)
+        if value + weight > score:
+            best, score = row, value + weight
+    return best, score
+
+
+@loop
+def _matched_sum(size, start, value, ids, ptr, data):
+    out = np.zeros((len(ids), value.shape[1]))
+    for q in range(len(ids)):
+        m, first = size[ids[q]], start[ids[q]]
+        for j in range(m):
+            out[q] += value[first + j * m + data[ptr[q] + j]]
+    return out
