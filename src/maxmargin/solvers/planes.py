@@ -20,6 +20,9 @@ from maxmargin.formulations import DualSet
 from maxmargin.solvers import plane_loops as loops
 from maxmargin.solvers.plane_loops import Dual, Scratch, Store
 
+PER_EXAMPLE = (
+    "count", "room", "first", "gram_at", "width", "width_room", "support_at",
+)  # fmt: skip
 PER_SLOT, PER_GRAM, PER_SUPPORT, PER_ENTRY = 40, 8, 4, 12  # bytes
 
 
@@ -155,6 +158,23 @@ class PlaneBlocks:
         s = self._store
         for i in range(self.n):
             s.alpha[s.first[i] : s.first[i] + s.count[i]] *= factor[i]
+
+    def extend(self, dual_set: DualSet) -> None:
+        """More examples, without planes so far, after those at hand."""
+        new, old = len(dual_set.upper), self.dual_set
+        pad = np.zeros(new, np.int64)
+        self._store = self._store._replace(
+            **{
+                name: np.append(getattr(self._store, name), pad)
+                for name in PER_EXAMPLE
+            }
+        )
+        self.n += new
+        self.dual_set = DualSet(
+            np.append(old.upper, dual_set.upper), np.append(old.ridge, dual_set.ridge),
+            old.box,
+        )  # fmt: skip
+        self._dual = Dual(self.dual_set.upper, self.dual_set.ridge, bool(old.box))
 
     def forget_idle(self, patience: int) -> None:
         """Drop planes without weight for `patience` visits."""
