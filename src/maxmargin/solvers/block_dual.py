@@ -27,7 +27,9 @@ from maxmargin.problem import Cuts, Problem
 from maxmargin.solvers.base import Solver, State, Status, permutation
 from maxmargin.solvers.planes import PlaneBlocks
 
-OVERHEAD = 300.0  # work of one visit beside its entries, in multiply-adds
+# What a visit costs beside the oracle, in the oracle's multiply-adds (measured on
+# chains): its own are scattered, so each counts more, and there is a fixed part.
+PER_ENTRY, PER_VISIT, PER_PLANE = 4.0, 1000.0, 5000.0
 
 
 @dataclass
@@ -50,8 +52,8 @@ class BlockDual(Solver):
 
     Parameters
     ----------
-    block : int
-        Examples per oracle call.
+    block : int or None
+        Examples per oracle call; None for one in forty, at most 64.
     most : int
         Planes per example at most.
     memory : float
@@ -60,7 +62,7 @@ class BlockDual(Solver):
         Sweeps between two oracle passes at most.
     """
 
-    block: int = 32
+    block: int | None = None
     most: int = 64
     memory: float = 4e9
     sweeps: int = 30
@@ -73,11 +75,16 @@ class BlockDual(Solver):
             blocks.rescale(problem.dual_set, _factor(old, problem.dual_set))
         else:
             blocks = PlaneBlocks(
-                n, problem.dim, problem.dual_set, self.most, self.memory
+                n,
+                problem.dim,
+                problem.dual_set,
+                self.most,
+                self.memory,
+                problem.parts(),
             )
         w = blocks.weights()
         state = BlockState(
-            w, blocks=blocks, work=problem.work() + OVERHEAD,
+            w, blocks=blocks, work=problem.work() + PER_PLANE,
             rest=np.zeros(n, np.int64), asleep=np.zeros(n, np.int64), gaps=np.zeros(n),
         )  # fmt: skip
         state.dual, state.planes = blocks.dual(w), blocks.planes
@@ -108,9 +115,10 @@ class BlockDual(Solver):
         state.asleep -= 1
         rested = float(state.gaps[state.asleep >= 0].sum())
         gap, rise, work = rested, 0.0, 0.0
-        for s in range(0, len(awake), self.block):
-            ids = awake[s : s + self.block]
-            cuts = problem.cuts(state.w, ids)
+        block = self.block or int(np.clip(problem.n // 40, 1, 64))
+        for s in range(0, len(awake), block):
+            ids = awake[s : s + block]
+            cuts = problem.planes(state.w, ids)
             state.oracle_calls += len(ids)
             g, r, k = self._take(problem, state, cuts)
             gap, rise, work = gap + g, rise + r, work + k + state.work[ids].sum()
@@ -121,7 +129,7 @@ class BlockDual(Solver):
     def _certified_pass(
         self, problem: Problem, state: BlockState
     ) -> tuple[float, float, float]:
-        cuts = problem.cuts(state.w)
+        cuts = problem.planes(state.w)
         state.oracle_calls += problem.n
         primal = state.witness(problem, state.w, cuts.slack)
         state.dual = state.blocks.dual(state.w)
@@ -141,11 +149,11 @@ class BlockDual(Solver):
             cuts.ids, cuts.a, cuts.b, cuts.slack, state.w, news=1e-9
         )
         ids = cuts.ids
-        quiet = visit.found == 0
+        quiet = visit.found < 0
         state.rest[ids] = np.where(quiet, np.minimum(2 * state.rest[ids] + 1, 7), 0)
         state.asleep[ids] = state.rest[ids]
         state.gaps[ids] = 0.0
-        return visit.gap, visit.rise, visit.work
+        return visit.gap, visit.rise, PER_ENTRY * visit.work
 
     def _sweep(
         self, problem: Problem, state: BlockState, gap: float, rise: float, work: float
@@ -156,11 +164,13 @@ class BlockDual(Solver):
         closed = 0.02 * self.tol * max(state.dual + gap, 0.0) / problem.n
         for k in range(self.sweeps):
             order = held[permutation(self.seed + 1, 1000 * state.turn + k, len(held))]
-            order = order[gaps[order] > closed]
+            if k > 0:
+                # The widest gaps first: the others wait for the next oracle pass.
+                order = order[gaps[order] > max(closed, 0.3 * gaps[held].mean())]
             if len(order) == 0:
                 break
             made, cost = state.blocks.sweep(order, state.w, closed, gaps)
-            cost += OVERHEAD * len(order)
+            cost = PER_ENTRY * cost + PER_VISIT * len(order)
             rise, work = rise + made, work + cost
             if made * work < rise * cost or state.late():
                 break

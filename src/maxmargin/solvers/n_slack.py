@@ -66,7 +66,7 @@ class NSlack(Solver):
             visit = state.blocks.take_in(
                 cuts.ids, cuts.a, cuts.b, cuts.slack, state.w, state.epsilon
             )
-            if visit.found[0]:
+            if visit.found[0] > 0:
                 changed += 1
                 self.optimise(problem, state, i)
             if state.late():

@@ -15,6 +15,7 @@ a structure names those it has in `provides`:
     nbest(x, ids, w, k, augment=None) -> Layers     the k best outputs, best first
     complete(x, ids, w, truth) -> Ragged            best hidden part for the true output
     product(x) -> Product                           psi = phi(x) (x) Lambda(y), few y
+    parts(x), part_cuts(x, ids, w, augment)         differences in fewer coordinates
 """
 
 from __future__ import annotations
@@ -83,6 +84,18 @@ class Product(NamedTuple):
 
     vectors: Vectors  # phi(x_i), one per example
     outputs: Floats  # (k, z) Lambda(y); the flat weights are those of z labels
+
+
+class Parts(NamedTuple):
+    """Coordinates for differences: pairs (vector, label), then weights as they are.
+
+    Coordinate c < vectors.n * k stands for vector c // k with label c % k, that is for
+    the outer product of the two; further ones for the weights after those vectors.width
+    * k. A difference of psi has some tens of times fewer such entries than weights.
+    """
+
+    vectors: Vectors
+    k: int
 
 
 class Structure(ABC):

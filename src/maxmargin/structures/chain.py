@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple, Self
 
@@ -25,8 +26,20 @@ import scipy.sparse as sp
 
 from maxmargin.arrays import Floats, Ints, Labels, Ragged, Rows, Vectors
 from maxmargin.inference import chains
-from maxmargin.structures.base import Answer, Augment, Found, Layers, Structure
-from maxmargin.structures.chain_features import Layout, differences, layout_of
+from maxmargin.structures.base import (
+    Answer,
+    Augment,
+    Found,
+    Layers,
+    Parts,
+    Structure,
+)
+from maxmargin.structures.chain_features import (
+    Layout,
+    differences,
+    layout_of,
+    widened,
+)
 from maxmargin.structures.chain_oracle import best, tables
 from maxmargin.structures.schemes import check_truth, legal_scores
 from maxmargin.structures.sequences import flat_labels, in_order, place, same_lengths
@@ -100,7 +113,7 @@ class Chain(Structure):
     layout: Layout = field(default=Layout(*[0] * 9), repr=False)
 
     losses = ("zero-one", "table")
-    provides = ("argmax_by_loss", "nbest", "max_marginals")
+    provides = ("argmax_by_loss", "nbest", "max_marginals", "parts")
 
     def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
         """Know labels, features and layout of the data."""
@@ -226,18 +239,44 @@ class Chain(Structure):
 
     def cuts(self, x: Tokens, ids: Ints, w: Floats, augment: Augment) -> Answer:
         """Table, loss and Viterbi in one loop, the difference in another."""
+        return self._cuts(x, ids, w, augment, x.vectors, self.layout)
+
+    def parts(self, x: Tokens) -> Parts | None:
+        """(token, label) pairs, then the other weights."""
+        k = len(self.labels)
+        if self.edge_features or x.vectors.n * k + self.dim >= 2**31:
+            return None
+        return Parts(x.vectors, k)
+
+    def part_cuts(self, x: Tokens, ids: Ints, w: Floats, augment: Augment) -> Answer:
+        """As `cuts`, with differences in the coordinates of `parts`."""
+        units = _unit_vectors(x.vectors.n)
+        return self._cuts(x, ids, w, augment, units, widened(self.layout, units.width))
+
+    def _cuts(
+        self,
+        x: Tokens,
+        ids: Ints,
+        w: Floats,
+        augment: Augment,
+        vectors: Vectors,
+        layout: Layout,
+    ) -> Answer:
         truth, loss = augment.truth, augment.loss
         if loss.form == "zero-one":
             found = self._other(x, ids, w, augment)
-            dpsi = self._differences(x, ids, truth.ptr[ids], truth.data, found.labels)
-            delta = loss.value(truth.take(ids), found.labels)
-            slack = augment.weight[ids] * delta - dpsi.dot(w)
-            return Answer(found.labels, dpsi, delta, slack)
-        ptr, flat, score, true_score, delta = self._best(x, ids, w, augment)
-        _check_possible(ids, score)
-        labels = Ragged(ptr, flat)
-        dpsi = self._differences(x, ids, truth.ptr[ids], truth.data, labels)
-        return Answer(labels, dpsi, delta, score - true_score)
+            labels, delta = found.labels, loss.value(truth.take(ids), found.labels)
+            own = self._differences(x, ids, truth.ptr[ids], truth.data, labels)
+            slack = augment.weight[ids] * delta - own.dot(w)
+        else:
+            ptr, flat, score, true_score, delta = self._best(x, ids, w, augment)
+            _check_possible(ids, score)
+            labels, slack = Ragged(ptr, flat), score - true_score
+        dpsi = differences(
+            *vectors[:3], x.ptr, ids, layout, float(self.eta), truth.ptr[ids],
+            truth.data, *labels,
+        )  # fmt: skip
+        return Answer(labels, Rows(*dpsi), delta, slack)
 
     def argmax_by_loss(
         self, x: Tokens, ids: Ints, w: Floats, augment: Augment
@@ -362,3 +401,10 @@ def _check_possible(ids: Ints, score: Floats) -> None:
             f"sequence {i}: no label sequence is possible under the transition mask "
             "and the forced labels"
         )
+
+
+@lru_cache(maxsize=8)
+def _unit_vectors(n: int) -> Vectors:
+    """One feature per token, its own: psi over them is psi in `parts`."""
+    rows = np.arange(n, dtype=np.int32)
+    return Vectors(np.arange(n + 1, dtype=np.int64), rows, np.ones(n), n)

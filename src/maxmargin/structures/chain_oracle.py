@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from maxmargin.arrays import inner
 from maxmargin.jit import loop
 
 
@@ -156,11 +157,7 @@ def _fill(vptr, vidx, vval, width, r, w, K, out):
     else:
         x = vval[p:stop]
         for k in range(K):
-            weights = w[k * width : k * width + len(x)]
-            s = 0.0
-            for f in range(len(x)):
-                s += x[f] * weights[f]
-            out[k] += s
+            out[k] += inner(x, w[k * width : k * width + len(x)])
 
 
 @loop
