@@ -1,7 +1,7 @@
 """Solvers by name, and which one `auto` takes.
 
-`auto` looks at what the problem offers: outputs that can be enumerated are trained all
-at once (`Enumerated`), everything else by the block dual.
+Where all outputs can be enumerated, "block-dual" and "sdcd" train them all at once
+(`Enumerated`): the same blocks without an oracle. "auto" decides by itself, see `auto`.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from maxmargin.problem import Problem
+from maxmargin.solvers.auto import Auto
 from maxmargin.solvers.base import Solver
 from maxmargin.solvers.bcfw import BCFW
 from maxmargin.solvers.block_dual import BlockDual
@@ -49,11 +50,10 @@ def choose(solver: Any, problem: Problem, **settings: Any) -> Solver:
     if not isinstance(solver, str):
         return solver
     settings = {k: v for k, v in settings.items() if v is not None}
-    if solver in ("auto", "block-dual", "sdcd") and _enumerable(problem):
+    if solver in ("block-dual", "sdcd") and _enumerable(problem):
         return Enumerated(**settings)
     if solver == "auto":
-        summed = problem.formulation.penalty == "summed"
-        solver = "sdcd" if summed else "block-dual"
+        return Auto(**settings)
     if solver not in SOLVERS:
         names = ", ".join(repr(k) for k in ("auto", *SOLVERS))
         raise ValueError(f"solver={solver!r} is not known: choose from {names}")

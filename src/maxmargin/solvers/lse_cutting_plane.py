@@ -114,5 +114,5 @@ class LSECuttingPlane(OneSlack):
         state.oracle_calls += problem.n
         primal = problem.primal(state.w, state.sets.slacks(state.w))
         share = float(problem.C @ outside.found) / max(primal, 1e-300)
-        state.extra["notes"] = notes(state.sets, outside, share)
+        state.extra.setdefault("notes", {}).update(notes(state.sets, outside, share))
         return outside, share

@@ -176,10 +176,7 @@ class PlaneBlocks:
         new, old = len(dual_set.upper), self.dual_set
         pad = np.zeros(new, np.int64)
         self._store = self._store._replace(
-            **{
-                name: np.append(getattr(self._store, name), pad)
-                for name in PER_EXAMPLE
-            }
+            **{name: np.append(getattr(self._store, name), pad) for name in PER_EXAMPLE}
         )
         self.n += new
         self.dual_set = DualSet(

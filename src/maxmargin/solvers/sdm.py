@@ -71,7 +71,12 @@ class SDM(Solver):
             blocks.rescale(problem.dual_set, factor)
         else:
             blocks = PlaneBlocks(
-                n, problem.dim, problem.dual_set, self.most, self.memory
+                n,
+                problem.dim,
+                problem.dual_set,
+                self.most,
+                self.memory,
+                problem.parts(),
             )
         w = blocks.weights()
         return LoopState(w, blocks.dual(w), planes=blocks.planes, blocks=blocks)
@@ -92,7 +97,7 @@ class SDM(Solver):
         else:
             gap = 0.0
             for s in range(0, len(order), self.block):
-                cuts = problem.cuts(state.w, order[s : s + self.block])
+                cuts = problem.planes(state.w, order[s : s + self.block])
                 state.oracle_calls += len(cuts.ids)
                 gap += state.blocks.take_in(*cuts[:4], state.w).gap
                 if state.late():
@@ -105,7 +110,7 @@ class SDM(Solver):
             self._judge(state, before)
 
     def _certified_loop(self, problem: Problem, state: LoopState) -> None:
-        cuts = problem.cuts(state.w)
+        cuts = problem.planes(state.w)
         state.oracle_calls += problem.n
         primal = state.witness(problem, state.w, cuts.slack)
         gap = (primal - state.dual) / max(primal, 1e-300)
