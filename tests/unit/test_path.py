@@ -9,7 +9,7 @@ import pytest
 from sklearn.base import clone
 
 sys.path.insert(0, str(Path(__file__).parent))
-from dense import chain_problem, multiclass_problem
+from small_problems import chain_problem, multiclass_problem
 
 from maxmargin.estimators.cv import PathCV
 from maxmargin.estimators.structural import StructuralSVM

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 sys.path.insert(0, str(Path(__file__).parent))
-from dense import all_planes, chain_problem, multiclass_problem, optimum
+from small_problems import all_planes, chain_problem, multiclass_problem, optimum
 
 from maxmargin.losses import ZeroOne
 from maxmargin.problem import Problem

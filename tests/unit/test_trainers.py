@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 sys.path.insert(0, str(Path(__file__).parent))
-from dense import chain_problem, optimum
+from small_problems import chain_problem, optimum
 
 from maxmargin.arrays import Ragged, Rows
 from maxmargin.problem import Cuts
