@@ -11,7 +11,9 @@ __version__ = "0.1.0"
 # that `import maxmargin` costs nothing and Numba is loaded only where it is used.
 _HOME = {
     "PathCV": "maxmargin.estimators.cv",
+    "ChainSVM": "maxmargin.estimators.chain",
     "MulticlassSVM": "maxmargin.estimators.multiclass",
+    "Sequences": "maxmargin.sequences",
     "StructuralSVM": "maxmargin.estimators.structural",
     "check_structure": "maxmargin.structures.check",
 }

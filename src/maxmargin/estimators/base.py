@@ -116,16 +116,19 @@ class StructuredEstimator(PathMixin, StreamMixin, BaseEstimator):
     def _problem(
         self, structure: Structure, x: Any, truth: Ragged, sample_weight: Any
     ) -> Problem:
-        loss = named_loss(self.loss, self._known_losses(structure))
         return Problem(
             structure,
-            loss.bind(structure.label_count()),
+            self._loss(structure).bind(structure.label_count()),
             Formulation(self.rescaling, self.penalty),
             x,
             truth,
             penalties_of(self.C, sample_weight, truth.n),
             self._engine(),
         )
+
+    def _loss(self, structure: Structure) -> Any:
+        """The loss asked for, not yet bound."""
+        return named_loss(self.loss, self._known_losses(structure))
 
     def predict(self, X: Any) -> np.ndarray:
         """Best output of each input, as a 1-D object array."""

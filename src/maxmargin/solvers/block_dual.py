@@ -71,17 +71,11 @@ class BlockDual(Solver):
         """No planes, or those of an earlier run with alpha scaled to the new C."""
         n = problem.n
         if isinstance(warm, BlockState) and warm.blocks.n == n:
-            blocks, old = warm.blocks, warm.blocks.dual_set
-            blocks.rescale(problem.dual_set, _factor(old, problem.dual_set))
+            blocks = warm.blocks
+            blocks.rescale(problem.dual_set, blocks.dual_set.growth(problem.dual_set))
         else:
-            blocks = PlaneBlocks(
-                n,
-                problem.dim,
-                problem.dual_set,
-                self.most,
-                self.memory,
-                problem.parts(),
-            )
+            sizes = n, problem.dim, problem.dual_set, self.most, self.memory
+            blocks = PlaneBlocks(*sizes, problem.parts())
         w = blocks.weights()
         state = BlockState(
             w, blocks=blocks, work=problem.work() + PER_PLANE,
@@ -93,21 +87,20 @@ class BlockDual(Solver):
     def step(self, problem: Problem, state: BlockState) -> None:  # type: ignore[override]
         """One oracle pass over the examples that are awake, then sweeps."""
         state.turn += 1
-        before = state.dual
         if state.gap_estimate * state.trust <= self.tol:
             gap, rise, work = self._certified_pass(problem, state)
             if state.gap() <= self.tol:
                 return
         else:
             gap, rise, work = self._pass(problem, state)
-        self._sweep(problem, state, gap, rise, work)
+        rise = self._sweep(problem, state, gap, rise, work)
         if np.isinf(problem.dual_set.upper[0]):
             state.blocks.stretch(state.w)
         state.fresh = False
         state.dual = state.blocks.dual(state.w)
         state.planes = state.blocks.planes
         state.gap_estimate = gap / max(state.dual + gap, 1e-300)
-        self._judge(problem, state, before)
+        self._judge(problem, state, rise)
 
     def _pass(self, problem: Problem, state: BlockState) -> tuple[float, float, float]:
         order = permutation(self.seed, state.turn, problem.n)
@@ -157,11 +150,14 @@ class BlockDual(Solver):
 
     def _sweep(
         self, problem: Problem, state: BlockState, gap: float, rise: float, work: float
-    ) -> None:
+    ) -> float:
+        """Sweep while it pays; returns the rise of the dual in the whole step."""
         counts = state.blocks.counts()
         held = np.flatnonzero(counts)
         gaps = np.full(problem.n, np.inf)
         closed = 0.02 * self.tol * max(state.dual + gap, 0.0) / problem.n
+        if state.stalls > 0 or problem.formulation.penalty == "hard":
+            closed = 0.0
         for k in range(self.sweeps):
             order = held[permutation(self.seed + 1, 1000 * state.turn + k, len(held))]
             if k > 0:
@@ -174,9 +170,10 @@ class BlockDual(Solver):
             rise, work = rise + made, work + cost
             if made * work < rise * cost or state.late():
                 break
+        return rise
 
-    def _judge(self, problem: Problem, state: BlockState, before: float) -> None:
-        if state.dual - before <= 1e-13 * abs(state.dual):
+    def _judge(self, problem: Problem, state: BlockState, rise: float) -> None:
+        if rise <= 1e-16 * abs(state.dual):
             state.stalls += 1
             state.asleep[:] = 0
             state.gap_estimate = 0.0  # look: certify in the next step
@@ -195,12 +192,3 @@ def hopeless(state: BlockState) -> bool:
     margin 1 / ||w|| would be below 1e-4 of the longest plane.
     """
     return 2.0 * state.dual * state.blocks.radius() > 1e8
-
-
-def _factor(old: Any, new: Any) -> Floats:
-    """By how much alpha grows when C changes."""
-    if np.isfinite(old.upper).all() and np.isfinite(new.upper).all():
-        return new.upper / old.upper
-    if (old.ridge > 0).all() and (new.ridge > 0).all():
-        return old.ridge / new.ridge
-    return np.ones(len(new.upper))

@@ -20,6 +20,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from maxmargin.arrays import Floats, Ints, Labels, add_scores, fill_scores
+from maxmargin.formulations import DualSet
 from maxmargin.jit import loop
 from maxmargin.problem import Problem
 from maxmargin.solvers.base import Solver, State, Status, permutation
@@ -78,13 +79,14 @@ class Enumerated(Solver):
         tables = Tables(
             *vectors, lambdas, bool((lambdas == np.eye(*lambdas.shape)).all()),
             lambdas @ lambdas.T, _squares(vectors.ptr, vectors.val), outputs.truth, b,
-            b.copy() if form.scales else np.where(b > 0, 1.0, 0.0),
+            b.copy() if form.scales else np.ones_like(b),
             dual_set.upper, dual_set.ridge, dual_set.box,
         )  # fmt: skip
         n, k = problem.n, len(lambdas)
         alpha = np.zeros((n, k))
         if isinstance(warm, AlphaState) and warm.alpha.shape == alpha.shape:
-            alpha = warm.alpha * _factor(warm.tables, tables)[:, None]
+            old = DualSet(warm.tables.upper, warm.tables.ridge, warm.tables.box)
+            alpha = warm.alpha * old.growth(dual_set)[:, None]
         w = np.zeros(problem.dim)
         _weights(tables, alpha, w)
         state = AlphaState(
@@ -154,14 +156,6 @@ class Enumerated(Solver):
             longest = 4.0 * float(t.inner.diagonal().max() * t.square.max())
             if 2.0 * state.dual * longest > 1e8:
                 state.status = Status.NOT_SEPARABLE
-
-
-def _factor(old: Tables, new: Tables) -> Floats:
-    if np.isfinite(old.upper).all() and np.isfinite(new.upper).all():
-        return new.upper / old.upper
-    if (old.ridge > 0).all() and (new.ridge > 0).all():
-        return old.ridge / new.ridge
-    return np.ones(len(new.upper))
 
 
 def _stretch(state: AlphaState) -> None:
@@ -297,8 +291,10 @@ def _box_steps(t, i, g, alpha):
         best, gain, move = -1, 0.0, 0.0
         for j in range(k):
             own = xx * _curve(t, y, j, j)
-            if j != y and own > 0.0:
-                to = min(max(alpha[j] + g[j] / own, 0.0), t.upper[i])
+            if j != y:
+                to = t.upper[i] if g[j] > 0.0 else 0.0
+                if own > 0.0:
+                    to = min(max(alpha[j] + g[j] / own, 0.0), t.upper[i])
                 size = to - alpha[j]
                 made = size * (g[j] - 0.5 * size * own)
                 if made > gain:

@@ -93,7 +93,7 @@ def part_dot(space, c, w):
 
 @loop
 def part_add(space, c, amount, w):
-    """w += amount * part c."""
+    """Add amount * part c to w."""
     if c >= space.limit:
         w[space.base + c - space.limit] += amount
         return
@@ -112,7 +112,7 @@ def part_add(space, c, amount, w):
 
 @loop
 def part_clear(space, c, w):
-    """w = 0 wherever part c is not."""
+    """Set w to 0 wherever part c is not."""
     if c >= space.limit:
         w[space.base + c - space.limit] = 0.0
         return

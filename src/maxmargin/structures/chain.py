@@ -26,6 +26,7 @@ import scipy.sparse as sp
 
 from maxmargin.arrays import Floats, Ints, Labels, Ragged, Rows, Vectors
 from maxmargin.inference import chains
+from maxmargin.sequences import flat_labels, in_order, place, same_lengths
 from maxmargin.structures.base import (
     Answer,
     Augment,
@@ -40,10 +41,16 @@ from maxmargin.structures.chain_features import (
     layout_of,
     widened,
 )
-from maxmargin.structures.chain_oracle import best, tables
+from maxmargin.structures.chain_names import WeightNames
+from maxmargin.structures.chain_oracle import best, join, tables
 from maxmargin.structures.schemes import check_truth, legal_scores
-from maxmargin.structures.sequences import flat_labels, in_order, place, same_lengths
-from maxmargin.structures.tokens import gather, matrix_of, vocabulary, windowed
+from maxmargin.structures.tokens import (
+    gather,
+    matrix_of,
+    vectors_of,
+    vocabulary,
+    windowed,
+)
 
 DENSE = 0.3  # share of non-zeros above which dense rows are faster
 _NO_LABELS, _NO_COST = np.empty(0, np.int32), np.empty((0, 0))
@@ -179,7 +186,7 @@ class Chain(Structure):
                 f"tokens have {matrix.shape[1]} features, in training {self.columns}"
             )
         matrix = windowed(matrix, tokens.ptr, self.window)
-        vectors = Vectors.of(matrix, self.sparse)
+        vectors = vectors_of(matrix, self.sparse)
         return Tokens(vectors, tokens.ptr, np.empty(0, np.int32))
 
     def encode_labels(self, x: Tokens, Y: Sequence[Any]) -> Ragged:
@@ -329,6 +336,18 @@ class Chain(Structure):
         per_entry = k + k * k * self.edge_features
         return entries * per_entry + np.diff(x.ptr) * float(k) ** (order + 1) + 1.0
 
+    def feature_names(self) -> Sequence[str]:
+        """Name of each weight, made when asked for."""
+        return WeightNames(self.layout, self.labels, self.inputs(), self.sparse)
+
+    def inputs(self) -> Sequence[str]:
+        """Name of each input feature; those of neighbours carry '[-1]', '[+1]', .."""
+        plain = (
+            list(self.names) if self.names else [f"x{j}" for j in range(self.columns)]
+        )
+        reach = range(-self.window, self.window + 1)
+        return [f"{name}[{d:+d}]" if d else name for d in reach for name in plain]
+
     def _rows(self, flat: list[Any], ptr: Ints) -> Ragged:
         where = {label: k for k, label in enumerate(self.labels)}
         try:
@@ -342,18 +361,22 @@ class Chain(Structure):
             ) from None
         return Ragged(ptr, data)
 
-    def _loop_inputs(self, x: Tokens, ids: Ints, w: Floats) -> tuple[Any, ...]:
+    def _loop_inputs(self, x: Tokens, ids: Ints, w: Floats) -> Any:
         v = x.vectors
-        model = w, self.layout, float(self.eta), self.legal
-        return v.ptr, v.idx, v.val, x.ptr, x.forced, ids, *model
+        return v.ptr, v.idx, v.val, x.ptr, x.forced, ids, w, self.layout
+
+    def _join(self, w: Floats) -> Any:
+        return join(w, self.layout, float(self.eta), self.legal)
 
     def _best(self, x: Tokens, ids: Ints, w: Floats, augment: Augment | None) -> Any:
         inputs = self._loop_inputs(x, ids, w)
         if augment is None:
-            return best(*inputs, x.ptr, _NO_LABELS, _NO_COST, _NOTHING, _NOTHING)
-        truth, loss = augment.truth, augment.loss
-        scale = loss.scale(_some(truth, ids))
-        return best(*inputs, *truth, loss.table, scale, augment.weight)
+            asked = x.ptr, _NO_LABELS, _NO_COST, _NOTHING, _NOTHING
+        else:
+            truth, loss = augment.truth, augment.loss
+            scale = loss.scale(_some(truth, ids))
+            asked = *truth, loss.table, scale, augment.weight
+        return best(*(*inputs, *self._join(w), *asked))
 
     def _differences(
         self, x: Tokens, ids: Ints, start: Ints, data: Labels, other: Ragged
@@ -365,7 +388,8 @@ class Chain(Structure):
 
     def _tables(self, x: Tokens, ids: Ints, w: Floats) -> chains.Tables:
         parts = tables(*self._loop_inputs(x, ids, w))
-        return chains.Tables(*parts, len(self.labels), self.order)
+        ends = *self._join(w), len(self.labels), self.order
+        return chains.Tables(*(*parts, *ends))
 
     def _other(self, x: Tokens, ids: Ints, w: Floats, augment: Augment) -> Found:
         """Argmax for the zero-one loss: truth, or the best other labels."""

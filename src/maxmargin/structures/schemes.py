@@ -126,7 +126,7 @@ def _check_reach(
         reached |= mask[reached].any(axis=0)
         leaves |= mask[:, leaves].any(axis=1)
     lost = np.flatnonzero(~(reached & leaves))
-    for k in lost:
+    for k in map(int, lost):
         at = np.flatnonzero(truth.data == k)
         where = f"{_place(truth, at[0])}: " if len(at) else ""
         raise ValueError(f"{where}the transition mask can never reach {labels[k]!r}")
