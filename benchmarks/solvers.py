@@ -125,6 +125,11 @@ def summary(rows: list[dict], final: float) -> dict:
     return out
 
 
+def save(store: dict) -> None:
+    STORE.parent.mkdir(exist_ok=True)
+    STORE.write_text(json.dumps(store))
+
+
 def show(store: dict) -> None:
     for task, runs in store.items():
         reference = min(runs.values(), key=lambda rows: rows[-1]["gap"])
@@ -179,11 +184,11 @@ def main() -> None:
         for solver in options.solvers.split(",") if options.solvers else []:
             runs[solver] = curve(task, SOLVERS[solver], options.seconds)
             print(f"{name} {solver}: {runs[solver][-1]}", flush=True)
+            save(store)
         if options.prototype and name.startswith("ocr"):
             large = name == "ocr-large"
             runs["prototype"] = prototype(options.prototype, data_folder(), large)
-        STORE.parent.mkdir(exist_ok=True)
-        STORE.write_text(json.dumps(store))
+            save(store)
     show(store)
     plot(store, STORE.with_name("solvers.png"))
 

@@ -145,8 +145,8 @@ class SDCD(Solver):
             if state.late():
                 break
         if before is not None and not state.late():
-            moved = state.sets.changes(before) / np.maximum(problem.C, 1e-300) ** 2
-            if moved.max(initial=0.0) <= float(self.change or 0.0):
+            most = float(self.change or 0.0) * problem.C**2
+            if (state.sets.changes(before) <= most).all():
                 state.status = Status.STEADY
         elif added == 0 and gaps.sum() <= 1e-13 * abs(state.dual):
             state.status = Status.NO_PROGRESS
