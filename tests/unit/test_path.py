@@ -12,6 +12,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from small_problems import chain_problem, multiclass_problem
 
 from maxmargin.estimators.cv import PathCV
+from maxmargin.estimators.multiclass import MulticlassSVM
 from maxmargin.estimators.structural import StructuralSVM
 from maxmargin.solvers.auto import Auto, Costs, decide
 from maxmargin.solvers.block_dual import BlockDual
@@ -94,6 +95,19 @@ def test_stream_comes_close_to_training_on_all():
     assert model.result_.dual <= whole.result_.primal * (1 + 1e-9)
     assert model.result_.dual >= 0.9 * whole.result_.dual
     assert model.score(*test) >= whole.score(*test) - 0.1
+
+
+def test_stream_of_classes():
+    X, Y = words(8, 150)
+    X, y = np.vstack(X), np.array(["a", "b", "c"])[np.concatenate(Y)]
+    whole = MulticlassSVM(C=0.1).fit(X, y)
+    model = MulticlassSVM(C=0.1)
+    for s in range(0, len(y), 100):
+        model.partial_fit(X[s : s + 100], y[s : s + 100])
+    assert model.coef_.shape == whole.coef_.shape
+    assert model.score(X, y) >= whole.score(X, y) - 0.05
+    with pytest.raises(ValueError, match="example 1: class 'd' was not in the first"):
+        model.partial_fit(X[:2], ["a", "d"])
 
 
 def test_first_batch_of_a_stream_is_a_fit():
