@@ -2,20 +2,23 @@
 
 With psi(x, y) = phi(x) (x) Lambda(y) every plane of example i is a multiple of
 phi(x_i), so nothing is stored but alpha (n, k): a visit fills the example's scores,
-solves its block exactly by pairwise steps, and adds one multiple of phi(x_i) per output
-feature to w. There is no oracle to ask: a visit sees all outputs, and its gap is exact.
+solves its block exactly, and adds one multiple of phi(x_i) per output feature to w.
+There is no oracle to ask: a visit that sees all outputs knows its gap.
+
+A step is one sweep over all outputs of the examples that are awake, then sweeps over
+the outputs with alpha > 0 only, while these raise the dual fast enough for their work.
 Closed examples rest, twice as long each time; when the gaps seen on the way suggest
 that the tolerance is met, a pass at fixed weights certifies it. With canonical outputs
 and the linear penalty this is the sequential dual method for Crammer-Singer problems.
 
 [1] Keerthi et al.: A sequential dual method for large scale multi-class linear SVMs,
-    KDD 2008. [2] Balamurugan et al. 2012, Algorithm 2 (summed error, the box).
+    KDD 2008. [2] Balamurugan et al. 2012, Algorithm 2 (type-I and type-II loops).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -27,17 +30,14 @@ from maxmargin.solvers.output_loops import (
     slacks,
     squares,
     sweep,
-    sweep_even,
     weights,
 )
 
-import os
-CLOSED=float(os.environ.get('CLOSED','0.05'))
-SMALL=float(os.environ.get('SMALL','0.2'))
-SWEEPS=int(os.environ.get('SWEEPS','20'))
-SLOPE=float(os.environ.get('SLOPE','1'))
-LONGEST_REST=int(os.environ.get('REST','7'))
-DEBUG=os.environ.get('DEBUG')
+LONGEST_REST = 7
+CLOSED = 0.05  # of the gap allowed per example: below it an example rests
+SMALL = 0.1  # of the present gap per example: the same
+SWEEPS = 30  # over outputs held, between two over all
+SLOPE = 0.5  # of the rise per work of the step so far: below it sweeps end
 
 
 @dataclass
@@ -48,8 +48,8 @@ class AlphaState(State):
     alpha: Floats = field(default_factory=lambda: np.zeros((0, 0)))
     rest: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     asleep: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
-    gaps: Floats = field(default_factory=lambda: np.zeros(0))
-    within: Floats = field(default_factory=lambda: np.zeros(0))
+    gaps: Floats = field(default_factory=lambda: np.zeros(0))  # over all outputs
+    within: Floats = field(default_factory=lambda: np.zeros(0))  # over those held
     turn: int = 0
     trust: float = 0.4
     stalls: int = 0
@@ -57,7 +57,7 @@ class AlphaState(State):
 
 @dataclass(frozen=True)
 class Enumerated(Solver):
-    """Exact block steps over all outputs. A step is one sweep over awake examples."""
+    """Exact block steps over all outputs; see the module docstring for a step."""
 
     max_iter: int = 10_000
     penalties: ClassVar[tuple[str, ...]] = ("linear", "squared", "hard", "summed")
@@ -98,42 +98,52 @@ class Enumerated(Solver):
             if state.gap() <= self.tol:
                 return
         before = state.dual
-        awake = np.flatnonzero(state.asleep <= 0)
+        gap = max(SMALL * min(state.gap_estimate, 1.0), CLOSED * self.tol)
+        closed = gap * abs(state.dual) / problem.n
         rng = np.random.default_rng([self.seed, state.turn])
-        order = rng.permutation(awake)
-        state.asleep -= 1
-        gap = min(state.gap_estimate, 1.0) * max(abs(state.dual), 1e-300)
-        closed = max(CLOSED * self.tol * abs(state.dual), SMALL * gap) / problem.n
-        t, gaps = state.tables, state.gaps
-        visit = sweep_even if t.even else sweep
-        rise, work = visit(t, order, False, state.w, state.alpha, gaps, closed)
-        state.oracle_calls += len(order)
-        state.dual += rise
-        done = gaps[order] <= closed
-        rest = np.where(done, np.minimum(2 * state.rest[order] + 1, LONGEST_REST), 0)
-        state.rest[order] = state.asleep[order] = rest
-        gap = float(gaps.sum())
-        state.gap_estimate = gap / max(state.dual + gap, 1e-300)
-        order = order[~done]
-        within = state.within
-        inner=0
-        for k in range(SWEEPS):
-            if not len(order):
-                break
-            order = rng.permutation(order)
-            made, cost = visit(t, order, True, state.w, state.alpha, within, closed)
-            rise, work = rise + made, work + cost
-            state.dual += made
-            inner+=len(order)
-            order = order[within[order] > closed]
-            if made * work < rise * cost * SLOPE:
-                break
+        order, rise, work = self._sweep_all(state, rng, closed)
+        self._sweep_held(state, rng, closed, order, rise, work)
         state.fresh = False
-        if DEBUG: print(state.turn, len(awake), len(rest)-done.sum(), k, inner/len(awake), 'rise', rise, 'gap', state.gap_estimate)
-        if np.isinf(t.upper[0]):
+        if np.isinf(state.tables.upper[0]):
             _stretch(state)
             self._refresh(state)
         self._judge(problem, state, state.dual - before)
+
+    def _sweep_all(
+        self, state: AlphaState, rng: np.random.Generator, closed: float
+    ) -> tuple[Ints, float, float]:
+        """Visit the examples awake; returns those that are not closed."""
+        order = rng.permutation(np.flatnonzero(state.asleep <= 0))
+        state.asleep -= 1
+        rise, work = sweep(
+            state.tables, order, False, state.w, state.alpha, state.gaps, closed
+        )
+        state.oracle_calls += len(order)
+        state.dual += rise
+        done = state.gaps[order] <= closed
+        rest = np.where(done, np.minimum(2 * state.rest[order] + 1, LONGEST_REST), 0)
+        state.rest[order] = state.asleep[order] = rest
+        gap = float(state.gaps.sum())
+        state.gap_estimate = gap / max(state.dual + gap, 1e-300)
+        return order[~done], rise, work
+
+    def _sweep_held(
+        self, state: AlphaState, rng: np.random.Generator, closed: float,
+        order: Ints, rise: float, work: float,
+    ) -> None:  # fmt: skip
+        """Sweeps over the outputs with alpha > 0, while they pay."""
+        for _ in range(SWEEPS):
+            if len(order) == 0 or state.late():
+                break
+            order = rng.permutation(order)
+            made, cost = sweep(
+                state.tables, order, True, state.w, state.alpha, state.within, closed
+            )
+            state.dual += made
+            rise, work = rise + made, work + cost
+            order = order[state.within[order] > closed]
+            if made * work < SLOPE * rise * cost:
+                break
 
     def certify(self, problem: Problem, state: State) -> None:
         """Slacks of all examples at w; for the summed error the sums of slacks."""
@@ -188,5 +198,3 @@ def _stretch(state: AlphaState) -> None:
     if linear > 0.0 and curve > 0.0:
         alpha *= linear / curve
         state.w *= linear / curve
-
-

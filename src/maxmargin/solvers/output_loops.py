@@ -59,153 +59,66 @@ def squares(ptr, val):
 def sweep(t, order, held, w, alpha, gaps, closed):
     """Visit the examples in `order`; returns (rise of the dual, work).
 
-    A visit sees all outputs, or only those with alpha > 0 if `held`. Its gap over
-    the outputs seen goes to `gaps`; where that is at most `closed`, nothing is done.
+    A visit sees all outputs, or only those with alpha > 0 if `held` (and it pays).
+    Its gap over the outputs seen goes to `gaps`; up to `closed` nothing is done.
     """
-    k, z = t.lambdas.shape
-    labels, row, coef = np.empty(k, np.int64), np.empty(z), np.empty(z)
+    # Tables are taken apart here: to pass them on costs more than a short visit.
+    ptr, idx, val, width, lambdas = t.ptr, t.idx, t.val, t.width, t.lambdas
+    truth, uppers, ridges, B, C, inner = t.truth, t.upper, t.ridge, t.b, t.c, t.inner
+    sparse, plain = len(idx) > 0, t.plain
+    k, z = lambdas.shape
+    W = w.reshape((width, z)) if sparse else w.reshape((z, width))
+    labels, row, K = np.empty(k, np.int64), np.empty(z), np.empty((k, k))
     h, g, a, change = np.empty(k), np.empty(k), np.empty(k), np.empty(k)
     rise, work = 0.0, 0
     for i in order:
-        m = _outputs(t, i, alpha[i], held, labels, a)
+        y, xx, upper, ridge = truth[i], t.square[i], uppers[i], ridges[i]
+        few = held and plain and (not sparse or _few(alpha, i))
+        m = _list(alpha, i, y, few, labels, a)
         work += m + 1
-        _heights(t, i, w, labels, m, row, h)
-        gaps[i] = _gap(t, i, m, h, a)
-        if gaps[i] <= closed:
-            continue
-        for e in range(m):
-            change[e], g[e] = a[e], h[e]
-        if t.even and t.square[i] > 0.0:
-            _project(t, i, m, g, a)
-        elif t.box:
-            _box_steps(t, i, labels, m, g, a)
-        else:
-            _pair_steps(t, i, labels, m, g, a)
-        before, after = 0.0, 0.0
-        for e in range(m):
-            before += change[e]
-            after += a[e]
-            change[e] = a[e] - change[e]
-            alpha[i, labels[e]] = a[e]
-            rise += change[e] * h[e]
-        moved = _add(t, i, labels, m, change, coef, w)
-        rise -= 0.5 * t.square[i] * moved
-        rise -= 0.5 * t.ridge[i] * (after * after - before * before)
-    return rise, work
-
-
-@loop
-def sweep_even(t, order, held, w, alpha, gaps, closed):
-    """`sweep` for canonical outputs whose planes are not scaled, in one piece.
-
-    The same visits without calls: passing tables costs more than a short visit.
-    """
-    ptr, idx, val, width = t.ptr, t.idx, t.val, t.width
-    truth, b, square, uppers, ridges = t.truth, t.b, t.square, t.upper, t.ridge
-    k = alpha.shape[1]
-    labels, row = np.empty(k, np.int64), np.empty(k)
-    h, v, a = np.empty(k), np.empty(k), np.empty(k)
-    sparse = len(idx) > 0
-    W = w.reshape((width, k)) if sparse else w.reshape((k, width))
-    rise, work = 0.0, 0
-    for i in order:
-        y, xx, upper, ridge = truth[i], square[i], uppers[i], ridges[i]
-        few = 0
-        for j in range(k):
-            few += alpha[i, j] > 0.0
-        few = held and (not sparse or NEIGHBOURS * few < k)
-        m, total = 0, 0.0
-        for j in range(k):
-            if j != y and (alpha[i, j] > 0.0 or not few):
-                labels[m] = j
-                a[m] = alpha[i, j]
-                total += a[m]
-                m += 1
-        work += m + 1
-        labels[m] = y
-        if not sparse:
+        if plain and not sparse:
             x = val[ptr[i] : ptr[i + 1]]
             for e in range(m + 1):
-                weights, s = W[labels[e]], 0.0
+                own, s = W[labels[e]], 0.0
                 for f in range(len(x)):
-                    s += x[f] * weights[f]
+                    s += x[f] * own[f]
                 h[e] = s
-        elif few:
-            for e in range(m + 1):
-                s, j = 0.0, labels[e]
-                for p in range(ptr[i], ptr[i + 1]):
-                    s += val[p] * W[idx[p], j]
-                h[e] = s
+        elif plain:
+            _products(ptr, idx, val, W, i, labels, m, few, row, h)
         else:
-            fill_scores(ptr, idx, val, width, i, w, k, row)
-            for e in range(m + 1):
-                h[e] = row[labels[e]]
-        own = h[m]
-        top, inner = 0.0, 0.0
-        for e in range(m):
-            h[e] += b[y, labels[e]] - own
-            top = max(top, h[e])
-            inner += a[e] * h[e]
-        if upper < np.inf:
-            gap = upper * top - inner
-        else:
-            gap = 0.5 * top * top / ridge + 0.5 * ridge * total * total - inner
-        gaps[i] = gap
+            fill_scores(ptr, idx, val, width, i, w, z, row)
+            _combine(lambdas, labels, m, row, h)
+        _to_heights(B, C, y, labels, m, h)
+        gaps[i] = gap = _gap(m, h, a, upper, ridge, t.box)
         if gap <= closed:
             continue
-        sum_v, sum_to, extra, active = 0.0, upper, 0.0, m + 1
-        for e in range(m):
-            v[e] = a[e] + h[e] / xx
-            sum_v += v[e]
-        v[m] = max(upper - total, 0.0)
-        if upper < np.inf:
-            sum_v += v[m]
+        if t.even and xx > 0.0:
+            _project(m, h, a, xx, upper, ridge, change)
         else:
-            extra = 1.0 / (1.0 + ridge / xx)
-            v[m], sum_to, active = -np.inf, extra * total, m
-        theta = 0.0
-        while active + extra > 0.0:
-            theta = (sum_v - sum_to) / (active + extra)
-            kept, sum_v = 0, 0.0
-            for e in range(m + 1):
-                if v[e] > theta:
-                    kept += 1
-                    sum_v += v[e]
-            if kept == active:
-                break
-            active = kept
-        after, moved = 0.0, 0.0
-        for e in range(m):
-            to = max(v[e] - theta, 0.0)
-            after += to
-            alpha[i, labels[e]] = to
-            v[e] = a[e] - to
-            rise -= v[e] * h[e]
-            moved += v[e] * v[e]
-        v[m] = after - total
-        moved += v[m] * v[m]
-        rise -= 0.5 * xx * moved + 0.5 * ridge * (after * after - total * total)
-        changed = 0
-        for e in range(m + 1):
-            changed += v[e] != 0.0
-            row[labels[e]] = v[e]
-        if sparse and not few and NEIGHBOURS * changed >= k:
-            for p in range(ptr[i], ptr[i + 1]):
-                weights = W[idx[p]]
-                for j in range(k):
-                    weights[j] += val[p] * row[j]
-            continue
-        for e in range(m + 1):
-            c, j = v[e], labels[e]
-            if c == 0.0:
-                continue
-            if sparse:
-                for p in range(ptr[i], ptr[i + 1]):
-                    W[idx[p], j] += c * val[p]
+            m = _shorten(m, ridge, labels, h, a)
+            _gram(inner, C, y, xx, labels, m, K)
+            for e in range(m):
+                g[e], change[e] = h[e], a[e]
+            if t.box:
+                _box_steps(K, m, g, a, upper)
             else:
-                x, weights = val[ptr[i] : ptr[i + 1]], W[j]
-                for f in range(len(x)):
-                    weights[f] += c * x[f]
+                _pair_steps(K, ridge, m, g, a, upper)
+            for e in range(m):
+                change[e] = a[e] - change[e]
+        rise += _move(alpha, i, labels, m, h, change, ridge)
+        _coefficients(C, lambdas, plain, y, labels, m, change, row)
+        if plain and not sparse:
+            x = val[ptr[i] : ptr[i + 1]]
+            for e in range(m + 1):
+                c, own = row[labels[e]], W[labels[e]]
+                if c != 0.0:
+                    for f in range(len(x)):
+                        own[f] += c * x[f]
+        elif plain:
+            _add(ptr, idx, val, W, i, labels, m, row)
+        else:
+            add_scores(ptr, idx, val, width, i, row, z, w)
+        rise -= 0.5 * xx * (_length(labels, m, row) if plain else _dot(row, row))
     return rise, work
 
 
@@ -213,16 +126,25 @@ def sweep_even(t, order, held, w, alpha, gaps, closed):
 def slacks(t, w):
     """Slack of each example at w; with the box, the sum over outputs."""
     k, z = t.lambdas.shape
-    labels, row, h, a = np.empty(k, np.int64), np.empty(z), np.empty(k), np.empty(k)
-    out, zero = np.zeros(len(t.truth)), np.zeros(k)
+    labels, row, h = np.empty(k, np.int64), np.empty(z), np.empty(k)
+    out, B, C = np.zeros(len(t.truth)), t.b, t.c
+    ptr, idx, val, width, lambdas = t.ptr, t.idx, t.val, t.width, t.lambdas
+    for j in range(k):
+        labels[j] = j
     for i in range(len(out)):
-        m = _outputs(t, i, zero, False, labels, a)
-        _heights(t, i, w, labels, m, row, h)
-        for e in range(m):
+        y = t.truth[i]
+        fill_scores(ptr, idx, val, width, i, w, z, row)
+        if t.plain:
+            h[:] = row
+        else:
+            _combine(lambdas, labels, k - 1, row, h)
+        own = h[y]
+        for j in range(k):
+            height = B[y, j] - C[y, j] * (own - h[j])
             if t.box:
-                out[i] += max(h[e], 0.0)
+                out[i] += max(height, 0.0)
             else:
-                out[i] = max(out[i], h[e])
+                out[i] = max(out[i], height)
     return out
 
 
@@ -230,89 +152,93 @@ def slacks(t, w):
 def weights(t, alpha, w):
     """W += sum of alpha * a."""
     k, z = t.lambdas.shape
-    labels, coef, a = np.empty(k, np.int64), np.empty(z), np.empty(k)
+    labels, row, a = np.empty(k, np.int64), np.empty(z), np.empty(k)
     for i in range(len(t.truth)):
-        m = _outputs(t, i, alpha[i], True, labels, a)
-        _add(t, i, labels, m, a, coef, w)
+        y = t.truth[i]
+        m = _list(alpha, i, y, True, labels, a)
+        if m > 0:
+            row[:] = 0.0
+            _coefficients(t.c, t.lambdas, t.plain, y, labels, m, a, row)
+            add_scores(t.ptr, t.idx, t.val, t.width, i, row, z, w)
 
 
 @loop
-def _outputs(t, i, alpha, held, labels, a):
-    """List the outputs other than the truth, and their alpha; returns how many."""
-    m, y = 0, t.truth[i]
-    for j in range(len(alpha)):
-        if j != y and (alpha[j] > 0.0 or not held):
+def _few(alpha, i):
+    """Whether sparse products with the labels held alone cost less than with all."""
+    count = 0
+    for j in range(alpha.shape[1]):
+        count += alpha[i, j] > 0.0
+    return NEIGHBOURS * count < alpha.shape[1]
+
+
+@loop
+def _list(alpha, i, y, few, labels, a):
+    """Outputs other than the truth y, with their alpha, then y; returns how many."""
+    m = 0
+    for j in range(alpha.shape[1]):
+        if j != y and (alpha[i, j] > 0.0 or not few):
             labels[m] = j
-            a[m] = alpha[j]
+            a[m] = alpha[i, j]
             m += 1
+    labels[m] = y
     return m
 
 
 @loop
-def _score(t, i, w, j):
-    """<phi(x_i), weights of output j>, outputs canonical."""
-    s, start, end = 0.0, t.ptr[i], t.ptr[i + 1]
-    if len(t.idx) > 0:
-        column = w.reshape((t.width, len(t.lambdas)))[:, j]
+def _products(ptr, idx, val, W, i, labels, m, few, row, h):
+    """h[e] = <phi(x_i), weights of labels[e]>, e <= m; sparse, outputs canonical."""
+    start, end = ptr[i], ptr[i + 1]
+    if few:
+        for e in range(m + 1):
+            s, j = 0.0, labels[e]
+            for p in range(start, end):
+                s += val[p] * W[idx[p], j]
+            h[e] = s
+    else:
+        row[:] = 0.0
         for p in range(start, end):
-            s += t.val[p] * column[t.idx[p]]
-    else:
-        x, weights = t.val[start:end], w[j * t.width : (j + 1) * t.width]
-        for f in range(len(x)):
-            s += x[f] * weights[f]
-    return s
+            v, own = val[p], W[idx[p]]
+            for j in range(len(row)):
+                row[j] += v * own[j]
+        for e in range(m + 1):
+            h[e] = row[labels[e]]
 
 
 @loop
-def _heights(t, i, w, labels, m, row, h):
-    """h[e] = b - <a, w> of output labels[e] of example i."""
-    k, z = t.lambdas.shape
-    y = t.truth[i]
-    if t.plain and (2 * m < k or len(t.idx) == 0):
-        own = _score(t, i, w, y)
-        for e in range(m):
-            h[e] = _score(t, i, w, labels[e])
-    else:
-        fill_scores(t.ptr, t.idx, t.val, t.width, i, w, z, row)
-        own = row[y] if t.plain else _combine(t.lambdas[y], row)
-        for e in range(m):
-            j = labels[e]
-            h[e] = row[j] if t.plain else _combine(t.lambdas[j], row)
-    for e in range(m):
-        j = labels[e]
-        h[e] = t.b[y, j] - t.c[y, j] * (own - h[e])
+def _combine(lambdas, labels, m, row, h):
+    """h[e] = <Lambda(labels[e]), row>, e <= m."""
+    for e in range(m + 1):
+        h[e] = _dot(lambdas[labels[e]], row)
 
 
 @loop
-def _combine(features, row):
+def _dot(u, v):
     s = 0.0
-    for e in range(len(row)):
-        s += features[e] * row[e]
+    for f in range(len(u)):
+        s += u[f] * v[f]
     return s
 
 
 @loop
-def _add(t, i, labels, m, change, coef, w):
-    """W += sum of change * a; returns ||that||^2 / ||phi||^2. `coef` is scratch."""
-    z, y = t.lambdas.shape[1], t.truth[i]
-    for e in range(z):
-        coef[e] = 0.0
-    for e in range(m):
-        j = labels[e]
-        amount = change[e] * t.c[y, j]
-        if amount != 0.0:
-            if t.plain:
-                coef[y] += amount
-                coef[j] -= amount
-            else:
-                for f in range(z):
-                    coef[f] += amount * (t.lambdas[y, f] - t.lambdas[j, f])
-    add_scores(t.ptr, t.idx, t.val, t.width, i, coef, z, w)
-    return _combine(coef, coef)
+def _length(labels, m, row):
+    """Squared length of row at the labels listed."""
+    s = 0.0
+    for e in range(m + 1):
+        s += row[labels[e]] * row[labels[e]]
+    return s
 
 
 @loop
-def _gap(t, i, m, h, a):
+def _to_heights(B, C, y, labels, m, h):
+    """Scores to heights b - <a, w>."""
+    own = h[m]
+    for e in range(m):
+        j = labels[e]
+        h[e] = B[y, j] - C[y, j] * (own - h[e])
+
+
+@loop
+def _gap(m, h, a, upper, ridge, box):
     """Exact gap over the outputs listed (hard margins: a KKT measure)."""
     top, inner, total, summed, worst = 0.0, 0.0, 0.0, 0.0, 0.0
     for e in range(m):
@@ -322,8 +248,7 @@ def _gap(t, i, m, h, a):
         total += a[e]
         if a[e] > 0.0:
             worst = max(worst, -h[e])
-    upper, ridge = t.upper[i], t.ridge[i]
-    if t.box:
+    if box:
         return upper * summed - inner
     if upper < np.inf:
         return upper * top - inner
@@ -333,27 +258,25 @@ def _gap(t, i, m, h, a):
 
 
 @loop
-def _project(t, i, m, g, a):
-    """Exact step where a_y = phi (x) (e_truth - e_y): a = max(v - theta, 0).
+def _project(m, h, a, xx, upper, ridge, v):
+    """Exact step where a_y = phi (x) (e_truth - e_y): v = max(v - theta, 0) - a.
 
-    `g` holds the heights at `a`. With a bound on the sum the truth takes what is left
-    of it and theta makes the sum right; on a cone theta = S - S0 + ridge S / ||phi||^2
-    for the sums S, S0 of new and old a. Outputs at or below theta are dropped until
-    none is: theta only grows.
+    v = a + h / xx. With a bound on the sum the truth takes what is left of it and
+    theta makes the sum right; on a cone theta = S - S0 + ridge S / xx for the sums S,
+    S0 of new and old a. Outputs at or below theta are dropped until none is: theta
+    only grows. The change of a is left in v.
     """
-    xx, upper = t.square[i], t.upper[i]
     total, sum_v = 0.0, 0.0
     for e in range(m):
         total += a[e]
-        g[e] = a[e] + g[e] / xx
-        sum_v += g[e]
-    left, sum_to, extra, active = -np.inf, 0.0, 0.0, m
+        v[e] = a[e] + h[e] / xx
+        sum_v += v[e]
     if upper < np.inf:
-        left, sum_to, active = max(upper - total, 0.0), upper, m + 1
+        left, sum_to, extra, active = max(upper - total, 0.0), upper, 0.0, m + 1
         sum_v += left
     else:
-        extra = 1.0 / (1.0 + t.ridge[i] / xx)
-        sum_to = extra * total
+        extra = 1.0 / (1.0 + ridge / xx)
+        left, sum_to, active = -np.inf, extra * total, m
     theta = 0.0
     while active + extra > 0.0:
         theta = (sum_v - sum_to) / (active + extra)
@@ -361,44 +284,59 @@ def _project(t, i, m, g, a):
         if left > theta:
             kept, sum_v = 1, left
         for e in range(m):
-            if g[e] > theta:
+            if v[e] > theta:
                 kept += 1
-                sum_v += g[e]
+                sum_v += v[e]
         if kept == active:
             break
         active = kept
     for e in range(m):
-        a[e] = max(g[e] - theta, 0.0)
+        v[e] = max(v[e] - theta, 0.0) - a[e]
 
 
 @loop
-def _curve(t, y, u, v):
-    """<a_u, a_v> / ||phi||^2 for outputs u, v of an example with truth y."""
-    inner = t.inner[y, y] - t.inner[y, v] - t.inner[u, y] + t.inner[u, v]
-    return t.c[y, u] * t.c[y, v] * inner
+def _shorten(m, ridge, labels, h, a):
+    """Keep the outputs that hold alpha or could gain some; returns how many."""
+    total, kept = 0.0, 0
+    for e in range(m):
+        total += a[e]
+    y = labels[m]
+    for e in range(m):
+        if a[e] > 0.0 or h[e] > ridge * total:
+            labels[kept], h[kept], a[kept] = labels[e], h[e], a[e]
+            kept += 1
+    labels[kept] = y
+    return kept
 
 
 @loop
-def _pair_steps(t, i, labels, m, g, a):
-    """As steps.pair_steps, with the Gram matrix formed on the way.
+def _gram(inner, C, y, xx, labels, m, K):
+    """K[e, f] = <a_u, a_v> for outputs u, v listed."""
+    for e in range(m):
+        u = labels[e]
+        own = inner[y, y] - inner[u, y]
+        for f in range(e + 1):
+            v = labels[f]
+            K[e, f] = xx * C[y, u] * C[y, v] * (own - inner[y, v] + inner[u, v])
+            K[f, e] = K[e, f]
 
-    The zero plane, which is the truth's own, has index m.
-    """
-    y, xx, ridge = t.truth[i], t.square[i], t.ridge[i]
+
+@loop
+def _pair_steps(K, ridge, m, g, a, upper):
+    """As steps.pair_steps: the zero plane, the truth's own, has index m."""
     total, top = 0.0, 0.0
     for e in range(m):
         total += a[e]
     for e in range(m):
         g[e] -= ridge * total
         top = max(top, abs(g[e]))
-    left = max(t.upper[i] - total, 0.0)
+    left = max(upper - total, 0.0)
     for _ in range(STEPS):
         up, best = m, 0.0
         for e in range(m):
             if g[e] > best:
                 up, best = e, g[e]
-        u = labels[up] if up < m else y
-        up_curve = xx * _curve(t, y, u, u) + ridge if up < m else 0.0
+        up_curve = K[up, up] + ridge if up < m else 0.0
         down, gain, move = -1, 0.0, 0.0
         for e in range(m + 1):
             have = left if e == m else a[e]
@@ -407,10 +345,9 @@ def _pair_steps(t, i, labels, m, g, a):
                 continue
             curve = up_curve
             if e < m:
-                v = labels[e]
-                curve += xx * _curve(t, y, v, v) + ridge
+                curve += K[e, e] + ridge
                 if up < m:
-                    curve -= 2.0 * (xx * _curve(t, y, u, v) + ridge)
+                    curve -= 2.0 * (K[up, e] + ridge)
             size = have
             if curve > 0.0 and rise < size * curve:
                 size = rise / curve
@@ -424,36 +361,86 @@ def _pair_steps(t, i, labels, m, g, a):
         if up < m:
             a[up] += move
             for e in range(m):
-                g[e] -= move * (xx * _curve(t, y, labels[e], u) + ridge)
+                g[e] -= move * (K[up, e] + ridge)
         else:
             left += move
         if down < m:
             a[down] = max(a[down] - move, 0.0)
-            v = labels[down]
             for e in range(m):
-                g[e] += move * (xx * _curve(t, y, labels[e], v) + ridge)
+                g[e] += move * (K[down, e] + ridge)
         else:
             left -= move
 
 
 @loop
-def _box_steps(t, i, labels, m, g, a):
+def _box_steps(K, m, g, a, upper):
     """Single steps in the box, the largest rise first."""
-    y, xx, upper = t.truth[i], t.square[i], t.upper[i]
     for _ in range(STEPS):
         best, gain, move = -1, 0.0, 0.0
         for e in range(m):
-            own = xx * _curve(t, y, labels[e], labels[e])
-            if own > 0.0:
-                to = min(max(a[e] + g[e] / own, 0.0), upper)
+            if K[e, e] > 0.0:
+                to = min(max(a[e] + g[e] / K[e, e], 0.0), upper)
             else:
                 to = upper if g[e] > 0.0 else a[e]
             size = to - a[e]
-            made = size * (g[e] - 0.5 * size * own)
+            made = size * (g[e] - 0.5 * size * K[e, e])
             if made > gain:
                 best, gain, move = e, made, size
         if best < 0:
             return
         a[best] = min(max(a[best] + move, 0.0), upper)
         for e in range(m):
-            g[e] -= move * xx * _curve(t, y, labels[e], labels[best])
+            g[e] -= move * K[best, e]
+
+
+@loop
+def _move(alpha, i, labels, m, h, change, ridge):
+    """Alpha += change; returns the rise of the dual but for the curvature of w."""
+    rise, before, after = 0.0, 0.0, 0.0
+    for e in range(m):
+        j = labels[e]
+        before += alpha[i, j]
+        alpha[i, j] = max(alpha[i, j] + change[e], 0.0)
+        after += alpha[i, j]
+        rise += change[e] * h[e]
+    return rise - 0.5 * ridge * (after * after - before * before)
+
+
+@loop
+def _coefficients(C, lambdas, plain, y, labels, m, change, row):
+    """Write sum of change * a as phi (x) row; for canonical outputs at the labels listed."""
+    if plain:
+        own = 0.0
+        for e in range(m):
+            j = labels[e]
+            row[j] = -change[e] * C[y, j]
+            own -= row[j]
+        row[y] = own
+        return
+    row[:] = 0.0
+    for e in range(m):
+        j = labels[e]
+        amount = change[e] * C[y, j]
+        if amount != 0.0:
+            for f in range(len(row)):
+                row[f] += amount * (lambdas[y, f] - lambdas[j, f])
+
+
+@loop
+def _add(ptr, idx, val, W, i, labels, m, row):
+    """Add row[j] * phi(x_i) to the weights of the labels j listed; sparse."""
+    start, end, changed = ptr[i], ptr[i + 1], 0
+    for e in range(m + 1):
+        changed += row[labels[e]] != 0.0
+    if m + 1 == len(row) and NEIGHBOURS * changed >= m:
+        for p in range(start, end):
+            v, own = val[p], W[idx[p]]
+            for j in range(len(row)):
+                own[j] += v * row[j]
+        return
+    for e in range(m + 1):
+        j = labels[e]
+        c = row[j]
+        if c != 0.0:
+            for p in range(start, end):
+                W[idx[p], j] += c * val[p]
