@@ -10,7 +10,9 @@ __version__ = "0.1.0"
 # Each public name and where it lives. Names are imported when first asked for, so
 # that `import maxmargin` costs nothing and Numba is loaded only where it is used.
 _HOME = {
+    "ChainSVM": "maxmargin.estimators.chain",
     "MulticlassSVM": "maxmargin.estimators.multiclass",
+    "Sequences": "maxmargin.sequences",
     "StructuralSVM": "maxmargin.estimators.structural",
     "check_structure": "maxmargin.structures.check",
 }

@@ -19,7 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from maxmargin.jit import loop
+from maxmargin.jit import dense_loop, loop
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -230,6 +230,15 @@ class Vectors(NamedTuple):
         return sp.csr_array(self.val.reshape(self.n, self.width))
 
 
+@dense_loop
+def inner(a, b):
+    """<a, b> of contiguous arrays."""
+    s = 0.0
+    for f in range(len(a)):
+        s += a[f] * b[f]
+    return s
+
+
 @loop
 def fill_scores(ptr, idx, val, width, r, w, k, out):
     """out[:k] = <vector r, weights of each label>; w holds the weights first."""
@@ -245,11 +254,7 @@ def fill_scores(ptr, idx, val, width, r, w, k, out):
     else:
         x = val[ptr[r] : ptr[r + 1]]
         for j in range(k):
-            weights = w[j * width : j * width + len(x)]
-            s = 0.0
-            for f in range(len(x)):
-                s += x[f] * weights[f]
-            out[j] = s
+            out[j] = inner(x, w[j * width : j * width + len(x)])
 
 
 @loop

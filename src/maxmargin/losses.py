@@ -52,7 +52,7 @@ class ZeroOne:
             differs = truth.data != labels.data
             out[np.repeat(np.arange(truth.n), truth.sizes)[differs]] = 1.0
         else:
-            for i in np.flatnonzero(same_size):
+            for i in np.flatnonzero(same_size).tolist():
                 out[i] = float((truth.row(i) != labels.row(i)).any())
         return out
 

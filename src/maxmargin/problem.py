@@ -24,7 +24,7 @@ from maxmargin.engines.base import Engine
 from maxmargin.engines.serial import Serial
 from maxmargin.formulations import DualSet, Formulation
 from maxmargin.losses import ZeroOne
-from maxmargin.structures.base import Answer, Augment, Product, Structure
+from maxmargin.structures.base import Answer, Augment, Parts, Product, Structure
 
 CHUNK = 64  # examples per task: fixed, so that sums do not depend on the threads
 SEARCHES = 24  # weights tried per example where the loss does not enter linearly
@@ -122,7 +122,7 @@ class Problem:
 
     @property
     def _layered(self) -> bool:
-        return "argmax_by_loss" in self.structure.provides
+        return self.structure.layered(self.loss)
 
     def require(self, capability: str, why: str) -> None:
         """One good sentence when the structure lacks what a solver needs."""
@@ -143,9 +143,25 @@ class Problem:
 
     def cuts(self, w: Floats, ids: Ints | None = None) -> Cuts:
         """The highest plane of each example in `ids` (default: all)."""
+        return self._map_cuts(w, ids, self.structure.cuts)
+
+    def parts(self) -> Parts | None:
+        """The coordinates that `planes` uses, if the structure has any of its own."""
+        if "parts" in self.structure.provides and self._linear:
+            return self.structure.parts(self.x)  # type: ignore[attr-defined]
+        return None
+
+    def planes(self, w: Floats, ids: Ints | None = None) -> Cuts:
+        """As `cuts`, in the coordinates of `parts`."""
+        if self.parts() is None:
+            return self._map_cuts(w, ids, self.structure.cuts)
+        ask = self.structure.part_cuts  # type: ignore[attr-defined]
+        return self._map_cuts(w, ids, ask)
+
+    def _map_cuts(self, w: Floats, ids: Ints | None, ask: Any) -> Cuts:
         ids = np.arange(self.n) if ids is None else ids
         chunks = [ids[s : s + CHUNK] for s in range(0, len(ids), CHUNK)] or [ids]
-        parts = self.engine.map(lambda chunk: self._cuts(w, chunk), chunks)
+        parts = self.engine.map(lambda chunk: self._cuts(w, chunk, ask), chunks)
         return Cuts(
             ids,
             Rows.concat([p.a for p in parts]),
@@ -188,10 +204,9 @@ class Problem:
         truth = self.truth.data.astype(np.int64)
         return Outputs(product, truth, np.ascontiguousarray(self.loss.table))
 
-    def _cuts(self, w: Floats, ids: Ints) -> Cuts:
+    def _cuts(self, w: Floats, ids: Ints, ask: Any) -> Cuts:
         if self._linear:
-            weight = np.ones(self.n)
-            answer = self.structure.cuts(self.x, ids, w, self._augment(weight))
+            answer = ask(self.x, ids, w, self._augment(np.ones(self.n)))
             slack = answer.bound
         elif self._layered:
             answer, slack = self._best_layer(w, ids)
@@ -202,7 +217,7 @@ class Problem:
         return Cuts(ids, a, b, np.maximum(slack, 0.0), answer.labels)
 
     def _sum_cut(self, w: Floats, ids: Ints) -> SumCut:
-        cuts = self._cuts(w, ids)
+        cuts = self._cuts(w, ids, self.structure.cuts)
         C = self.C[ids]
         height = cuts.b - cuts.a.dot(w)
         if self.formulation.penalty == "squared":

@@ -205,6 +205,8 @@ def test_costs_without_a_common_unit():
     structure, x, truth, _ = instance(0, [3])
     cost = np.array([[0, 1, np.pi], [1, 0, 1], [1, 1, 0]])
     augment = Augment(truth, Hamming(cost=cost).bind(3), np.ones(x.n))
+    assert not structure.layered(augment.loss)
+    assert structure.layered(Hamming(cost=np.round(cost)).bind(3))
     with pytest.raises(ValueError, match="common unit"):
         structure.argmax_by_loss(x, np.arange(1), np.zeros(structure.dim), augment)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -175,7 +176,7 @@ def check_same_length(X: Any, y: Any) -> None:
 
 def penalties_of(C: Any, sample_weight: Any, n: int) -> Floats:
     """C of each example."""
-    if not np.isscalar(C) or isinstance(C, str) or not np.isfinite(C) or C <= 0:
+    if not isinstance(C, Real) or not 0 < float(C) < np.inf:
         raise ValueError(f"C={C!r}: the penalty must be a number greater than zero")
     if sample_weight is None:
         return np.full(n, float(C))

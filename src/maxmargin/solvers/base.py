@@ -187,7 +187,8 @@ class Solver(ABC):
         self.check(problem)
         run = _Run(self, problem, watch)
         state = self.start(problem, warm)
-        state.deadline = run.begin + (self.max_time or np.inf)
+        if self.max_time is not None:
+            state.deadline = run.begin + self.max_time
         try:
             while run.status is None:
                 state.fresh = False
@@ -205,6 +206,10 @@ class Solver(ABC):
                 f"solver {type(self).__name__} cannot train penalty={penalty!r}; it "
                 f"knows {', '.join(map(repr, self.penalties))}"
             )
+        if not self.tol >= 0.0:
+            raise ValueError(f"tol={self.tol!r}: the tolerance must be zero or more")
+        if self.max_iter < 1:
+            raise ValueError(f"max_iter={self.max_iter!r}: at least one step is needed")
 
 
 class _Run:
@@ -239,7 +244,10 @@ class _Run:
         """The certificate: a last oracle pass if the weights at hand have none."""
         assert self.status is not None
         if not state.fresh and self.status is not Status.CONVERGED:
-            self.solver.certify(self.problem, state)
+            try:
+                self.solver.certify(self.problem, state)
+            except KeyboardInterrupt:  # in a hurry: what is known must do
+                self.status = Status.INTERRUPTED
             if state.gap() <= self.solver.tol:
                 self.status = Status.CONVERGED
         w = state.best_w if state.best_w is not None else state.w

@@ -36,8 +36,10 @@ def choose(solver: Any, problem: Problem, **settings: Any) -> Solver:
     **settings
         tol, max_iter, max_time, seed; those that are None keep their default.
     """
-    if not isinstance(solver, str):
+    if isinstance(solver, Solver):
         return solver
+    if not isinstance(solver, str):
+        raise TypeError(f"solver={solver!r} is neither a name nor a Solver object")
     settings = {k: v for k, v in settings.items() if v is not None}
     if solver in ("auto", "block-dual") and _enumerable(problem):
         return Enumerated(**settings)

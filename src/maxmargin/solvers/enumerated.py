@@ -23,6 +23,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from maxmargin.arrays import Floats, Ints
+from maxmargin.formulations import DualSet
 from maxmargin.problem import Problem
 from maxmargin.solvers.base import Solver, State, Status
 from maxmargin.solvers.output_loops import (
@@ -70,9 +71,9 @@ class Enumerated(Solver):
         form, dual_set = problem.formulation, problem.dual_set
         b = np.ascontiguousarray(form.worth(outputs.delta))
         n, k = problem.n, len(lambdas)
-        c = b.copy() if form.scales else np.where(b > 0, 1.0, 0.0)
+        c = b.copy() if form.scales else np.ones_like(b)
         plain = np.array_equal(lambdas, np.eye(*lambdas.shape))
-        even = plain and not dual_set.box and np.array_equal(c, 1.0 - np.eye(k))
+        even = plain and not dual_set.box and bool((c[~np.eye(k, dtype=bool)] == 1).all())
         tables = Tables(
             *vectors, lambdas, plain, even, lambdas @ lambdas.T,
             squares(vectors.ptr, vectors.val), outputs.truth, b, c,
@@ -80,7 +81,8 @@ class Enumerated(Solver):
         )  # fmt: skip
         alpha = np.zeros((n, k))
         if isinstance(warm, AlphaState) and warm.alpha.shape == alpha.shape:
-            alpha = warm.alpha * _factor(warm.tables, tables)[:, None]
+            old = DualSet(warm.tables.upper, warm.tables.ridge, warm.tables.box)
+            alpha = warm.alpha * old.growth(dual_set)[:, None]
         w = np.zeros(problem.dim)
         weights(tables, alpha, w)
         state = AlphaState(
@@ -179,14 +181,6 @@ class Enumerated(Solver):
             longest = 4.0 * float(t.inner.diagonal().max() * t.square.max())
             if 2.0 * state.dual * longest > 1e8:
                 state.status = Status.NOT_SEPARABLE
-
-
-def _factor(old: Tables, new: Tables) -> Floats:
-    if np.isfinite(old.upper).all() and np.isfinite(new.upper).all():
-        return new.upper / old.upper
-    if (old.ridge > 0).all() and (new.ridge > 0).all():
-        return old.ridge / new.ridge
-    return np.ones(len(new.upper))
 
 
 def _stretch(state: AlphaState) -> None:

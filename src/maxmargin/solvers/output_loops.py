@@ -381,7 +381,7 @@ def _box_steps(K, m, g, a, upper):
             if K[e, e] > 0.0:
                 to = min(max(a[e] + g[e] / K[e, e], 0.0), upper)
             else:
-                to = upper if g[e] > 0.0 else a[e]
+                to = upper if g[e] > 0.0 else 0.0
             size = to - a[e]
             made = size * (g[e] - 0.5 * size * K[e, e])
             if made > gain:

@@ -15,6 +15,7 @@ a structure names those it has in `provides`:
     nbest(x, ids, w, k, augment=None) -> Layers     the k best outputs, best first
     complete(x, ids, w, truth) -> Ragged            best hidden part for the true output
     product(x) -> Product                           psi = phi(x) (x) Lambda(y), few y
+    parts(x), part_cuts(x, ids, w, augment)         differences in fewer coordinates
 """
 
 from __future__ import annotations
@@ -85,6 +86,18 @@ class Product(NamedTuple):
     outputs: Floats  # (k, z) Lambda(y); the flat weights are those of z labels
 
 
+class Parts(NamedTuple):
+    """Coordinates for differences: pairs (vector, label), then weights as they are.
+
+    Coordinate c < vectors.n * k stands for vector c // k with label c % k, that is for
+    the outer product of the two; further ones for the weights after those vectors.width
+    * k. A difference of psi has some tens of times fewer such entries than weights.
+    """
+
+    vectors: Vectors
+    k: int
+
+
 class Structure(ABC):
     """Base of all structures; see the module docstring for the contract."""
 
@@ -127,6 +140,10 @@ class Structure(ABC):
         delta = augment.loss.value(truth, found.labels)
         slack = augment.weight[ids] * delta - dpsi.dot(w)
         return Answer(found.labels, dpsi, delta, slack + (found.bound - found.score))
+
+    def layered(self, loss: Loss) -> bool:
+        """Whether `argmax_by_loss` can tell the values of this loss apart."""
+        return "argmax_by_loss" in self.provides
 
     def label_count(self) -> int:
         """Number of label values, for losses given as tables; 0 without any."""

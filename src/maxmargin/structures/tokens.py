@@ -20,8 +20,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.arrays import Ints, pointers
-from maxmargin.structures.sequences import Sequences, place
+from maxmargin.arrays import Ints, Vectors, pointers
+from maxmargin.jit import loop
+from maxmargin.sequences import Sequences, place
+
+DENSE = 0.3  # share of non-zeros above which dense rows are faster
 
 
 class Gathered(NamedTuple):
@@ -221,3 +224,38 @@ def windowed(matrix: Any, ptr: Ints, reach: int) -> Any:
             part[inside] = matrix[source[inside]]
             parts.append(part)
     return sp.hstack(parts, "csr") if sp.issparse(matrix) else np.hstack(parts)
+
+
+def is_sparse(matrix: Any) -> bool:
+    """Whether rows are better kept without their zeros."""
+    if sp.issparse(matrix):
+        return True
+    return matrix.size == 0 or np.count_nonzero(matrix) < DENSE * matrix.size
+
+
+def vectors_of(matrix: Any, sparse: bool) -> Vectors:
+    """Rows of a matrix in the layout asked for; zeros of a dense one are left out."""
+    if not sparse or sp.issparse(matrix):
+        return Vectors.of(matrix, sparse)
+    dense = np.ascontiguousarray(matrix, dtype=np.float64)
+    return Vectors(*(*_compress(dense), dense.shape[1]))
+
+
+@loop
+def _compress(dense):
+    """CSR parts of a dense matrix; scipy's way there takes ten times as long."""
+    n, width = dense.shape
+    ptr = np.zeros(n + 1, np.int64)
+    for r in range(n):
+        count = 0
+        for f in range(width):
+            count += dense[r, f] != 0.0
+        ptr[r + 1] = ptr[r] + count
+    idx, val = np.empty(ptr[n] + 1, np.int32), np.empty(ptr[n] + 1)
+    for r in range(n):
+        m = ptr[r]
+        for f in range(width):
+            idx[m] = f  # written over if the value is zero: no branch
+            val[m] = dense[r, f]
+            m += dense[r, f] != 0.0
+    return ptr, idx[: ptr[n]], val[: ptr[n]]
