@@ -19,7 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from maxmargin.jit import loop
+from maxmargin.jit import dense_loop, loop
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -230,36 +230,53 @@ class Vectors(NamedTuple):
         return sp.csr_array(self.val.reshape(self.n, self.width))
 
 
+@dense_loop
+def inner(a, b):
+    """<a, b> of contiguous arrays."""
+    s = 0.0
+    for f in range(len(a)):
+        s += a[f] * b[f]
+    return s
+
+
 @loop
 def fill_scores(ptr, idx, val, width, r, w, k, out):
     """out[:k] = <vector r, weights of each label>; w holds the weights first."""
     if len(idx) > 0:
+        rows = w[: width * k].reshape((width, k))
         for j in range(k):
             out[j] = 0.0
         for p in range(ptr[r], ptr[r + 1]):
             v = val[p]
-            first = np.int64(idx[p]) * k
+            row = rows[idx[p]]
             for j in range(k):
-                out[j] += v * w[first + j]
+                out[j] += v * row[j]
     else:
         x = val[ptr[r] : ptr[r + 1]]
         for j in range(k):
-            weights = w[j * width : j * width + len(x)]
-            s = 0.0
-            for f in range(len(x)):
-                s += x[f] * weights[f]
-            out[j] = s
+            out[j] = inner(x, w[j * width : j * width + len(x)])
 
 
 @loop
 def add_scores(ptr, idx, val, width, r, coef, k, w):
     """Add coef[j] * vector r to the weights of each label j with coef[j] != 0."""
     if len(idx) > 0:
-        for p in range(ptr[r], ptr[r + 1]):
-            v = val[p]
-            first = np.int64(idx[p]) * k
+        active = 0
+        for j in range(k):
+            active += coef[j] != 0.0
+        rows = w[: width * k].reshape((width, k))
+        if 4 * active <= k:
             for j in range(k):
-                w[first + j] += v * coef[j]
+                c = coef[j]
+                if c != 0.0:
+                    for p in range(ptr[r], ptr[r + 1]):
+                        rows[idx[p], j] += c * val[p]
+        else:
+            for p in range(ptr[r], ptr[r + 1]):
+                v = val[p]
+                row = rows[idx[p]]
+                for j in range(k):
+                    row[j] += v * coef[j]
     else:
         x = val[ptr[r] : ptr[r + 1]]
         for j in range(k):

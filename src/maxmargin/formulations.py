@@ -42,6 +42,14 @@ class DualSet(NamedTuple):
     ridge: Floats  # (n,) added to every entry of the example's Gram matrix
     box: bool  # whether `upper` bounds each alpha instead of their sum
 
+    def growth(self, new: DualSet) -> Floats:
+        """Factor on alpha of each example that carries it over to another C."""
+        if np.isfinite(self.upper).all() and np.isfinite(new.upper).all():
+            return new.upper / np.maximum(self.upper, 1e-100)
+        if (self.ridge > 0).all() and (new.ridge > 0).all():
+            return self.ridge / new.ridge
+        return np.ones(len(new.upper))
+
 
 @dataclass(frozen=True)
 class Formulation:
@@ -96,7 +104,7 @@ class Formulation:
         if self.penalty == "hard":
             return DualSet(infinite, zero, False)
         if self.penalty == "squared":
-            return DualSet(infinite, 1.0 / C, False)
+            return DualSet(infinite, 1.0 / np.maximum(C, 1e-100), False)
         return DualSet(np.array(C, dtype=np.float64), zero, self.penalty == "summed")
 
     def cost(self, C: Floats, slack: Floats) -> Floats:

@@ -44,6 +44,7 @@ class Status(Enum):
     NO_PROGRESS = (
         "no plane improves the dual any more: the gap is what inference leaves"
     )
+    STEADY = "a loop over all examples changed the dual variables less than asked"
     NOT_SEPARABLE = "no weights separate the data: a hard margin has no solution"
     INTERRUPTED = "training was interrupted; the best weights so far are kept"
     STOPPED = "a callback asked to stop; the best weights so far are kept"
@@ -100,8 +101,10 @@ class Result:
     primal, dual, gap : float
         Objective at w, best lower bound, and (primal - dual) / primal.
     certificate : str
-        "exact", or "bound" where inference or slack rescaling only bounds the slack:
-        primal and gap are then upper bounds.
+        "exact"; "relaxed" where answers may be fractional; "bound" where inference or
+        slack rescaling only bounds the slack: primal and gap are then upper bounds; or
+        "reduced" where they are those of the problem over the outputs found so far
+        (summed error; see `notes`).
     oracle_calls, planes, iterations : int
         Examples asked about, planes held at the end, steps made.
     seconds : float
@@ -187,7 +190,8 @@ class Solver(ABC):
         self.check(problem)
         run = _Run(self, problem, watch)
         state = self.start(problem, warm)
-        state.deadline = run.begin + (self.max_time or np.inf)
+        if self.max_time is not None:
+            state.deadline = run.begin + self.max_time
         try:
             while run.status is None:
                 state.fresh = False
@@ -205,6 +209,10 @@ class Solver(ABC):
                 f"solver {type(self).__name__} cannot train penalty={penalty!r}; it "
                 f"knows {', '.join(map(repr, self.penalties))}"
             )
+        if not self.tol >= 0.0:
+            raise ValueError(f"tol={self.tol!r}: the tolerance must be zero or more")
+        if self.max_iter < 1:
+            raise ValueError(f"max_iter={self.max_iter!r}: at least one step is needed")
 
 
 class _Run:
@@ -239,13 +247,16 @@ class _Run:
         """The certificate: a last oracle pass if the weights at hand have none."""
         assert self.status is not None
         if not state.fresh and self.status is not Status.CONVERGED:
-            self.solver.certify(self.problem, state)
+            try:
+                self.solver.certify(self.problem, state)
+            except KeyboardInterrupt:  # in a hurry: what is known must do
+                self.status = Status.INTERRUPTED
             if state.gap() <= self.solver.tol:
                 self.status = Status.CONVERGED
         w = state.best_w if state.best_w is not None else state.w
         return Result(
             w, self.status, state.primal, state.dual, state.gap(),
-            "exact" if self.problem.exact else "bound", state.oracle_calls,
+            state.extra.get("certificate", self.problem.certificate), state.oracle_calls,
             state.planes, len(self.rows), time.perf_counter() - self.begin,
             self._history(), dict(state.extra.get("notes", {})),
         )  # fmt: skip

@@ -27,7 +27,9 @@ from maxmargin.problem import Cuts, Problem
 from maxmargin.solvers.base import Solver, State, Status, permutation
 from maxmargin.solvers.planes import PlaneBlocks
 
-OVERHEAD = 300.0  # work of one visit beside its entries, in multiply-adds
+# What a visit costs beside the oracle, in the oracle's multiply-adds (measured on
+# chains): its own are scattered, so each counts more, and there is a fixed part.
+PER_ENTRY, PER_VISIT, PER_PLANE = 4.0, 1000.0, 5000.0
 
 
 @dataclass
@@ -50,8 +52,8 @@ class BlockDual(Solver):
 
     Parameters
     ----------
-    block : int
-        Examples per oracle call.
+    block : int or None
+        Examples per oracle call; None for one in forty, at most 64.
     most : int
         Planes per example at most.
     memory : float
@@ -60,7 +62,7 @@ class BlockDual(Solver):
         Sweeps between two oracle passes at most.
     """
 
-    block: int = 32
+    block: int | None = None
     most: int = 64
     memory: float = 4e9
     sweeps: int = 30
@@ -69,15 +71,14 @@ class BlockDual(Solver):
         """No planes, or those of an earlier run with alpha scaled to the new C."""
         n = problem.n
         if isinstance(warm, BlockState) and warm.blocks.n == n:
-            blocks, old = warm.blocks, warm.blocks.dual_set
-            blocks.rescale(problem.dual_set, _factor(old, problem.dual_set))
+            blocks = warm.blocks
+            blocks.rescale(problem.dual_set, blocks.dual_set.growth(problem.dual_set))
         else:
-            blocks = PlaneBlocks(
-                n, problem.dim, problem.dual_set, self.most, self.memory
-            )
+            sizes = n, problem.dim, problem.dual_set, self.most, self.memory
+            blocks = PlaneBlocks(*sizes, problem.parts())
         w = blocks.weights()
         state = BlockState(
-            w, blocks=blocks, work=problem.work() + OVERHEAD,
+            w, blocks=blocks, work=problem.work() + PER_PLANE,
             rest=np.zeros(n, np.int64), asleep=np.zeros(n, np.int64), gaps=np.zeros(n),
         )  # fmt: skip
         state.dual, state.planes = blocks.dual(w), blocks.planes
@@ -86,21 +87,20 @@ class BlockDual(Solver):
     def step(self, problem: Problem, state: BlockState) -> None:  # type: ignore[override]
         """One oracle pass over the examples that are awake, then sweeps."""
         state.turn += 1
-        before = state.dual
         if state.gap_estimate * state.trust <= self.tol:
             gap, rise, work = self._certified_pass(problem, state)
             if state.gap() <= self.tol:
                 return
         else:
             gap, rise, work = self._pass(problem, state)
-        self._sweep(problem, state, gap, rise, work)
+        rise = self._sweep(problem, state, gap, rise, work)
         if np.isinf(problem.dual_set.upper[0]):
             state.blocks.stretch(state.w)
         state.fresh = False
         state.dual = state.blocks.dual(state.w)
         state.planes = state.blocks.planes
         state.gap_estimate = gap / max(state.dual + gap, 1e-300)
-        self._judge(problem, state, before)
+        self._judge(problem, state, rise)
 
     def _pass(self, problem: Problem, state: BlockState) -> tuple[float, float, float]:
         order = permutation(self.seed, state.turn, problem.n)
@@ -108,9 +108,10 @@ class BlockDual(Solver):
         state.asleep -= 1
         rested = float(state.gaps[state.asleep >= 0].sum())
         gap, rise, work = rested, 0.0, 0.0
-        for s in range(0, len(awake), self.block):
-            ids = awake[s : s + self.block]
-            cuts = problem.cuts(state.w, ids)
+        block = self.block or int(np.clip(problem.n // 40, 1, 64))
+        for s in range(0, len(awake), block):
+            ids = awake[s : s + block]
+            cuts = problem.planes(state.w, ids)
             state.oracle_calls += len(ids)
             g, r, k = self._take(problem, state, cuts)
             gap, rise, work = gap + g, rise + r, work + k + state.work[ids].sum()
@@ -121,7 +122,7 @@ class BlockDual(Solver):
     def _certified_pass(
         self, problem: Problem, state: BlockState
     ) -> tuple[float, float, float]:
-        cuts = problem.cuts(state.w)
+        cuts = problem.planes(state.w)
         state.oracle_calls += problem.n
         primal = state.witness(problem, state.w, cuts.slack)
         state.dual = state.blocks.dual(state.w)
@@ -141,32 +142,38 @@ class BlockDual(Solver):
             cuts.ids, cuts.a, cuts.b, cuts.slack, state.w, news=1e-9
         )
         ids = cuts.ids
-        quiet = visit.found == 0
+        quiet = visit.found < 0
         state.rest[ids] = np.where(quiet, np.minimum(2 * state.rest[ids] + 1, 7), 0)
         state.asleep[ids] = state.rest[ids]
         state.gaps[ids] = 0.0
-        return visit.gap, visit.rise, visit.work
+        return visit.gap, visit.rise, PER_ENTRY * visit.work
 
     def _sweep(
         self, problem: Problem, state: BlockState, gap: float, rise: float, work: float
-    ) -> None:
+    ) -> float:
+        """Sweep while it pays; returns the rise of the dual in the whole step."""
         counts = state.blocks.counts()
         held = np.flatnonzero(counts)
         gaps = np.full(problem.n, np.inf)
         closed = 0.02 * self.tol * max(state.dual + gap, 0.0) / problem.n
+        if state.stalls > 0 or problem.formulation.penalty == "hard":
+            closed = 0.0
         for k in range(self.sweeps):
             order = held[permutation(self.seed + 1, 1000 * state.turn + k, len(held))]
-            order = order[gaps[order] > closed]
+            if k > 0:
+                # The widest gaps first: the others wait for the next oracle pass.
+                order = order[gaps[order] > max(closed, 0.3 * gaps[held].mean())]
             if len(order) == 0:
                 break
             made, cost = state.blocks.sweep(order, state.w, closed, gaps)
-            cost += OVERHEAD * len(order)
+            cost = PER_ENTRY * cost + PER_VISIT * len(order)
             rise, work = rise + made, work + cost
             if made * work < rise * cost or state.late():
                 break
+        return rise
 
-    def _judge(self, problem: Problem, state: BlockState, before: float) -> None:
-        if state.dual - before <= 1e-13 * abs(state.dual):
+    def _judge(self, problem: Problem, state: BlockState, rise: float) -> None:
+        if rise <= 1e-16 * abs(state.dual):
             state.stalls += 1
             state.asleep[:] = 0
             state.gap_estimate = 0.0  # look: certify in the next step
@@ -185,12 +192,3 @@ def hopeless(state: BlockState) -> bool:
     margin 1 / ||w|| would be below 1e-4 of the longest plane.
     """
     return 2.0 * state.dual * state.blocks.radius() > 1e8
-
-
-def _factor(old: Any, new: Any) -> Floats:
-    """By how much alpha grows when C changes."""
-    if np.isfinite(old.upper).all() and np.isfinite(new.upper).all():
-        return new.upper / old.upper
-    if (old.ridge > 0).all() and (new.ridge > 0).all():
-        return old.ridge / new.ridge
-    return np.ones(len(new.upper))

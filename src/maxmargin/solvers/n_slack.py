@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.arrays import Floats, Ints
-from maxmargin.problem import Problem
+from maxmargin.problem import Cuts, Problem
 from maxmargin.solvers.base import Solver, State, Status
 from maxmargin.solvers.block_dual import hopeless
 from maxmargin.solvers.planes import PlaneBlocks
@@ -51,33 +51,51 @@ class NSlack(Solver):
     most: int = 1000
 
     def start(self, problem: Problem, warm: Any = None) -> WorkingSets:
-        """Empty working sets."""
+        """Empty working sets, or those of an earlier run."""
+        epsilon = 0.1
         blocks = PlaneBlocks(problem.n, problem.dim, problem.dual_set, self.most)
-        start = 0.1 if self.epsilon is None else self.epsilon
-        return WorkingSets(np.zeros(problem.dim), blocks=blocks, epsilon=start)
+        if isinstance(warm, WorkingSets) and warm.blocks.n == problem.n:
+            blocks, epsilon = warm.blocks, warm.epsilon
+            blocks.rescale(problem.dual_set, blocks.dual_set.growth(problem.dual_set))
+        w = blocks.weights()
+        if self.epsilon is not None:
+            epsilon = self.epsilon
+        state = WorkingSets(w, blocks=blocks, epsilon=epsilon)
+        if blocks.planes:  # optimal for another C, perhaps
+            self.optimise_all(problem, state)
+        state.dual, state.planes = blocks.dual(state.w), blocks.planes
+        return state
 
     def step(self, problem: Problem, state: WorkingSets) -> None:  # type: ignore[override]
         """One pass over the examples."""
-        before, changed = state.w.copy(), 0
-        slack = np.zeros(problem.n)
+        changed, slack = 0, np.full(problem.n, np.inf)
         for i in range(problem.n):
             cuts = problem.cuts(state.w, np.array([i]))
+            state.oracle_calls += 1
             slack[i] = cuts.slack[0]
-            visit = state.blocks.take_in(
-                cuts.ids, cuts.a, cuts.b, cuts.slack, state.w, state.epsilon
-            )
-            if visit.found[0]:
+            if self._violated(state, cuts):
+                state.blocks.take_in(
+                    cuts.ids, cuts.a, cuts.b, cuts.slack, state.w, state.epsilon
+                )
                 changed += 1
                 self.optimise(problem, state, i)
             if state.late():
                 break
-        state.oracle_calls += problem.n
         state.made += changed
         if changed:
             self.optimise_all(problem, state)
         state.planes = state.blocks.planes
         state.dual = state.blocks.dual(state.w)
-        self._judge(problem, state, changed, slack, before)
+        self._judge(problem, state, changed, slack)
+
+    def _violated(self, state: WorkingSets, cuts: Cuts) -> bool:
+        """Whether the plane is higher than the slack on S_i by more than epsilon.
+
+        Only then is the block touched: a pass without any leaves w as it was.
+        """
+        height = float(cuts.b[0] - cuts.a.dot(state.w)[0])
+        held = state.blocks.heights(int(cuts.ids[0]), state.w)
+        return height > held.max(initial=0.0) + state.epsilon
 
     def optimise(self, problem: Problem, state: WorkingSets, i: int) -> None:
         """After a constraint of example i was added (line 10a)."""
@@ -94,12 +112,10 @@ class NSlack(Solver):
         state: WorkingSets,
         changed: int,
         slack: Floats,
-        before: Floats,
     ) -> None:
         hard = problem.formulation.penalty == "hard"
-        if changed == 0:
-            # take_in may have polished a block: the slacks belong to the old w.
-            state.witness(problem, before, slack)
+        if changed == 0 and not np.isinf(slack).any():  # all seen, at the same w
+            state.witness(problem, state.w, slack)
             if self.epsilon is not None:
                 if state.gap() > self.tol:
                     state.status = Status.NO_PROGRESS

@@ -33,6 +33,7 @@ class CutState(State):
     gram: Floats = field(default_factory=lambda: np.zeros((0, 0)))
     alpha: Floats = field(default_factory=lambda: np.zeros(0))
     idle: Floats = field(default_factory=lambda: np.zeros(0))
+    C: Floats = field(default_factory=lambda: np.zeros(0))
     stalls: int = 0
     made: int = 0  # cuts ever added
 
@@ -50,9 +51,20 @@ class OneSlack(Solver):
     patience: int = 50
 
     def start(self, problem: Problem, warm: Any = None) -> CutState:
-        """No cuts; those of another C are not valid here, so only w is taken."""
-        w = np.zeros(problem.dim)
-        return CutState(w)
+        """No cuts, or those of an earlier run, scaled where all C changed alike."""
+        state = CutState(np.zeros(problem.dim), C=problem.C)
+        if isinstance(warm, CutState) and len(warm.C) == problem.n:
+            ratio = problem.C / np.maximum(warm.C, 1e-100)
+            if len(warm.b) and np.ptp(ratio) <= 1e-12 * ratio.max():
+                factor = float(ratio[0])
+                state.a = [(idx, factor * val) for idx, val in warm.a]
+                state.b, state.gram = factor * warm.b, factor**2 * warm.gram
+                state.alpha, state.idle = warm.alpha.copy(), warm.idle.copy()
+                state.w = self._weights(problem.dim, state)
+                linear = float(state.b @ state.alpha)
+                state.dual = linear - 0.5 * float(state.w @ state.w)
+                state.planes = len(state.b)
+        return state
 
     def step(self, problem: Problem, state: CutState) -> None:  # type: ignore[override]
         """One oracle pass, one cut, one QP."""
@@ -67,14 +79,17 @@ class OneSlack(Solver):
         before = state.dual
         self._add(state, cut.a, cut.b)
         upper = np.inf if hard else 1.0
-        state.alpha = maximise(state.gram, state.b, state.alpha, upper)
+        hopeless = 0.5e8 / max(float(state.gram.diagonal().max()), 1e-300)
+        state.alpha = maximise(
+            state.gram, state.b, state.alpha, upper, enough=hopeless if hard else np.inf
+        )
         state.idle = np.where(state.alpha > 0, 0, state.idle + 1)
         self._prune(state)
         state.w = self._weights(problem.dim, state)
         state.dual = float(state.b @ state.alpha) - 0.5 * float(state.w @ state.w)
         state.planes = len(state.b)
         state.fresh = False
-        if hard and 2.0 * state.dual * state.gram.diagonal().max() > 1e8:
+        if hard and state.dual > hopeless:
             state.status = Status.NOT_SEPARABLE
         small = state.dual - before <= 1e-14 * abs(state.dual)
         state.stalls = state.stalls + 1 if small and height <= held * (1 + 1e-9) else 0

@@ -12,17 +12,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.arrays import Floats, Ints, Labels
+from maxmargin.arrays import Floats, Ints, Labels, inner
 from maxmargin.jit import loop
 from maxmargin.solvers.steps import block_gap, box_steps, pair_steps
 
-STEPS = 100  # pairwise steps per visit of a block
+STEPS = 10  # pairwise steps per visit of a block
 
 
 class Store(NamedTuple):
     """Planes of all examples in flat arrays; `top` says how much of each is used."""
 
-    count: Ints  # (n,) planes held
+    count: Ints  # type: ignore[assignment]  # (n,) planes held
     room: Ints  # (n,) slots owned
     first: Ints  # (n,) first slot
     gram_at: Ints  # (n,) start of the (room, room) Gram matrix
@@ -41,10 +41,26 @@ class Store(NamedTuple):
     top: Ints  # (4,) used: slots, gram, support, entries
 
 
-class Scratch(NamedTuple):
-    """Work space; `where` is -1 and `acc` is 0 between calls."""
+class Space(NamedTuple):
+    """What a coordinate of a plane stands for, see `structures.base.Parts`.
 
-    where: Labels  # (dim,) position in the support
+    Below `limit` it is vector c // k with label c % k, from there on a weight.
+    """
+
+    ptr: Ints
+    idx: Labels
+    val: Floats
+    width: int
+    k: int
+    limit: int
+    base: int  # the weight that coordinate `limit` stands for
+
+
+class Scratch(NamedTuple):
+    """Work space; `where` is -1, `acc` and `spread` are 0 between calls."""
+
+    where: Labels  # (coordinates,) position in the support
+    spread: Floats  # (dim,) a plane in weight space
     local: Floats  # (support) w on the support
     acc: Floats  # (support)
     g: Floats  # (planes + 1,)
@@ -60,30 +76,86 @@ class Dual(NamedTuple):
 
 
 @loop
-def gather(store, scratch, i, w):
-    """Gradients of the planes of example i, without the ridge."""
+def part_dot(space, c, w):
+    """<part c, w>."""
+    if c >= space.limit:
+        return w[space.base + c - space.limit]
+    r = c // space.k
+    k = c - r * space.k
+    a, z = space.ptr[r], space.ptr[r + 1]
+    if len(space.idx) == 0:
+        return inner(space.val[a:z], w[k * space.width : (k + 1) * space.width])
+    s, step, k = 0.0, np.uint64(space.k), np.uint64(k)
+    for p in range(np.uint64(a), np.uint64(z)):
+        s += space.val[p] * w[np.uint64(space.idx[p]) * step + k]
+    return s
+
+
+@loop
+def part_add(space, c, amount, w):
+    """Add amount * part c to w."""
+    if c >= space.limit:
+        w[space.base + c - space.limit] += amount
+        return
+    r = c // space.k
+    k = c - r * space.k
+    a, z = space.ptr[r], space.ptr[r + 1]
+    if len(space.idx) > 0:
+        step, at = np.uint64(space.k), np.uint64(k)
+        for p in range(np.uint64(a), np.uint64(z)):
+            w[np.uint64(space.idx[p]) * step + at] += amount * space.val[p]
+    else:
+        weights = w[k * space.width : (k + 1) * space.width]
+        for p in range(a, z):
+            weights[p - a] += amount * space.val[p]
+
+
+@loop
+def part_clear(space, c, w):
+    """Set w to 0 wherever part c is not."""
+    if c >= space.limit:
+        w[space.base + c - space.limit] = 0.0
+        return
+    r, k = c // space.k, c % space.k
+    a, z = space.ptr[r], space.ptr[r + 1]
+    if len(space.idx) > 0:
+        for p in range(a, z):
+            w[np.int64(space.idx[p]) * space.k + k] = 0.0
+    else:
+        w[k * space.width : (k + 1) * space.width] = 0.0
+
+
+@loop
+def gather(store, scratch, space, i, w):
+    """Gradients of the planes of example i, without the ridge; returns the work."""
     at, size = store.support_at[i], store.width[i]
+    work = size
     for p in range(size):
-        scratch.local[p] = w[store.support[at + p]]
+        c = store.support[at + p]
+        scratch.local[p] = part_dot(space, c, w)
+        if c < space.limit:
+            r = c // space.k
+            work += space.ptr[r + 1] - space.ptr[r]
     for j in range(store.count[i]):
         s = store.first[i] + j
         h = store.b[s]
         for e in range(store.start[s], store.stop[s]):
             h -= store.val[e] * scratch.local[store.idx[e]]
         scratch.g[j] = h
+        work += store.stop[s] - store.start[s]
+    return work
 
 
 @loop
-def improve(store, scratch, dual, i, w, closed):
-    """One visit: exact ascent on the block of example i; returns (gap, rise, work)."""
+def improve(store, scratch, space, dual, i, w, closed):
+    """Exact ascent on the block of example i after `gather`; returns (gap, rise)."""
     m, f = store.count[i], store.first[i]
     upper, ridge = dual.upper[i], dual.ridge[i]
     g = scratch.g
-    total, work = 0.0, store.width[i]
+    total = 0.0
     for j in range(m):
         total += store.alpha[f + j]
         scratch.old[j] = store.alpha[f + j]
-        work += store.stop[f + j] - store.start[f + j]
     top = 0.0
     for j in range(m):
         g[j] -= ridge * total
@@ -91,7 +163,7 @@ def improve(store, scratch, dual, i, w, closed):
     alpha = store.alpha[f : f + m]
     gap = block_gap(m, g, alpha, upper, ridge, dual.box)
     if gap <= closed:
-        return gap, 0.0, work
+        return gap, 0.0
     room, at = store.room[i], store.gram_at[i]
     G = store.gram[at : at + room * room].reshape(room, room)
     tiny = 1e-12 * top
@@ -108,38 +180,41 @@ def improve(store, scratch, dual, i, w, closed):
     at = store.support_at[i]
     for p in range(store.width[i]):
         if scratch.acc[p] != 0.0:
-            w[store.support[at + p]] += scratch.acc[p]
+            part_add(space, store.support[at + p], scratch.acc[p], w)
             scratch.acc[p] = 0.0
-    return gap, rise, work + store.width[i]
+    return gap, rise
 
 
 @loop
-def sweep(store, scratch, dual, order, w, closed, gaps):
+def sweep(store, scratch, space, dual, order, w, closed, gaps):
     """Visit the blocks in `order`; gaps[i] is the gap each had; (rise, work)."""
     rise, work = 0.0, 0
     for i in order:
         if store.count[i] == 0:
             gaps[i] = 0.0
             continue
-        gather(store, scratch, i, w)
-        gap, made, cost = improve(store, scratch, dual, i, w, closed)
+        cost = gather(store, scratch, space, i, w)
+        gap, made = improve(store, scratch, space, dual, i, w, closed)
         gaps[i] = gap
         rise += made
-        work += cost
+        work += 2 * cost if made > 0.0 else cost
     return rise, work
 
 
 @loop
-def take_in(store, scratch, dual, ids, ptr, idx, val, b, slack, w, news, closed, found):
+def take_in(
+    store, scratch, space, dual, ids, ptr, idx, val, b, slack, w, news, closed, found
+):
     """Add the planes that say something new and improve their blocks, in order.
 
     A plane is news if it is higher at w than all that are held by more than `news`.
-    found[q] is 1 where it was; returns (sum of gaps before, rise, work, added).
+    found[q] is 1 where it was, -1 where the oracle knew nothing new even at its own w
+    (`slack`), 0 where w has moved on since; returns (sum of gaps, rise, work, added).
     """
     total, rise, work, added = 0.0, 0.0, 0, 0
     for q in range(len(ids)):
         i = ids[q]
-        gather(store, scratch, i, w)
+        work += 2 * gather(store, scratch, space, i, w)
         m, f = store.count[i], store.first[i]
         mass, inner, top = 0.0, 0.0, 0.0
         for j in range(m):
@@ -148,8 +223,7 @@ def take_in(store, scratch, dual, ids, ptr, idx, val, b, slack, w, news, closed,
             top = max(top, scratch.g[j])
         h = b[q]
         for e in range(ptr[q], ptr[q + 1]):
-            h -= val[e] * w[idx[e]]
-        work += ptr[q + 1] - ptr[q]
+            h -= val[e] * part_dot(space, idx[e], w)
         height = max(h, slack[q])
         if dual.upper[i] < np.inf:
             total += max(dual.upper[i] * max(height, top) - inner, 0.0)
@@ -162,21 +236,19 @@ def take_in(store, scratch, dual, ids, ptr, idx, val, b, slack, w, news, closed,
             )
         else:
             total += max(max(height, top), 0.0)
-        found[q] = 0
+        found[q] = 0 if slack[q] > max(top, 0.0) + news else -1
         if h > max(top, 0.0) + news:
-            insert(store, scratch, i, ptr[q], ptr[q + 1], idx, val, b[q])
+            insert(store, scratch, space, i, ptr[q], ptr[q + 1], idx, val, b[q])
             scratch.g[store.count[i] - 1] = h
             found[q] = 1
             added += 1
         if store.count[i] > 0:
-            _, made, cost = improve(store, scratch, dual, i, w, closed)
-            rise += made
-            work += cost
+            rise += improve(store, scratch, space, dual, i, w, closed)[1]
     return total, rise, work, added
 
 
 @loop
-def insert(store, scratch, i, a, z, idx, val, b):
+def insert(store, scratch, space, i, a, z, idx, val, b):
     """Append a plane to block i; room must have been made (see `make_room`)."""
     where, acc = scratch.where, scratch.acc
     at, size = store.support_at[i], store.width[i]
@@ -193,13 +265,16 @@ def insert(store, scratch, i, a, z, idx, val, b):
     store.width[i] = size
     for p in range(size):
         where[store.support[at + p]] = -1
-    write_plane(store, scratch, i, size, b)
+    write_plane(store, scratch, space, i, size, b)
 
 
 @loop
-def write_plane(store, scratch, i, size, b):
+def write_plane(store, scratch, space, i, size, b):
     """The plane whose local values are in `acc` becomes the last of block i."""
-    acc = scratch.acc
+    acc, against = scratch.acc, scratch.acc
+    if space.limit > 0:
+        against = scratch.local
+        spread_out(store, scratch, space, i, size)
     j = store.count[i]
     f, room, at = store.first[i], store.room[i], store.gram_at[i]
     end = store.top[3]
@@ -210,7 +285,7 @@ def write_plane(store, scratch, i, size, b):
         if acc[p] != 0.0:
             store.idx[end] = p
             store.val[end] = acc[p]
-            own += acc[p] * acc[p]
+            own += acc[p] * against[p]
             end += 1
     store.stop[s], store.top[3] = end, end
     store.b[s], store.alpha[s], store.idle[s] = b, 0.0, 0
@@ -218,12 +293,26 @@ def write_plane(store, scratch, i, size, b):
     for k in range(j):
         dot = 0.0
         for e in range(store.start[f + k], store.stop[f + k]):
-            dot += store.val[e] * acc[store.idx[e]]
+            dot += store.val[e] * against[store.idx[e]]
         store.gram[at + j * room + k] = dot
         store.gram[at + k * room + j] = dot
     for p in range(size):
         acc[p] = 0.0
     store.count[i] = j + 1
+
+
+@loop
+def spread_out(store, scratch, space, i, size):
+    """local[p] = <part p, plane in acc>, by way of the plane in weight space."""
+    at = store.support_at[i]
+    for p in range(size):
+        if scratch.acc[p] != 0.0:
+            part_add(space, store.support[at + p], scratch.acc[p], scratch.spread)
+    for p in range(size):
+        scratch.local[p] = part_dot(space, store.support[at + p], scratch.spread)
+    for p in range(size):
+        if scratch.acc[p] != 0.0:
+            part_clear(space, store.support[at + p], scratch.spread)
 
 
 @loop
@@ -281,7 +370,7 @@ def remove(store, i, j):
 
 
 @loop
-def merge(store, scratch, i):
+def merge(store, scratch, space, i):
     """Replace the two planes of least weight by their average: the dual stays."""
     m, f = store.count[i], store.first[i]
     j, k = -1, -1
@@ -300,12 +389,12 @@ def merge(store, scratch, i):
     b = share * store.b[f + j] + (1.0 - share) * store.b[f + k]
     remove(store, i, max(j, k))
     remove(store, i, min(j, k))
-    write_plane(store, scratch, i, store.width[i], b)
+    write_plane(store, scratch, space, i, store.width[i], b)
     store.alpha[f + store.count[i] - 1] = both
 
 
 @loop
-def evict(store, scratch, ids, most, spare):
+def evict(store, scratch, space, ids, most, spare):
     """Leave each example in `ids` with at most `most` - 1 planes.
 
     Planes without weight go first, the longest idle before the others; if all have
@@ -322,7 +411,7 @@ def evict(store, scratch, ids, most, spare):
             if worst >= 0:
                 remove(store, i, worst)
             elif store.top[3] + store.width[i] <= spare:
-                merge(store, scratch, i)
+                merge(store, scratch, space, i)
             else:
                 break
 
@@ -373,7 +462,7 @@ def radius(store):
 
 
 @loop
-def weights(store, w):
+def weights(store, space, w):
     """W = sum alpha * a, from scratch."""
     w[:] = 0.0
     for i in range(len(store.count)):
@@ -381,7 +470,42 @@ def weights(store, w):
         for s in range(store.first[i], store.first[i] + store.count[i]):
             if store.alpha[s] != 0.0:
                 for e in range(store.start[s], store.stop[s]):
-                    w[store.support[at + store.idx[e]]] += store.alpha[s] * store.val[e]
+                    c = store.support[at + store.idx[e]]
+                    part_add(space, c, store.alpha[s] * store.val[e], w)
+
+
+@loop
+def live(store):
+    """Slots, Gram, support and plane entries that `compact` would copy."""
+    out = np.zeros(4, np.int64)
+    for i in range(len(store.count)):
+        out[0] += store.room[i]
+        out[1] += store.room[i] * store.room[i]
+        out[2] += _roomy(store.width[i])
+        for s in range(store.first[i], store.first[i] + store.count[i]):
+            out[3] += store.stop[s] - store.start[s]
+    return out
+
+
+@loop
+def _roomy(width):
+    return width + width // 4
+
+
+@loop
+def planes_of(store, i):
+    """Planes of block i in coordinates of w: ((ptr, idx, val), b, alpha)."""
+    m, f, at = store.count[i], store.first[i], store.support_at[i]
+    ptr = np.zeros(m + 1, np.int64)
+    for j in range(m):
+        ptr[j + 1] = ptr[j] + store.stop[f + j] - store.start[f + j]
+    idx, val = np.empty(ptr[m], np.int32), np.empty(ptr[m])
+    for j in range(m):
+        for k in range(ptr[j + 1] - ptr[j]):
+            e = store.start[f + j] + k
+            idx[ptr[j] + k] = store.support[at + store.idx[e]]
+            val[ptr[j] + k] = store.val[e]
+    return (ptr, idx, val), store.b[f : f + m].copy(), store.alpha[f : f + m].copy()
 
 
 @loop
@@ -408,6 +532,7 @@ def compact(old, new):
         sup, size = new.top[2], old.width[i]
         for p in range(size):
             new.support[sup + p] = old.support[old.support_at[i] + p]
-        new.width[i], new.width_room[i], new.support_at[i] = size, size, sup
+        space = _roomy(size)
+        new.width[i], new.width_room[i], new.support_at[i] = size, space, sup
         new.top[0], new.top[1] = to + room, gram + room * room
-        new.top[2], new.top[3] = sup + size, end
+        new.top[2], new.top[3] = sup + space, end

@@ -11,15 +11,19 @@ average of planes is a plane), so the dual never falls.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from maxmargin.arrays import Floats, Ints, Rows
 from maxmargin.formulations import DualSet
 from maxmargin.solvers import plane_loops as loops
-from maxmargin.solvers.plane_loops import Dual, Scratch, Store
+from maxmargin.solvers.plane_loops import Dual, Scratch, Space, Store
+from maxmargin.structures.base import Parts
 
+PER_EXAMPLE = (
+    "count", "room", "first", "gram_at", "width", "width_room", "support_at",
+)  # fmt: skip
 PER_SLOT, PER_GRAM, PER_SUPPORT, PER_ENTRY = 40, 8, 4, 12  # bytes
 
 
@@ -29,7 +33,7 @@ class Visit(NamedTuple):
     gap: float  # sum of the gaps of the examples, before
     rise: float  # of the dual
     work: float  # multiply-adds
-    found: Ints  # (len(ids),) 1 where the plane was news
+    found: Ints  # (len(ids),) 1: news, -1: nothing new, 0: w had moved on
 
 
 class PlaneBlocks:
@@ -45,16 +49,27 @@ class PlaneBlocks:
         Planes per example at most.
     memory : float
         Bytes for all planes at most.
+    parts : Parts, optional
+        What the coordinates of planes stand for, if not for the weights themselves.
     """
 
     def __init__(
-        self, n: int, dim: int, dual_set: DualSet, most: int = 64, memory: float = 4e9
+        self,
+        n: int,
+        dim: int,
+        dual_set: DualSet,
+        most: int = 64,
+        memory: float = 4e9,
+        parts: Parts | None = None,
     ) -> None:
         self.n, self.dim, self.most, self.memory = n, dim, most, memory
         self.dual_set = dual_set
         self._dual = Dual(dual_set.upper, dual_set.ridge, bool(dual_set.box))
         self._store = _new_store(n, 4 * n, 8 * n, 64 * n, 64 * n)
-        self._scratch = _new_scratch(dim, 1024, most + 2)
+        self._space = _space(parts)
+        spread = dim if parts is not None else 0
+        coordinates = dim - self._space.base + self._space.limit
+        self._scratch = _new_scratch(coordinates, spread, 1024, most + 2)
 
     @property
     def planes(self) -> int:
@@ -65,6 +80,11 @@ class PlaneBlocks:
     def nbytes(self) -> int:
         """Memory held by the planes."""
         return sum(a.nbytes for a in self._store)
+
+    @property
+    def store(self) -> Store:
+        """The arrays, for loops of other schedules; valid until planes are added."""
+        return self._store
 
     def counts(self) -> Ints:
         """Planes held per example."""
@@ -94,8 +114,8 @@ class PlaneBlocks:
         self._reserve(ids, np.diff(a.ptr))
         found = np.zeros(len(ids), np.int64)
         gap, rise, work, _ = loops.take_in(
-            self._store, self._scratch, self._dual, ids, a.ptr, a.idx, a.val, b, slack,
-            w, news, closed, found,
+            self._store, self._scratch, self._space, self._dual, ids, a.ptr, a.idx,
+            a.val, b, slack, w, news, closed, found,
         )  # fmt: skip
         return Visit(gap, rise, float(work), found)
 
@@ -104,7 +124,7 @@ class PlaneBlocks:
     ) -> tuple[float, float]:
         """Improve the blocks in `order` on the planes held: (rise, work)."""
         rise, work = loops.sweep(
-            self._store, self._scratch, self._dual, order, w, closed, gaps
+            self._store, self._scratch, self._space, self._dual, order, w, closed, gaps
         )
         return rise, float(work)
 
@@ -114,7 +134,7 @@ class PlaneBlocks:
 
     def heights(self, i: int, w: Floats) -> Floats:
         """B - <a, w> of the planes of example i."""
-        loops.gather(self._store, self._scratch, i, w)
+        loops.gather(self._store, self._scratch, self._space, i, w)
         return self._scratch.g[: self._store.count[i]].copy()
 
     def dual(self, w: Floats) -> float:
@@ -125,7 +145,7 @@ class PlaneBlocks:
     def weights(self) -> Floats:
         """Sum of alpha * a, from scratch."""
         w = np.zeros(self.dim)
-        loops.weights(self._store, w)
+        loops.weights(self._store, self._space, w)
         return w
 
     def stretch(self, w: Floats) -> None:
@@ -151,17 +171,61 @@ class PlaneBlocks:
         for i in range(self.n):
             s.alpha[s.first[i] : s.first[i] + s.count[i]] *= factor[i]
 
+    def shift(self, ids: Ints, change: Rows, scaled: bool) -> None:
+        """Other true outputs: add `change` to every plane of each example in `ids`.
+
+        With scaled planes (slack rescaling) b times it. Heights b, alpha and the dual
+        set stay; what w becomes, `weights` tells.
+        """
+        s = self._store
+        for q, i in enumerate(ids):
+            m, f = int(s.count[i]), int(s.first[i])
+            if m == 0:
+                continue
+            rows, b, alpha = loops.planes_of(s, i)
+            idx, val = change.idx[slice(*change.ptr[q : q + 2])], change.val
+            val = val[slice(*change.ptr[q : q + 2])]
+            alpha, idle = alpha.copy(), s.idle[f : f + m].copy()
+            s.count[i], s.width[i] = 0, 0
+            for j in range(m):
+                own = slice(*rows[0][j : j + 2])
+                plane_idx = np.concatenate((rows[1][own], idx))
+                plane_val = np.concatenate(
+                    (rows[2][own], val * b[j] if scaled else val)
+                )
+                self._reserve(np.array([i]), np.array([len(plane_idx)]))
+                s = self._store
+                loops.insert(
+                    s, self._scratch, self._space, i, 0, len(plane_idx), plane_idx,
+                    plane_val, b[j],
+                )  # fmt: skip
+                s.alpha[s.first[i] + j], s.idle[s.first[i] + j] = alpha[j], idle[j]
+
+    def extend(self, dual_set: DualSet) -> None:
+        """More examples, without planes so far, after those at hand."""
+        new, old = len(dual_set.upper), self.dual_set
+        pad = np.zeros(new, np.int64)
+        self._store = self._store._replace(
+            **{name: np.append(getattr(self._store, name), pad) for name in PER_EXAMPLE}
+        )
+        self.n += new
+        self.dual_set = DualSet(
+            np.append(old.upper, dual_set.upper), np.append(old.ridge, dual_set.ridge),
+            old.box,
+        )  # fmt: skip
+        self._dual = Dual(self.dual_set.upper, self.dual_set.ridge, bool(old.box))
+
     def forget_idle(self, patience: int) -> None:
         """Drop planes without weight for `patience` visits."""
         loops.forget_idle(self._store, patience)
 
     def _reserve(self, ids: Ints, sizes: Ints) -> None:
         s = self._store
-        loops.evict(s, self._scratch, ids, self.most, len(s.idx))
+        loops.evict(s, self._scratch, self._space, ids, self.most, len(s.idx))
         if (s.count[ids] >= self.most).any():
             self._grow(np.zeros(3, np.int64), int(s.width[ids].sum()))
             s = self._store
-            loops.evict(s, self._scratch, ids, self.most, len(s.idx))
+            loops.evict(s, self._scratch, self._space, ids, self.most, len(s.idx))
         need, entries = _need(s, ids, sizes), int(sizes.sum())
         have = np.array([len(s.alpha), len(s.gram), len(s.support), len(s.idx)])
         if (s.top + np.append(need, entries) > have).any():
@@ -190,17 +254,18 @@ class PlaneBlocks:
             elif attempt > 1:
                 most = max(2, self.most >> attempt)
                 everyone = np.arange(self.n)
-                loops.evict(s, self._scratch, everyone, most, len(s.idx))
+                loops.evict(s, self._scratch, self._space, everyone, most, len(s.idx))
             if sizes is not None:
                 need = _need(s, ids, sizes, tight=True)
-            live = _live(s) + np.append(need, entries)
-            if _bytes(live * 3 // 2) <= self.memory:
-                self._replace(live * 3 // 2)
+            live = loops.live(s) + np.append(need, entries)
+            roomy = live * np.array([2, 4, 2, 2])
+            if _bytes(roomy) <= self.memory:
+                self._replace(roomy)
                 return
             if _bytes(live) <= self.memory:
                 self._replace(live)
                 return
-            self._replace(_live(s) + np.array([0, 0, 0, int(s.width.sum())]))
+            self._replace(loops.live(s) + np.array([0, 0, 0, int(s.width.sum())]))
         raise MemoryError(
             f"the planes of {self.n} examples need {_bytes(live) / 1e6:.0f} MB, more "
             f"than the {self.memory / 1e6:.0f} MB allowed: allow more, or use "
@@ -214,25 +279,34 @@ class PlaneBlocks:
 
 
 def _new_store(n: int, slots: int, gram: int, support: int, entries: int) -> Store:
-    per_example = [np.zeros(n, np.int64) for _ in range(7)]
-    return Store(
+    per_example: list[Any] = [np.zeros(n, np.int64) for _ in range(7)]
+    per_slot: list[Any] = [np.zeros(slots, np.int64) for _ in range(3)]
+    arrays: list[Any] = [
         *per_example,
         np.zeros(slots),
         np.zeros(slots),
-        np.zeros(slots, np.int64),
-        np.zeros(slots, np.int64),
-        np.zeros(slots, np.int64),
+        *per_slot,
         np.zeros(gram),
         np.zeros(support, np.int32),
         np.zeros(entries, np.int32),
         np.zeros(entries),
         np.zeros(4, np.int64),
-    )
+    ]
+    return Store(*arrays)
 
 
-def _new_scratch(dim: int, width: int, planes: int) -> Scratch:
+def _space(parts: Parts | None) -> Space:
+    if parts is None:
+        none = np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0)
+        return Space(*none, 0, 1, 0, 0)
+    vectors, k = parts
+    return Space(*vectors, k, vectors.n * k, vectors.width * k)
+
+
+def _new_scratch(coordinates: int, dim: int, width: int, planes: int) -> Scratch:
     return Scratch(
-        np.full(dim, -1, np.int32),
+        np.full(coordinates, -1, np.int32),
+        np.zeros(dim),
         np.zeros(width),
         np.zeros(width),
         np.zeros(planes),
@@ -250,15 +324,14 @@ def _need(s: Store, ids: Ints, sizes: Ints, tight: bool = False) -> Ints:
     return np.array([new.sum(), (new**2).sum(), 2 * wide.sum()])
 
 
-def _live(s: Store) -> Ints:
-    """Slots, Gram entries, support entries and plane entries after compaction."""
-    held = np.concatenate(
-        [np.arange(f, f + m) for f, m in zip(s.first, s.count, strict=True)]
-        or [np.empty(0, np.int64)]
-    ).astype(np.int64)
-    entries = int((s.stop[held] - s.start[held]).sum())
-    return np.array([s.room.sum(), (s.room**2).sum(), s.width.sum(), entries])
-
-
 def _bytes(sizes: Ints) -> float:
     return float(sizes @ np.array([PER_SLOT, PER_GRAM, PER_SUPPORT, PER_ENTRY]))
+
+
+def growth(old: DualSet, new: DualSet) -> Floats:
+    """By how much alpha may grow when C changes; 1 where the two do not compare."""
+    if np.isfinite(old.upper).all() and np.isfinite(new.upper).all():
+        return np.where(old.upper > 0, new.upper / np.maximum(old.upper, 1e-300), 0.0)
+    if (old.ridge > 0).all() and (new.ridge > 0).all():
+        return old.ridge / new.ridge
+    return np.ones(len(new.upper))

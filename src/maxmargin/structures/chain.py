@@ -17,22 +17,42 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-import scipy.sparse as sp
 
 from maxmargin.arrays import Floats, Ints, Labels, Ragged, Rows, Vectors
 from maxmargin.inference import chains
-from maxmargin.structures.base import Answer, Augment, Found, Layers, Structure
-from maxmargin.structures.chain_features import Layout, differences, layout_of
-from maxmargin.structures.chain_oracle import best, tables
-from maxmargin.structures.schemes import check_truth, legal_scores
-from maxmargin.structures.sequences import flat_labels, in_order, place, same_lengths
-from maxmargin.structures.tokens import gather, matrix_of, vocabulary, windowed
+from maxmargin.sequences import flat_labels, in_order, place, same_lengths
+from maxmargin.structures.base import (
+    Answer,
+    Augment,
+    Found,
+    Layers,
+    Loss,
+    Parts,
+    Structure,
+)
+from maxmargin.structures.chain_features import (
+    Layout,
+    differences,
+    layout_of,
+    widened,
+)
+from maxmargin.structures.chain_names import WeightNames
+from maxmargin.structures.chain_oracle import best, join, tables
+from maxmargin.structures.schemes import check_truth, forced_labels, legal_scores
+from maxmargin.structures.tokens import (
+    gather,
+    is_sparse,
+    matrix_of,
+    vectors_of,
+    vocabulary,
+    windowed,
+)
 
-DENSE = 0.3  # share of non-zeros above which dense rows are faster
 _NO_LABELS, _NO_COST = np.empty(0, np.int32), np.empty((0, 0))
 _NOTHING = np.empty(0)
 
@@ -100,7 +120,7 @@ class Chain(Structure):
     layout: Layout = field(default=Layout(*[0] * 9), repr=False)
 
     losses = ("zero-one", "table")
-    provides = ("argmax_by_loss", "nbest", "max_marginals")
+    provides = ("argmax_by_loss", "nbest", "max_marginals", "parts")
 
     def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
         """Know labels, features and layout of the data."""
@@ -120,7 +140,7 @@ class Chain(Structure):
             columns = len(names)
         else:
             columns = tokens.matrix.shape[1]
-            sparse = _is_sparse(tokens.matrix)
+            sparse = is_sparse(tokens.matrix)
         legal = legal_scores(labels, self.scheme, self.allowed)
         layout = layout_of(
             len(labels),
@@ -166,7 +186,7 @@ class Chain(Structure):
                 f"tokens have {matrix.shape[1]} features, in training {self.columns}"
             )
         matrix = windowed(matrix, tokens.ptr, self.window)
-        vectors = Vectors.of(matrix, self.sparse)
+        vectors = vectors_of(matrix, self.sparse)
         return Tokens(vectors, tokens.ptr, np.empty(0, np.int32))
 
     def encode_labels(self, x: Tokens, Y: Sequence[Any]) -> Ragged:
@@ -190,24 +210,7 @@ class Chain(Structure):
 
     def constrain(self, x: Tokens, forced: Sequence[Any]) -> Tokens:
         """Force labels: per sequence {token: label}, or a list with None where free."""
-        where = {label: k for k, label in enumerate(self.labels)}
-        out = np.full(x.vectors.n, -1, np.int32)
-        if len(forced) != x.n:
-            raise ValueError(f"forced has {len(forced)} entries for {x.n} sequences")
-        for i, row in enumerate(forced):
-            size = int(x.ptr[i + 1] - x.ptr[i])
-            items = row.items() if isinstance(row, dict) else enumerate(row or ())
-            for t, label in items:
-                if label is None:
-                    continue
-                if not 0 <= t < size:
-                    raise ValueError(f"sequence {i} has no token {t} to force")
-                if label not in where:
-                    raise ValueError(
-                        f"sequence {i}, token {t}: unknown label {label!r}"
-                    )
-                out[x.ptr[i] + t] = where[label]
-        return x._replace(forced=out)
+        return x._replace(forced=forced_labels(self.labels, x.ptr, forced))
 
     def features(self, x: Tokens, ids: Ints, labels: Ragged) -> Rows:
         """psi(x_i, y)."""
@@ -226,25 +229,55 @@ class Chain(Structure):
 
     def cuts(self, x: Tokens, ids: Ints, w: Floats, augment: Augment) -> Answer:
         """Table, loss and Viterbi in one loop, the difference in another."""
+        return self._cuts(x, ids, w, augment, x.vectors, self.layout)
+
+    def parts(self, x: Tokens) -> Parts | None:
+        """(token, label) pairs, then the other weights."""
+        k = len(self.labels)
+        if self.edge_features or x.vectors.n * k + self.dim >= 2**31:
+            return None
+        return Parts(x.vectors, k)
+
+    def part_cuts(self, x: Tokens, ids: Ints, w: Floats, augment: Augment) -> Answer:
+        """As `cuts`, with differences in the coordinates of `parts`."""
+        units = _unit_vectors(x.vectors.n)
+        return self._cuts(x, ids, w, augment, units, widened(self.layout, units.width))
+
+    def _cuts(
+        self,
+        x: Tokens,
+        ids: Ints,
+        w: Floats,
+        augment: Augment,
+        vectors: Vectors,
+        layout: Layout,
+    ) -> Answer:
         truth, loss = augment.truth, augment.loss
         if loss.form == "zero-one":
             found = self._other(x, ids, w, augment)
-            dpsi = self._differences(x, ids, truth.ptr[ids], truth.data, found.labels)
-            delta = loss.value(truth.take(ids), found.labels)
-            slack = augment.weight[ids] * delta - dpsi.dot(w)
-            return Answer(found.labels, dpsi, delta, slack)
-        ptr, flat, score, true_score, delta = self._best(x, ids, w, augment)
-        _check_possible(ids, score)
-        labels = Ragged(ptr, flat)
-        dpsi = self._differences(x, ids, truth.ptr[ids], truth.data, labels)
-        return Answer(labels, dpsi, delta, score - true_score)
+            labels, delta = found.labels, loss.value(truth.take(ids), found.labels)
+            own = self._differences(x, ids, truth.ptr[ids], truth.data, labels)
+            slack = augment.weight[ids] * delta - own.dot(w)
+        else:
+            ptr, flat, score, true_score, delta = self._best(x, ids, w, augment)
+            _check_possible(ids, score)
+            labels, slack = Ragged(ptr, flat), score - true_score
+        dpsi = differences(
+            *vectors[:3], x.ptr, ids, layout, float(self.eta), truth.ptr[ids],
+            truth.data, *labels,
+        )  # fmt: skip
+        return Answer(labels, Rows(*dpsi), delta, slack)
+
+    def layered(self, loss: Loss) -> bool:
+        """Costs must be multiples of a common unit."""
+        return loss.form == "zero-one" or chains.have_unit(loss.table)
 
     def argmax_by_loss(
         self, x: Tokens, ids: Ints, w: Floats, augment: Augment
     ) -> Layers:
         """Best labels for each attainable value of the loss."""
         truth = augment.truth.take(ids)
-        scores = self._tables(x, ids, w)
+        scores = self.tables(x, ids, w)
         if augment.loss.form == "zero-one":
             units, most = 1 - np.eye(len(self.labels), dtype=np.int64), 1
         else:
@@ -258,7 +291,7 @@ class Chain(Structure):
         self, x: Tokens, ids: Ints, w: Floats, k: int, augment: Augment | None = None
     ) -> Layers:
         """Find the k best label sequences, best first."""
-        scores = self._tables(x, ids, w)
+        scores = self.tables(x, ids, w)
         if augment is not None:
             if augment.loss.form == "zero-one":
                 raise ValueError("nbest adds losses of form 'table' only")
@@ -277,7 +310,7 @@ class Chain(Structure):
 
     def max_marginals(self, x: Tokens, ids: Ints, w: Floats) -> Floats:
         """(tokens of the ids, K): score of the best sequence with that label there."""
-        return chains.max_marginals(self._tables(x, ids, w))
+        return chains.max_marginals(self.tables(x, ids, w))
 
     def label_count(self) -> int:
         """K."""
@@ -289,6 +322,18 @@ class Chain(Structure):
         entries = np.diff(x.vectors.ptr[x.ptr]).astype(np.float64)
         per_entry = k + k * k * self.edge_features
         return entries * per_entry + np.diff(x.ptr) * float(k) ** (order + 1) + 1.0
+
+    def feature_names(self) -> Sequence[str]:
+        """Name of each weight, made when asked for."""
+        return WeightNames(self.layout, self.labels, self.inputs(), self.sparse)
+
+    def inputs(self) -> Sequence[str]:
+        """Name of each input feature; those of neighbours carry '[-1]', '[+1]', .."""
+        plain = (
+            list(self.names) if self.names else [f"x{j}" for j in range(self.columns)]
+        )
+        reach = range(-self.window, self.window + 1)
+        return [f"{name}[{d:+d}]" if d else name for d in reach for name in plain]
 
     def _rows(self, flat: list[Any], ptr: Ints) -> Ragged:
         where = {label: k for k, label in enumerate(self.labels)}
@@ -303,18 +348,22 @@ class Chain(Structure):
             ) from None
         return Ragged(ptr, data)
 
-    def _loop_inputs(self, x: Tokens, ids: Ints, w: Floats) -> tuple[Any, ...]:
+    def _loop_inputs(self, x: Tokens, ids: Ints, w: Floats) -> Any:
         v = x.vectors
-        model = w, self.layout, float(self.eta), self.legal
-        return v.ptr, v.idx, v.val, x.ptr, x.forced, ids, *model
+        return v.ptr, v.idx, v.val, x.ptr, x.forced, ids, w, self.layout
+
+    def _join(self, w: Floats) -> Any:
+        return join(w, self.layout, float(self.eta), self.legal)
 
     def _best(self, x: Tokens, ids: Ints, w: Floats, augment: Augment | None) -> Any:
         inputs = self._loop_inputs(x, ids, w)
         if augment is None:
-            return best(*inputs, x.ptr, _NO_LABELS, _NO_COST, _NOTHING, _NOTHING)
-        truth, loss = augment.truth, augment.loss
-        scale = loss.scale(_some(truth, ids))
-        return best(*inputs, *truth, loss.table, scale, augment.weight)
+            asked = x.ptr, _NO_LABELS, _NO_COST, _NOTHING, _NOTHING
+        else:
+            truth, loss = augment.truth, augment.loss
+            scale = loss.scale(_some(truth, ids))
+            asked = *truth, loss.table, scale, augment.weight
+        return best(*(*inputs, *self._join(w), *asked))
 
     def _differences(
         self, x: Tokens, ids: Ints, start: Ints, data: Labels, other: Ragged
@@ -324,9 +373,11 @@ class Chain(Structure):
         sides = start, data, *other
         return Rows(*differences(v.ptr, v.idx, v.val, x.ptr, ids, *size, *sides))
 
-    def _tables(self, x: Tokens, ids: Ints, w: Floats) -> chains.Tables:
+    def tables(self, x: Tokens, ids: Ints, w: Floats) -> chains.Tables:
+        """All scores of the sequences, for inference on tables."""
         parts = tables(*self._loop_inputs(x, ids, w))
-        return chains.Tables(*parts, len(self.labels), self.order)
+        ends = *self._join(w), len(self.labels), self.order
+        return chains.Tables(*(*parts, *ends))
 
     def _other(self, x: Tokens, ids: Ints, w: Floats, augment: Augment) -> Found:
         """Argmax for the zero-one loss: truth, or the best other labels."""
@@ -339,12 +390,6 @@ class Chain(Structure):
         score = value[best]
         _check_possible(ids, score)
         return Found(layers.labels.take(best), score, score)
-
-
-def _is_sparse(matrix: Any) -> bool:
-    if sp.issparse(matrix):
-        return True
-    return matrix.size == 0 or np.count_nonzero(matrix) < DENSE * matrix.size
 
 
 def _some(rows: Ragged, ids: Ints) -> Ragged:
@@ -362,3 +407,10 @@ def _check_possible(ids: Ints, score: Floats) -> None:
             f"sequence {i}: no label sequence is possible under the transition mask "
             "and the forced labels"
         )
+
+
+@lru_cache(maxsize=8)
+def _unit_vectors(n: int) -> Vectors:
+    """One feature per token, its own: psi over them is psi in `parts`."""
+    rows = np.arange(n, dtype=np.int32)
+    return Vectors(np.arange(n + 1, dtype=np.int64), rows, np.ones(n), n)

@@ -45,6 +45,14 @@ def layout_of(
     return Layout(labels=k, order=order, width=width, **parts, dim=at)
 
 
+def widened(layout: Layout, width: int) -> Layout:
+    """The same layout for another number of input features (no edge features)."""
+    shift = (width - layout.width) * layout.labels
+    starts = {name: getattr(layout, name) for name in ("pairs", "start", "end", "bias")}
+    moved = {name: at + shift if at >= 0 else -1 for name, at in starts.items()}
+    return layout._replace(width=width, dim=layout.dim + shift, **moved)
+
+
 @loop
 def differences(vptr, vidx, vval, ptr, ids, layout, eta, astart, adata, bptr, bdata):
     """psi(a) - psi(b) for each id: labels a from astart[q] on, b in row q (or none)."""

@@ -15,13 +15,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from maxmargin.arrays import inner
 from maxmargin.jit import loop
 
 
 @loop
 def best(
-    vptr, vidx, vval, ptr, forced, ids, w, layout, eta, legal, tptr, tdata, cost, scale,
-    weight,
+    vptr, vidx, vval, ptr, forced, ids, w, layout, pair, first, last, tptr, tdata, cost,
+    scale, weight,
 ):  # fmt: skip
     """Best labels of each id and their score; with a loss if `cost` has rows.
 
@@ -31,7 +32,6 @@ def best(
     total, longest = _lengths(ptr, ids)
     out_ptr, out = np.zeros(len(ids) + 1, np.int64), np.empty(total, np.int32)
     score, own, loss = np.zeros(len(ids)), np.zeros(len(ids)), np.zeros(len(ids))
-    pair, first, last = _join(w, layout, eta, legal)
     nodes, edges, local, values = _scratch(layout, longest)
     for q in range(len(ids)):
         i = ids[q]
@@ -61,7 +61,7 @@ def best(
 
 
 @loop
-def tables(vptr, vidx, vval, ptr, forced, ids, w, layout, eta, legal):
+def tables(vptr, vidx, vval, ptr, forced, ids, w, layout):
     """All scores of the ids, for inference on tables."""
     K = layout.labels
     total = _lengths(ptr, ids)[0]
@@ -76,31 +76,11 @@ def tables(vptr, vidx, vval, ptr, forced, ids, w, layout, eta, legal):
         _fill_tables(
             vptr, vidx, vval, forced, ptr[i], L, w, layout, nodes[a * K : b * K], here
         )
-    pair, first, last = _join(w, layout, eta, legal)
-    return out_ptr, nodes, edges, pair, first, last
+    return out_ptr, nodes, edges
 
 
 @loop
-def _lengths(ptr, ids):
-    total, longest = 0, 0
-    for i in ids:
-        total += ptr[i + 1] - ptr[i]
-        longest = max(longest, ptr[i + 1] - ptr[i])
-    return total, longest
-
-
-@loop
-def _scratch(layout, longest):
-    K, edge = layout.labels, layout.edge >= 0
-    states = K**layout.order
-    nodes = np.empty(longest * K)
-    edges = np.empty(longest * K * K if edge else 0)
-    local = np.empty(states * K if edge else 0)
-    return nodes, edges, local, np.empty(longest * states)
-
-
-@loop
-def _join(w, layout, eta, legal):
+def join(w, layout, eta, legal):
     """For j = 1 .. m scores of label c after j labels s, at [s * K + c]; the ends."""
     K, order = layout.labels, layout.order
     size, rows = 0, 1
@@ -135,6 +115,25 @@ def _join(w, layout, eta, legal):
 
 
 @loop
+def _lengths(ptr, ids):
+    total, longest = 0, 0
+    for i in ids:
+        total += ptr[i + 1] - ptr[i]
+        longest = max(longest, ptr[i + 1] - ptr[i])
+    return total, longest
+
+
+@loop
+def _scratch(layout, longest):
+    K, edge = layout.labels, layout.edge >= 0
+    states = K**layout.order
+    nodes = np.empty(longest * K)
+    edges = np.empty(longest * K * K if edge else 0)
+    local = np.empty(states * K if edge else 0)
+    return nodes, edges, local, np.empty(longest * states)
+
+
+@loop
 def _fill(vptr, vidx, vval, width, r, w, K, out):
     """out[:K] += <vector r, weights of each label>; four features at a time."""
     p, stop = vptr[r], vptr[r + 1]
@@ -156,32 +155,28 @@ def _fill(vptr, vidx, vval, width, r, w, K, out):
     else:
         x = vval[p:stop]
         for k in range(K):
-            weights = w[k * width : k * width + len(x)]
-            s = 0.0
-            for f in range(len(x)):
-                s += x[f] * weights[f]
-            out[k] += s
+            out[k] += inner(x, w[k * width : k * width + len(x)])
 
 
 @loop
 def _fill_tables(vptr, vidx, vval, forced, begin, L, w, layout, nodes, edges):
     """Nodes (L, K) and, with edge features, edges (L, K * K), flat."""
     K, width = layout.labels, layout.width
-    for t in range(L):
-        row = nodes[t * K : t * K + K]
-        if layout.bias >= 0:
-            row[:] = w[layout.bias : layout.bias + K]
-        else:
-            row[:] = 0.0
-        _fill(vptr, vidx, vval, width, begin + t, w, K, row)
-        if len(forced) > 0 and forced[begin + t] >= 0:
-            for k in range(K):
-                if k != forced[begin + t]:
-                    row[k] = -np.inf
-        if layout.edge >= 0:
-            row = edges[t * K * K : (t + 1) * K * K]
-            row[:] = 0.0
-            _fill(vptr, vidx, vval, width, begin + t, w[layout.edge :], K * K, row)
+    for k in range(K):
+        bias = w[layout.bias + k] if layout.bias >= 0 else 0.0
+        for t in range(L):
+            nodes[t * K + k] = bias
+    edges[: L * K * K if layout.edge >= 0 else 0] = 0.0
+    size, out, weights = K, nodes, w
+    for _ in range(2 if layout.edge >= 0 else 1):
+        for t in range(L):
+            row = out[t * size : (t + 1) * size]
+            _fill(vptr, vidx, vval, width, begin + t, weights, size, row)
+        size, out, weights = K * K, edges, w[layout.edge :]
+    for t in range(L if len(forced) > 0 else 0):
+        for k in range(K):
+            if forced[begin + t] >= 0 and forced[begin + t] != k:
+                nodes[t * K + k] = -np.inf
 
 
 @loop

@@ -47,7 +47,7 @@ class Matching(Structure):
     >>> rng = np.random.default_rng(0)
     >>> X = [rng.normal(size=(4, 4, 2)) for _ in range(20)]
     >>> Y = [linear_sum_assignment(-x[:, :, 0])[1].tolist() for x in X]
-    >>> model = StructuralSVM(Matching(), C=1.0).fit(X, Y)
+    >>> model = StructuralSVM(Matching(), C=10.0).fit(X, Y)
     >>> bool(model.score(X, Y) > -0.1)
     True
     """

@@ -14,7 +14,7 @@ products are given class similarities. The best y is found by trying all.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -60,7 +60,7 @@ class Multiclass(Structure):
     k: int = 0
     width: int = 0
     sparse: bool = False
-    provides: ClassVar[tuple[str, ...]] = ("argmax_by_loss", "nbest", "product")
+    provides = ("argmax_by_loss", "nbest", "product")
 
     @property
     def z(self) -> int:
@@ -80,9 +80,9 @@ class Multiclass(Structure):
         if hasattr(X, "nnz"):
             sparse = True
         else:
-            sparse = np.count_nonzero(X) < SPARSE_BELOW * np.size(X)
+            sparse = bool(np.count_nonzero(X) < SPARSE_BELOW * np.size(X))
         width = X.shape[1] + (self.bias != 0.0)
-        return replace(self, k=max(k, self.k), width=width, sparse=bool(sparse))
+        return replace(self, k=max(k, self.k), width=width, sparse=sparse)
 
     def encode(self, X: Any) -> Points:
         """Rows of a dense or sparse matrix."""

@@ -31,7 +31,7 @@ class Sequences:
     """
 
     def __init__(self, flat: Any, offsets: ArrayLike) -> None:
-        self.flat = flat if sp.issparse(flat) else np.asarray(flat)
+        self.flat: Any = flat if sp.issparse(flat) else np.asarray(flat)
         self.offsets = np.ascontiguousarray(offsets, dtype=np.int64)
         ends = self.offsets
         if len(ends) == 0 or ends[0] != 0 or ends[-1] != self.flat.shape[0]:

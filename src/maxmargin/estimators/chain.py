@@ -1,0 +1,318 @@
+"""ChainSVM: label sequences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from maxmargin.arrays import Floats, Ints, Ragged
+from maxmargin.estimators.base import StructuredEstimator, object_array
+from maxmargin.losses import Hamming, ZeroOne
+from maxmargin.metrics.sequences import token_error
+from maxmargin.problem import CHUNK
+from maxmargin.structures.base import Structure
+from maxmargin.structures.chain import Chain, Tokens
+from maxmargin.structures.chain_names import Reason, input_weights, token_parts
+from maxmargin.structures.schemes import legal_scores
+
+
+class ChainSVM(StructuredEstimator):
+    r"""Max-margin sequence labelling: a linear chain, or one of order 2 or 3.
+
+    .. math:: \min_w \tfrac12 \|w\|^2 + C \sum_i \max_y
+              [\Delta(y_i, y) - \langle w, \psi(x_i, y_i) - \psi(x_i, y) \rangle]
+
+    X is a list of sequences, each a dense array (length, features), a scipy.sparse
+    matrix, or a list of feature dicts or feature lists as sklearn-crfsuite takes them;
+    or a `Sequences` (flat matrix and offsets). y is a list of sequences of labels.
+
+    Parameters
+    ----------
+    C : float, default=0.2
+        Penalty of the slacks; multiplies their plain sum.
+    loss : str, array or Loss, default="hamming"
+        "hamming" (wrong tokens), "hamming-mean" (their share in the sequence),
+        "zero-one" (any error), a cost matrix in the order of `classes_`, or a Loss.
+    class_weight : dict or "balanced", optional
+        Cost of an error by true label, for the named Hamming losses.
+    rescaling : {"margin", "slack", None}, default="margin"
+        How the loss enters; None is the zero-one loss.
+    penalty : {"linear", "squared", "hard", "summed"}, default="linear"
+        SVM1, SVM2, SVM0 (hard margin), or linear summed error.
+    eta : float, default=1.0
+        Size of the label-only features against those of the input.
+    window : int, default=0
+        Features of this many tokens before and after are features of a token too.
+    order : {1, 2, 3}, default=1
+        How many labels before a token enter its score together with its own.
+    edge_features : bool, default=False
+        Whether input features also meet pairs of neighbouring labels.
+    start_end : bool, default=True
+        Whether first and last labels have weights.
+    bias : bool, default=True
+        Whether labels have weights of their own.
+    allowed : array (K, K) or set of label pairs, optional
+        Legal transitions, [before, after] in the order of `classes_`; in training, too.
+    scheme : {"bio", "bioes"}, optional
+        Derive legal transitions, first and last labels from the label names.
+    solver, tol, max_iter, max_time, n_jobs, engine, random_state, warm_start, \
+callbacks, verbose
+        As in `StructuralSVM`.
+
+    Attributes
+    ----------
+    classes_ : list
+        Labels, sorted.
+    coef_ : array
+        Weights; `structure_.feature_names()` names them.
+    result_ : Result
+        Certificate: status, primal, dual, gap, history.
+    structure_ : Chain
+        The structure, bound to the data.
+
+    Examples
+    --------
+    >>> from maxmargin import ChainSVM
+    >>> X = [[{"w": "Ana"}, {"w": "ríe"}], [{"w": "hoy"}, {"w": "ríe"}, {"w": "Ana"}]]
+    >>> y = [["B-PER", "O"], ["O", "O", "B-PER"]]
+    >>> model = ChainSVM(C=1.0).fit(X, y)
+    >>> model.predict([[{"w": "ríe"}, {"w": "Ana"}]])[0]
+    ['O', 'B-PER']
+    """
+
+    def __init__(
+        self,
+        C: float = 0.2,
+        *,
+        loss: Any = "hamming",
+        class_weight: Any = None,
+        rescaling: str | None = "margin",
+        penalty: str = "linear",
+        eta: float = 1.0,
+        window: int = 0,
+        order: int = 1,
+        edge_features: bool = False,
+        start_end: bool = True,
+        bias: bool = True,
+        allowed: Any = None,
+        scheme: str | None = None,
+        solver: Any = "auto",
+        tol: float = 1e-3,
+        max_iter: int | None = None,
+        max_time: float | None = None,
+        n_jobs: int | None = None,
+        engine: Any = None,
+        random_state: Any = None,
+        warm_start: bool = False,
+        callbacks: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.C = C
+        self.loss = loss
+        self.class_weight = class_weight
+        self.rescaling = rescaling
+        self.penalty = penalty
+        self.eta = eta
+        self.window = window
+        self.order = order
+        self.edge_features = edge_features
+        self.start_end = start_end
+        self.bias = bias
+        self.allowed = allowed
+        self.scheme = scheme
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.n_jobs = n_jobs
+        self.engine = engine
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.callbacks = callbacks
+        self.verbose = verbose
+
+    @property
+    def classes_(self) -> list[Hashable]:
+        """Labels, sorted."""
+        check_is_fitted(self, "coef_")
+        return list(self._chain.labels)
+
+    @property
+    def _chain(self) -> Chain:
+        structure = self.structure_
+        assert isinstance(structure, Chain)
+        return structure
+
+    def _structure(self, X: Any, y: Any) -> Structure:
+        return Chain(
+            eta=self.eta,
+            window=self.window,
+            order=self.order,
+            edge_features=self.edge_features,
+            start_end=self.start_end,
+            bias=self.bias,
+            allowed=self.allowed,
+            scheme=self.scheme,
+        )
+
+    def _known_losses(self, structure: Structure) -> dict[str, Any]:
+        assert isinstance(structure, Chain)
+        weight = self._label_weights(structure)
+        return {
+            "hamming": Hamming(class_weight=weight),
+            "hamming-mean": Hamming(class_weight=weight, normalize=True),
+            "zero-one": ZeroOne(),
+        }
+
+    def _label_weights(self, structure: Chain) -> Floats | None:
+        if self.class_weight is None:
+            return None
+        if self.class_weight == "balanced":
+            counts = self._counts.astype(np.float64)
+            return counts.sum() / (len(counts) * np.maximum(counts, 1.0))
+        unknown = set(self.class_weight) - set(structure.labels)
+        if unknown:
+            raise ValueError(
+                f"class_weight: unknown label {sorted(map(repr, unknown))[0]}"
+            )
+        return np.array([self.class_weight.get(y, 1.0) for y in structure.labels])
+
+    def _fit_encoded(
+        self, structure: Structure, x: Any, truth: Ragged, sample_weight: Any
+    ) -> Any:
+        self._counts = np.bincount(truth.data, minlength=structure.label_count())
+        return super()._fit_encoded(structure, x, truth, sample_weight)
+
+    def predict(
+        self, X: Any, forced: Any = None, allowed: Any = None, scheme: str | None = None
+    ) -> np.ndarray:
+        """Best label sequence of each input, as a 1-D object array of lists.
+
+        Parameters
+        ----------
+        X : sequences
+        forced : list, optional
+            Labels that must stand: per sequence a dict {token: label}, a list with
+            None where the label is free, or None.
+        allowed, scheme : optional
+            Legal transitions for this prediction, instead of those of training.
+        """
+        structure, x = self._prepared(X, forced, allowed, scheme)
+        coef = self.coef_
+        rows = self._by_chunks(x, lambda ids: structure.argmax(x, ids, coef).labels)
+        return object_array(structure.decode_labels(x, Ragged.concat(rows)))
+
+    def predict_nbest(
+        self,
+        X: Any,
+        k: int = 5,
+        forced: Any = None,
+        allowed: Any = None,
+        scheme: str | None = None,
+    ) -> list[list[tuple[list[Hashable], float]]]:
+        """Find the k best label sequences of each input with their scores."""
+        structure, x = self._prepared(X, forced, allowed, scheme)
+        coef, out = self.coef_, []
+        for found in self._by_chunks(x, lambda ids: structure.nbest(x, ids, coef, k)):
+            rows = structure.decode_labels(x, found.labels)
+            for a, b in zip(found.ptr[:-1], found.ptr[1:], strict=True):
+                out.append([(rows[r], float(found.score[r])) for r in range(a, b)])
+        return out
+
+    def max_marginals(self, X: Any) -> list[Floats]:
+        """Score of the best sequence with each label at each token: (length, K)."""
+        structure, x = self._prepared(X, None, None, None)
+        coef = self.coef_
+        parts = self._by_chunks(x, lambda ids: structure.max_marginals(x, ids, coef))
+        flat = np.concatenate(parts)
+        return [flat[a:b] for a, b in zip(x.ptr[:-1], x.ptr[1:], strict=True)]
+
+    def confidence(self, X: Any) -> list[Floats]:
+        """Margin of each token: best sequence against best with another label there.
+
+        Zero is a tie; the unit is that of the loss, so that a margin above the cost of
+        an error is what training asks for.
+        """
+        out = []
+        for table in self.max_marginals(X):
+            if table.shape[1] < 2:
+                out.append(np.full(len(table), np.inf))
+                continue
+            top = np.partition(table, -2, axis=1)
+            out.append(top[:, -1] - top[:, -2])
+        return out
+
+    def score(self, X: Any, y: Any) -> float:
+        """Share of tokens with the right label."""
+        return 1.0 - token_error(y, list(self.predict(X)))
+
+    def top_features(self, label: Hashable, n: int = 20) -> list[tuple[str, float]]:
+        """Weights of the input features that speak most for a label, largest first.
+
+        A negative `n` gives those that speak most against it.
+        """
+        check_is_fitted(self, "coef_")
+        structure = self._chain
+        if label not in structure.labels:
+            raise ValueError(f"unknown label {label!r}; see classes_")
+        table = input_weights(structure.layout, self.coef_, structure.sparse)
+        column, names = table[:, structure.labels.index(label)], structure.inputs()
+        order = np.argsort(-column if n >= 0 else column, kind="stable")[: abs(n)]
+        return [(names[j], float(column[j])) for j in order]
+
+    def transitions(self) -> dict[tuple[Hashable, Hashable], float]:
+        """Score of each pair of neighbouring labels, largest first."""
+        check_is_fitted(self, "coef_")
+        structure = self._chain
+        k, at = len(structure.labels), structure.layout.pairs
+        flat = float(structure.eta) * self.coef_[at : at + k * k]
+        order = np.argsort(-flat, kind="stable")
+        name = structure.labels
+        return {(name[j // k], name[j % k]): float(flat[j]) for j in order}
+
+    def explain(self, x: Any, n: int | None = None) -> list[Reason]:
+        """Why each token of ONE sequence gets its label.
+
+        Returns for each token the label, its margin and the rival label, and the `n`
+        largest parts of its score by name; all parts of all tokens add up to the score
+        of the sequence.
+        """
+        structure, tokens = self._prepared([x], None, None, None)
+        ids = np.zeros(1, np.int64)
+        row = structure.argmax(tokens, ids, self.coef_).labels.row(0).tolist()
+        table = structure.max_marginals(tokens, ids, self.coef_)
+        parts = token_parts(structure, tokens, 0, row, self.coef_)
+        out = []
+        for t, y in enumerate(row):
+            others = table[t].copy()
+            others[y] = -np.inf
+            rival = int(np.argmax(others))
+            margin = float(table[t, y] - others[rival])
+            labels = structure.labels
+            out.append(Reason(labels[y], margin, labels[rival], parts[t][:n]))
+        return out
+
+    def _prepared(
+        self, X: Any, forced: Any, allowed: Any, scheme: str | None
+    ) -> tuple[Chain, Tokens]:
+        check_is_fitted(self, "coef_")
+        structure = self._chain
+        if allowed is not None or scheme is not None:
+            legal = legal_scores(structure.labels, scheme, allowed)
+            structure = replace(structure, legal=legal)
+        x = structure.encode(X)
+        return structure, x if forced is None else structure.constrain(x, forced)
+
+    def _by_chunks(self, x: Tokens, task: Callable[[Ints], Any]) -> Sequence[Any]:
+        ids = np.arange(x.n)
+        chunks = [ids[s : s + 4 * CHUNK] for s in range(0, x.n, 4 * CHUNK)] or [ids]
+        engine = self._engine()
+        try:
+            return engine.map(task, chunks)
+        finally:
+            if self.engine is None:
+                engine.close()

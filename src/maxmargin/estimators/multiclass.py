@@ -1,0 +1,347 @@
+"""Multiclass classification as scikit-learn knows it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import ClassifierMixin
+from sklearn.utils import compute_class_weight
+from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from maxmargin.arrays import Floats, Ragged
+from maxmargin.estimators.base import StructuredEstimator, penalties_of
+from maxmargin.losses import Hamming, ZeroOne
+from maxmargin.structures.base import Structure
+from maxmargin.structures.classes import compact, described, similar
+from maxmargin.structures.multiclass import Multiclass
+from maxmargin.structures.taxonomy import Taxonomy
+
+
+class MulticlassSVM(ClassifierMixin, StructuredEstimator):
+    r"""Multiclass support vector machine with output features.
+
+    .. math:: \min_w \tfrac12 \|w\|^2 + C \sum_i \max_y [\Delta(y_i, y)
+              - \langle w, \phi(x_i) \otimes (\Lambda(y_i) - \Lambda(y)) \rangle]
+
+    Without output features :math:`\Lambda` this is the machine of Crammer and Singer,
+    and C has the scale of ``LinearSVC(multi_class="crammer_singer")``.
+
+    Parameters
+    ----------
+    C : float, default=0.2
+        Penalty of the slacks; multiplies their plain sum.
+    loss : str, array (k, k), mapping or Loss, default="zero-one"
+        "zero-one", "taxonomy" (height of the first common ancestor), the cost of
+        saying column when row is true in sorted order of the classes, a mapping from
+        pairs (true, said) to costs (1 where absent), or a Loss.
+    rescaling : {"margin", "slack", None}, default="margin"
+        How the loss enters; None is the zero-one loss.
+    penalty : {"linear", "squared", "hard", "summed"}, default="linear"
+        SVM1, SVM2, SVM0 (hard margin), or linear summed error.
+    solver : str or Solver, default="auto"
+        "block-dual", "n-slack", "n-slack-block", "one-slack", ...
+    taxonomy : mapping, pairs or Taxonomy, optional
+        Nodes above the classes, as `Taxonomy.of` takes them. Classes then share a
+        weight vector per common ancestor.
+    node_weights : mapping, optional
+        beta_z of nodes of the taxonomy; 1 where absent.
+    class_features : array or sparse matrix (k, m), or mapping, optional
+        Descriptions of the classes, in sorted order or by label; the identity of the
+        class is added to them.
+    class_similarity : array (k, k), optional
+        Positive semi-definite similarity of the classes, in sorted order. Several
+        kinds of output features add up.
+    fit_intercept : bool, default=True
+        Whether to append a constant feature to x.
+    intercept_scaling : float, default=1.0
+        Its value: the larger, the less the intercept is regularised.
+    class_weight : {"balanced"} or mapping, optional
+        Factor on C by class.
+    tol : float, default=1e-3
+        Relative duality gap, (primal - dual) / primal, at which training stops.
+    max_iter, max_time : int, float, optional
+        Limits on sweeps and on seconds.
+    n_jobs : int, optional
+        Threads for the oracle, in solvers that ask one.
+    engine : Engine, optional
+        Where the oracle runs, instead of `n_jobs`.
+    random_state : int, optional
+        Seed of the order of visits.
+    warm_start : bool, default=False
+        Go on from the dual of the previous fit.
+    callbacks : callable or list, optional
+        Called with each row of the history; a true value stops training.
+    verbose : int, default=0
+        Show progress.
+
+    Attributes
+    ----------
+    classes_ : array (k,)
+        Labels, sorted.
+    coef_ : array (k, n_features), or (1, n_features) for two classes
+        Weights of each class; with two classes those of the second less those of the
+        first, as in scikit-learn.
+    intercept_ : array (k,) or (1,)
+        Constants of each class.
+    result_ : Result
+        Certificate: status, primal, dual, gap, history. ``result_.w`` are the weights
+        of the output features, ``structure_.weights(result_.w)`` as a matrix.
+    structure_ : Multiclass
+        The structure, bound to the data.
+    n_iter_ : int
+        Steps made by the solver.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from maxmargin import MulticlassSVM
+    >>> X, y = load_iris(return_X_y=True)
+    >>> names = load_iris().target_names[y]
+    >>> flowers = {"versicolor": "tall", "virginica": "tall", "setosa": "top",
+    ...            "tall": "top"}
+    >>> model = MulticlassSVM(taxonomy=flowers, loss="taxonomy").fit(X, names)
+    >>> model.score(X, names) > 0.95
+    True
+    >>> model.result_.status.name, model.coef_.shape
+    ('CONVERGED', (3, 4))
+    """
+
+    classes_: np.ndarray
+    intercept_: Floats
+    n_iter_: int
+    n_features_in_: int
+
+    def __init__(
+        self,
+        C: float = 0.2,
+        *,
+        loss: Any = "zero-one",
+        rescaling: str | None = "margin",
+        penalty: str = "linear",
+        solver: Any = "auto",
+        taxonomy: Any = None,
+        node_weights: Any = None,
+        class_features: Any = None,
+        class_similarity: Any = None,
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        class_weight: Any = None,
+        tol: float = 1e-3,
+        max_iter: int | None = None,
+        max_time: float | None = None,
+        n_jobs: int | None = None,
+        engine: Any = None,
+        random_state: Any = None,
+        warm_start: bool = False,
+        callbacks: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.C = C
+        self.loss = loss
+        self.rescaling = rescaling
+        self.penalty = penalty
+        self.solver = solver
+        self.taxonomy = taxonomy
+        self.node_weights = node_weights
+        self.class_features = class_features
+        self.class_similarity = class_similarity
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.n_jobs = n_jobs
+        self.engine = engine
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.callbacks = callbacks
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        """Sparse input is welcome."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MulticlassSVM:
+        """Learn weights; ends with a certificate in `result_`.
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n, n_features)
+        y : array (n,) of labels
+        sample_weight : array (n,), optional
+            Factor on C for each example; examples of weight zero take no part.
+
+        Returns
+        -------
+        self
+        """
+        X, y = validate_data(
+            self, X, y, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False
+        )
+        check_finite(X)
+        check_classification_targets(y)
+        classes, labels = np.unique(y, return_inverse=True)
+        weight = penalties_of(self.C, sample_weight, len(labels)) / self.C
+        weight *= self._class_factor(classes, y)[labels]
+        if not weight.any():
+            raise ValueError("all sample weights are zero: there is nothing to learn")
+        if (weight == 0).any():
+            X, labels, weight = X[weight > 0], labels[weight > 0], weight[weight > 0]
+        if len(np.unique(labels)) < 2:
+            raise ValueError(
+                "y has examples of one class only: a classifier needs two or more"
+            )
+        self.classes_ = classes
+        structure = self._structure(X, labels).bind(X, labels)
+        x = structure.encode(X)
+        truth = structure.encode_labels(x, labels)
+        self._fit_encoded(structure, x, truth, weight)
+        self._name_weights()
+        return self
+
+    def _stream_labels(self, x: Any, y: Any) -> Ragged:
+        """Labels of a further batch as numbers of the classes of the first."""
+        labels = np.clip(np.searchsorted(self.classes_, y), 0, len(self.classes_) - 1)
+        strange = np.flatnonzero(self.classes_[labels] != np.asarray(y))
+        if len(strange):
+            raise ValueError(
+                f"example {strange[0]}: class {y[strange[0]]!r} was not in the first "
+                "batch, which fixes the classes"
+            )
+        return Ragged.single(labels)
+
+    def _stream_done(self) -> None:
+        self._name_weights()
+
+    def _class_factor(self, classes: np.ndarray, y: np.ndarray) -> Floats:
+        if isinstance(self.class_weight, Mapping):
+            known = set(classes.tolist())
+            strange = [c for c in self.class_weight if c not in known]
+            if strange:
+                raise ValueError(f"class_weight: {strange[0]!r} is not a class of y")
+        return compute_class_weight(self.class_weight, classes=classes, y=y)
+
+    def _name_weights(self) -> None:
+        """coef_ and intercept_ of the classes from the weights of output features."""
+        structure: Any = self.structure_
+        weights = structure.lambdas() @ structure.weights(self.result_.w).T
+        if len(self.classes_) == 2:
+            weights = weights[1:] - weights[:1]
+        if self.fit_intercept:
+            self.intercept_ = structure.bias * weights[:, -1]
+            weights = weights[:, :-1]
+        else:
+            self.intercept_ = np.zeros(len(weights))
+        self.coef_ = np.ascontiguousarray(weights)
+        self.n_iter_ = self.result_.iterations
+
+    def _structure(self, X: Any, y: Any) -> Structure:
+        bias = float(self.intercept_scaling) if self.fit_intercept else 0.0
+        if self.fit_intercept and not bias > 0.0:
+            raise ValueError(
+                f"intercept_scaling={self.intercept_scaling!r} must be greater than 0"
+            )
+        return Multiclass(self._output_features(), bias, k=len(self.classes_))
+
+    def _output_features(self) -> Floats | None:
+        """Lambda of the classes; None for the canonical one."""
+        parts = []
+        classes = self.classes_.tolist()
+        if self.taxonomy is not None:
+            tree = Taxonomy.of(self.taxonomy)
+            parts.append(tree.features(classes, self.node_weights)[0])
+        elif self.node_weights is not None:
+            raise ValueError("node_weights are given, but no taxonomy")
+        if self.class_features is not None:
+            if self.taxonomy is None:
+                parts.append(np.eye(len(classes)))
+            parts.append(compact(described(classes, self.class_features)))
+        if self.class_similarity is not None:
+            parts.append(similar(self.class_similarity, len(classes)))
+        return np.hstack(parts) if parts else None
+
+    def _known_losses(self, structure: Structure) -> dict[str, Any]:
+        known: dict[str, Any] = {"zero-one": ZeroOne()}
+        if self.taxonomy is not None:
+            table = Taxonomy.of(self.taxonomy).heights(self.classes_.tolist())
+            known["taxonomy"] = Hamming(cost=table)
+        elif isinstance(self.loss, str) and self.loss == "taxonomy":
+            raise ValueError("loss='taxonomy' needs a taxonomy")
+        return known
+
+    def _loss(self, structure: Structure) -> Any:
+        if isinstance(self.loss, Mapping):
+            return Hamming(cost=cost_table(self.loss, self.classes_))
+        return super()._loss(structure)
+
+    def decision_function(self, X: Any) -> Floats:
+        """Scores of the classes, (n, k); with two, of the second less the first, (n,).
+
+        Parameters
+        ----------
+        X : array or sparse matrix (n, n_features)
+        """
+        check_is_fitted(self, "coef_")
+        X = validate_data(
+            self, X, accept_sparse="csr", dtype=np.float64, reset=False,
+            ensure_all_finite=False,
+        )  # fmt: skip
+        check_finite(X)
+        scores = safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
+        return scores.ravel() if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Label with the highest score of each row of X."""
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            return self.classes_[(scores > 0).astype(np.int64)]
+        return self.classes_[scores.argmax(axis=1)]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Share of right predictions; refuses labels that training has not seen."""
+        check_is_fitted(self, "coef_")
+        strange = np.flatnonzero(~np.isin(np.asarray(y), self.classes_))
+        if len(strange):
+            raise ValueError(
+                f"y[{strange[0]}] is {np.asarray(y)[strange[0]]!r}, which is not among "
+                f"the {len(self.classes_)} classes of the training set"
+            )
+        return float(super().score(X, y, sample_weight))
+
+
+def check_finite(X: Any) -> None:
+    """Refuse NaN and infinity; says where."""
+    values = X.data if sp.issparse(X) else X
+    if np.isfinite(values).all():
+        return
+    if sp.issparse(X):
+        rows = sp.coo_array(X)
+        p = int(np.flatnonzero(~np.isfinite(rows.data))[0])
+        i, j, value = rows.coords[0][p], rows.coords[1][p], rows.data[p]
+    else:
+        i, j = np.argwhere(~np.isfinite(X))[0]
+        value = X[i, j]
+    name = "NaN" if np.isnan(value) else "infinity"
+    raise ValueError(f"Input X contains {name}: row {i}, column {j}")
+
+
+def cost_table(costs: Mapping[Any, float], classes: np.ndarray) -> Floats:
+    """Costs by pair of labels as a table in sorted order; 1 where absent."""
+    table = 1.0 - np.eye(len(classes))
+    place = {label: c for c, label in enumerate(classes.tolist())}
+    for pair, cost in costs.items():
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise ValueError(f"loss: {pair!r} is not a pair (true, said) of labels")
+        for label in pair:
+            if label not in place:
+                raise ValueError(f"loss: {label!r} in {pair!r} is not a class of y")
+        table[place[pair[0]], place[pair[1]]] = cost
+    return table

@@ -1,0 +1,44 @@
+"""Lines of a text file, plain or gzip, with the place for error messages."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+
+class FormatError(ValueError):
+    """A file that does not follow its format; names file and line."""
+
+    def __init__(self, path: str | Path, line: int, message: str) -> None:
+        super().__init__(f"{path}, line {line}: {message}")
+
+
+def numbered_lines(
+    path: str | Path, encoding: str = "utf-8"
+) -> Iterator[tuple[int, str]]:
+    """(number from 1, line without its end) of each line."""
+    with open_text(path, "rt", encoding) as file:
+        number = 0
+        try:
+            for number, line in enumerate(file, 1):
+                yield number, line.rstrip("\r\n")
+        except UnicodeDecodeError as error:
+            raise FormatError(
+                path,
+                number + 1,
+                f"not {encoding} text ({error.reason}); give `encoding`",
+            ) from None
+
+
+def open_text(path: str | Path, mode: str, encoding: str = "utf-8") -> IO[str]:
+    """Open as text; gzip by the name's end when writing, by content when reading."""
+    path = Path(path)
+    packed = path.suffix == ".gz"
+    if "r" in mode:
+        with path.open("rb") as file:
+            packed = file.read(2) == b"\x1f\x8b"
+    if packed:
+        return gzip.open(path, mode, encoding=encoding)  # type: ignore[return-value]
+    return path.open(mode, encoding=encoding)

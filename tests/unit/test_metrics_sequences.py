@@ -1,0 +1,72 @@
+"""Sequence scores, against seqeval where it is installed."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from maxmargin.metrics.sequences import (
+    sequence_accuracy,
+    span_f1,
+    span_report,
+    span_scores,
+    spans,
+    token_error,
+)
+
+LABELS = ["O", "B-P", "I-P", "E-P", "S-P", "B-Q", "I-Q", "E-Q", "B", "I"]
+rows = st.lists(st.sampled_from(LABELS), max_size=7)
+
+
+@st.composite
+def two_labellings(draw):
+    truth = draw(st.lists(rows, min_size=1, max_size=5))
+    other = [draw(st.lists(st.sampled_from(LABELS), min_size=len(r), max_size=len(r)))
+             for r in truth]  # fmt: skip
+    return truth, other
+
+
+@settings(deadline=None, max_examples=200)
+@given(two_labellings())
+def test_agrees_with_seqeval(pair):
+    seqeval = pytest.importorskip("seqeval.metrics")
+    from seqeval.metrics.sequence_labeling import get_entities
+
+    truth, said = pair
+    for row in truth:
+        assert spans(row) == get_entities(row)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = seqeval.f1_score(truth, said)
+        if any(spans(row) for row in truth + said):
+            assert span_report(truth, said) == seqeval.classification_report(
+                truth, said
+            )
+    assert np.isclose(span_f1(truth, said), expected)
+
+
+def test_inside_after_outside_opens_a_span():
+    assert spans(["O", "I-P", "I-P", "I-Q"]) == [("P", 1, 2), ("Q", 3, 3)]
+    assert spans([]) == []
+
+
+def test_perfect_and_empty():
+    y = [["B-P", "I-P", "O"], []]
+    assert span_f1(y, y) == 1.0
+    assert token_error(y, y) == 0.0
+    assert sequence_accuracy(y, [["O"] * 3, []]) == 0.5
+    assert span_scores([["O"]], [["O"]])["micro"] == (0.0, 0.0, 0.0, 0)
+    assert token_error([], []) == 0.0
+
+
+def test_arrays_and_any_labels():
+    assert token_error([np.array([1, 2])], [[1, 3]]) == 0.5
+
+
+def test_mismatch_names_the_sequence():
+    with pytest.raises(ValueError, match="sequence 1 has 1 true labels but 2"):
+        token_error([["a"], ["b"]], [["a"], ["b", "b"]])
+    with pytest.raises(ValueError, match="2 true sequences but 1"):
+        span_f1([["O"], ["O"]], [["O"]])
