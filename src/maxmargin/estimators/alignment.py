@@ -38,8 +38,9 @@ class AlignmentSVM(StructuredEstimator):
 
     Parameters
     ----------
-    C : float, default=0.2
-        Penalty of the slacks; multiplies their plain sum.
+    C : float, default=50
+        Penalty of the slacks; multiplies their plain sum. Normalised features are
+        small, so it is larger than elsewhere.
     mode : {"global", "semiglobal", "local"}, default="global"
         Needleman-Wunsch, free ends, or Smith-Waterman.
     features : str or tuple of Pair, default="simple"
@@ -96,7 +97,7 @@ class AlignmentSVM(StructuredEstimator):
 
     def __init__(
         self,
-        C: float = 0.2,
+        C: float = 50.0,
         *,
         mode: str = "global",
         features: Any = "simple",

@@ -153,19 +153,23 @@ def _columns(gap, c, n, V):
     """Gap scores by column, aligned as the values; insert extensions also summed.
 
     Rows 8-11, 12: sums of 1-4 and 8 extensions that end at the column; 13: insert
-    opening; 14, 15: delete opening and extension by slot.
+    opening; 14, 15: delete opening and extension by slot. V[8, 0] is 1 where all
+    columns have one extension score.
     """
     s = np.zeros(9)
+    even = True
     for j in range(n + 1):
         V[14, j + 7] = gap[2, c + j]
         V[15, j + 7] = gap[3, c + j]
         if j < n:
             V[13, j + 8] = gap[0, c + j]
+            even &= gap[1, c + j] == gap[1, c]
             for k in range(8, 0, -1):
                 s[k] = s[k - 1] + gap[1, c + j]
             for k in range(4):
                 V[8 + k, j + 8] = s[k + 1]
             V[12, j + 8] = s[8]
+    V[8, 0] = 1.0 if even else 0.0
 
 
 @loop
@@ -277,15 +281,27 @@ def _linear_row(match, a, rg, i, mode, border, V, trace):
 @loop
 def _run(n, a, EO, V, s, B, E):
     """E[j] = max(EO[j], E[j - 1] + g[j] + s) along a row; entry 8 is the first."""
-    g1, g2, g3, g4, g8 = V[8, a:], V[9, a:], V[10, a:], V[11, a:], V[12, a:]
-    s2, s3, s4, s8 = 2.0 * s, 3.0 * s, 4.0 * s, 8.0 * s
-    for j in range(n):
-        near = max(EO[j + 8], EO[j + 7] + (g1[j + 8] + s))
-        far = max(EO[j + 6] + (g2[j + 8] + s2), EO[j + 5] + (g3[j + 8] + s3))
-        B[j + 8] = max(near, far)
-    for j in range(n):
-        near = max(B[j + 8], B[j + 4] + (g4[j + 8] + s4))
-        E[j + 8] = max(near, E[j] + (g8[j + 8] + s8))
+    if V[8, 0] == 1.0:
+        e = V[8, 8] + s
+        e2, e3, e4, e8 = 2.0 * e, 3.0 * e, 4.0 * e, 8.0 * e
+        for j in range(n):
+            near, far = (
+                max(EO[j + 8], EO[j + 7] + e),
+                max(EO[j + 6] + e2, EO[j + 5] + e3),
+            )
+            B[j + 8] = max(near, far)
+        for j in range(n):
+            E[j + 8] = max(max(B[j + 8], B[j + 4] + e4), E[j] + e8)
+    else:
+        g1, g2, g3, g4, g8 = V[8, a:], V[9, a:], V[10, a:], V[11, a:], V[12, a:]
+        s2, s3, s4, s8 = 2.0 * s, 3.0 * s, 4.0 * s, 8.0 * s
+        for j in range(n):
+            near = max(EO[j + 8], EO[j + 7] + (g1[j + 8] + s))
+            far = max(EO[j + 6] + (g2[j + 8] + s2), EO[j + 5] + (g3[j + 8] + s3))
+            B[j + 8] = max(near, far)
+        for j in range(n):
+            near = max(B[j + 8], B[j + 4] + (g4[j + 8] + s4))
+            E[j + 8] = max(near, E[j] + (g8[j + 8] + s8))
 
 
 @loop
