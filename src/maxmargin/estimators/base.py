@@ -6,6 +6,8 @@ engine, prediction in chunks and the certificate are here.
 
 from __future__ import annotations
 
+import hashlib
+import pickle
 import warnings
 from collections.abc import Callable, Sequence
 from numbers import Real
@@ -92,14 +94,17 @@ class StructuredEstimator(BaseEstimator):
             self.solver, problem, tol=self.tol, max_iter=self.max_iter,
             max_time=self.max_time, seed=seed_of(self.random_state),
         )  # fmt: skip
-        warm = getattr(self, "_state", None) if self.warm_start else None
+        mark = fingerprint(problem) if self.warm_start else None
+        known, warm = getattr(self, "_state", (None, None))
+        if mark is None or mark != known:
+            warm = None
         try:
             result, state = solver.solve(problem, warm, self._watch())
         finally:
             if self.engine is None:
                 problem.engine.close()
         self.structure_, self.result_, self.coef_ = structure, result, result.w
-        self._state = state
+        self._state = (mark, state) if mark is not None else (None, None)
         warn_unless_converged(result)
         return self
 
@@ -161,6 +166,27 @@ class StructuredEstimator(BaseEstimator):
         """Pickle without the dual state, which only `warm_start` uses."""
         state = super().__getstate__()
         return {k: v for k, v in state.items() if k != "_state"}
+
+
+def fingerprint(problem: Problem) -> bytes | None:
+    """A hash of all that planes depend on, C apart; None if it cannot be pickled.
+
+    A warm start takes over planes, and planes of other data would make the dual, and
+    with it the certificate, wrong.
+    """
+    parts = (problem.structure, problem.loss, problem.formulation, problem.x)
+    buffers: list[pickle.PickleBuffer] = []
+    digest = hashlib.blake2b(digest_size=16)
+    try:
+        head = pickle.dumps(
+            (*parts, problem.truth), protocol=5, buffer_callback=buffers.append
+        )
+    except Exception:  # whatever a pickle of the user's objects may raise
+        return None
+    digest.update(head)
+    for buffer in buffers:
+        digest.update(buffer.raw())
+    return digest.digest()
 
 
 def check_same_length(X: Any, y: Any) -> None:
