@@ -204,7 +204,7 @@ def test_warm_start_goes_on_and_never_mixes_data():
 def test_planes_are_not_kept_without_warm_start():
     X, Y = matchings()
     model = StructuralSVM(Matching()).fit(X, Y)
-    assert model._state == (None, None)
+    assert model._state is None
 
 
 def test_threads_give_the_same_bits():
