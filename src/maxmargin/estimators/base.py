@@ -34,7 +34,6 @@ from maxmargin.solvers.cccp import CCCP
 from maxmargin.solvers.choose import choose
 from maxmargin.structures.base import Structure
 
-
 PRIVATE = ("_state", "_mark", "_schedule")  # planes, what of, and who asks for runs
 
 
