@@ -106,6 +106,11 @@ class Hamming:
                 raise ValueError(
                     f"class_weight has {weight.shape} entries for {n_labels} labels"
                 )
+            if not (np.isfinite(weight) & (weight >= 0)).all():
+                i = int(np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))[0])
+                raise ValueError(
+                    f"class_weight[{i}] is {weight[i]}: weights must be finite and >= 0"
+                )
             table = table * weight[:, None]
         return replace(self, bound_table=np.ascontiguousarray(table))
 
