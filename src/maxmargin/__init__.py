@@ -11,6 +11,7 @@ __version__ = "0.1.0"
 # that `import maxmargin` costs nothing and Numba is loaded only where it is used.
 _HOME = {
     "ChainSVM": "maxmargin.estimators.chain",
+    "GrammarSVM": "maxmargin.estimators.grammar",
     "MulticlassSVM": "maxmargin.estimators.multiclass",
     "Sequences": "maxmargin.sequences",
     "StructuralSVM": "maxmargin.estimators.structural",
