@@ -83,7 +83,9 @@ class Anchors:
         """Whether the length of spans matters."""
         return "length" in self.templates
 
-    def bind(self, sentences: Sequence[Sequence[tuple[str, str]]], rare: int) -> Anchors:
+    def bind(
+        self, sentences: Sequence[Sequence[tuple[str, str]]], rare: int
+    ) -> Anchors:
         """Know the values that occur; sentences are lists of (word, tag)."""
         count = Counter(word for sentence in sentences for word, _ in sentence)
         words = frozenset(word for word, n in count.items() if n > rare)

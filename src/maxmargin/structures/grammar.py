@@ -311,7 +311,10 @@ class Grammar(Structure):
         best = max(own.root, key=lambda a: own.count[own.root[a]])
         tags = [a for a, s in enumerate(own.symbols) if s.tag]
         if self._lexical:
-            often = [sum(own.count[r] for (t, _), r in own.lexical.items() if t == a) for a in tags]
+            often = [
+                sum(own.count[r] for (t, _), r in own.lexical.items() if t == a)
+                for a in tags
+            ]
             common = own.symbols[tags[int(np.argmax(often))]].label
         else:
             common = ""

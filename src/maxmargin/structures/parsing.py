@@ -130,9 +130,7 @@ def best_f1(
     if sentence.best(chart) + weight <= reach + _slip(reach):
         return answer
     forest = sentence.forest(gold, bonus, chart, reach - weight - _slip(reach))
-    counts, score, ptr, path = trees.strata(
-        *forest, bonus, reach - weight, g, most, 0
-    )
+    counts, score, ptr, path = trees.strata(*forest, bonus, reach - weight, g, most, 0)
     total = score + weight * loss.of_counts(counts[:, 0], counts[:, 1], g)
     if len(total) and total.max() > reach:
         at = int(np.argmax(total))

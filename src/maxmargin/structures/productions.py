@@ -198,16 +198,11 @@ def _indexed(
     )
     # classes: labels, then labels of symbols made by binarisation
     family = np.array(
-        [
-            0 if s.tag else labels.index(s.label) + len(labels) * s.made
-            for s in symbols
-        ],
+        [0 if s.tag else labels.index(s.label) + len(labels) * s.made for s in symbols],
         np.int32,
     )
     number = {pair: i for i, pair in enumerate(unary)}
-    steps = [
-        [number[a, b] for a, b in zip(c[:-1], c[1:], strict=True)] for c in chains
-    ]
+    steps = [[number[a, b] for a, b in zip(c[:-1], c[1:], strict=True)] for c in chains]
     flat = np.array([u for chain in steps for u in chain], np.int32)
     above = np.array([a for a, _ in unary], np.int32)
     tops = np.array([chain[0] for chain in chains], np.int32)
