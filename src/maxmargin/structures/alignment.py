@@ -332,7 +332,7 @@ class Alignment(Structure):
             return np.ones(len(ids))
         rows, cols = x.sizes
         total: Floats = (rows[ids] + cols[ids]).astype(np.float64)
-        return 1.0 / total
+        return np.reciprocal(total)
 
     def _tables(
         self, x: Pairs, ids: Ints, w: Floats, cells: int = CELLS
