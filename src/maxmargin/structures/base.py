@@ -109,15 +109,15 @@ class Structure(ABC):
     exact: bool = True  # whether argmax is exact; else `Found.bound` is a bound only
 
     @abstractmethod
-    def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
+    def bind(self, X: Any, Y: Any) -> Self:
         """Copy that knows the sizes of the data; what is wrong is named by record."""
 
     @abstractmethod
-    def encode(self, X: Sequence[Any]) -> Any:
+    def encode(self, X: Any) -> Any:
         """Inputs as a NamedTuple of flat arrays, with a property `n`."""
 
     @abstractmethod
-    def encode_labels(self, x: Any, Y: Sequence[Any]) -> Ragged:
+    def encode_labels(self, x: Any, Y: Any) -> Ragged:
         """Outputs, one row of integers per example."""
 
     @abstractmethod
@@ -142,6 +142,10 @@ class Structure(ABC):
         delta = augment.loss.value(truth, found.labels)
         slack = augment.weight[ids] * delta - dpsi.dot(w)
         return Answer(found.labels, dpsi, delta, slack + (found.bound - found.score))
+
+    def layered(self, loss: Loss) -> bool:
+        """Whether `argmax_by_loss` can tell the values of this loss apart."""
+        return "argmax_by_loss" in self.provides
 
     @property
     def certificate(self) -> str:
