@@ -21,7 +21,7 @@ from maxmargin.inference.decode import FOREST, NARROW, Plan
 from maxmargin.inference.tables import Tables, spans
 from maxmargin.jit import loop
 
-EMPTY = 1e-12  # of the mass: what rounding leaves
+EMPTY = 1e-10  # of the mass: what rounding leaves
 
 
 class Direction(NamedTuple):
@@ -139,6 +139,12 @@ class Point:
             where = spans(tables.node_ptr, narrow)[0]
             self._add_cliques(ids[narrow], part, up[where], by[narrow])
             self._add_cliques(ids[narrow], part, down[where], -by[narrow])
+
+    def scale(self, factor: float) -> None:
+        """All masses times a factor."""
+        self.mass = self.mass * factor
+        for part in (self.node, self.edge, self.clique):
+            part *= factor
 
     def _edge_ptr(self, ids: Ints) -> Ints:
         return spans(self.edge_ptr, spans(self.link_ptr, ids)[0])[1]
