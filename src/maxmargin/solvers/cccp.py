@@ -220,7 +220,7 @@ class _Run:
 
     def _carry(self, old: Problem, truth: Ragged, moved: Ints) -> None:
         """Move the planes of examples whose completion changed."""
-        if not isinstance(self.state, BlockState):
+        if not isinstance(self.state, BlockState) or old.parts() is not None:
             self.state = None
             return
         features = self.problem.structure.features

@@ -188,8 +188,9 @@ class PlaneBlocks:
                 self._reserve(np.array([i]), np.array([len(plane_idx)]))
                 s = self._store
                 loops.insert(
-                    s, self._scratch, i, 0, len(plane_idx), plane_idx, plane_val, b[j]
-                )
+                    s, self._scratch, self._space, i, 0, len(plane_idx), plane_idx,
+                    plane_val, b[j],
+                )  # fmt: skip
                 s.alpha[s.first[i] + j], s.idle[s.first[i] + j] = alpha[j], idle[j]
 
     def forget_idle(self, patience: int) -> None:
