@@ -22,16 +22,18 @@ from maxmargin.arrays import Floats, Ints, Ragged
 from maxmargin.engines.base import Engine
 from maxmargin.engines.serial import Serial
 from maxmargin.engines.threads import Threads
+from maxmargin.estimators.path import PathMixin
+from maxmargin.estimators.streaming import StreamMixin
 from maxmargin.formulations import Formulation
 from maxmargin.losses import named_loss
 from maxmargin.problem import CHUNK, Problem
-from maxmargin.solvers.base import Result, Status
+from maxmargin.solvers.base import Result, Solver, Status
 from maxmargin.solvers.cccp import CCCP
 from maxmargin.solvers.choose import choose
 from maxmargin.structures.base import Structure
 
 
-class StructuredEstimator(BaseEstimator):
+class StructuredEstimator(PathMixin, StreamMixin, BaseEstimator):
     """Base of the estimators; see `ChainSVM`, `MulticlassSVM`, `StructuralSVM`.
 
     Subclasses store the constructor's parameters under their names and implement
@@ -94,15 +96,23 @@ class StructuredEstimator(BaseEstimator):
         problem = self._problem(structure, x, truth, sample_weight)
         solver = self._solver(problem)
         warm = getattr(self, "_state", None) if self.warm_start else None
+        self.structure_ = structure
         try:
-            result, state = solver.solve(problem, warm, self._watch())
+            for run in self._runs(solver, problem, warm, self._watch()):
+                self.result_, self._state = run
+                self.coef_ = self.result_.w
+                warn_unless_converged(self.result_)
         finally:
             if self.engine is None:
                 problem.engine.close()
-        self.structure_, self.result_, self.coef_ = structure, result, result.w
-        self._state = state
-        warn_unless_converged(result)
         return self
+
+    def _runs(self, solver: Solver, problem: Problem, warm: Any, watch: Any) -> Any:
+        """One run of the solver, or those that `fit_path` or `partial_fit` ask for."""
+        runs = self.__dict__.get("_schedule")
+        if runs is None:
+            return [solver.solve(problem, warm, watch)]
+        return runs(solver, problem, watch)
 
     def _problem(
         self, structure: Structure, x: Any, truth: Ragged, sample_weight: Any
@@ -171,7 +181,7 @@ class StructuredEstimator(BaseEstimator):
     def __getstate__(self) -> dict[str, Any]:
         """Pickle without the dual state, which only `warm_start` uses."""
         state = super().__getstate__()
-        return {k: v for k, v in state.items() if k != "_state"}
+        return {k: v for k, v in state.items() if k not in ("_state", "_schedule")}
 
 
 def check_same_length(X: Any, y: Any) -> None:

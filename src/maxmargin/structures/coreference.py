@@ -26,7 +26,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.arrays import Floats, Ints, Ragged, Rows, pointers
-from maxmargin.inference.forest import components, spanning_forest, spanning_trees
+from maxmargin.inference.spanning import components, spanning_forest, spanning_trees
 from maxmargin.jit import loop
 from maxmargin.structures.base import Augment, Found, Structure
 
