@@ -12,7 +12,13 @@ __version__ = "0.1.0"
 _HOME = {
     "PathCV": "maxmargin.estimators.cv",
     "ChainSVM": "maxmargin.estimators.chain",
+    "AlignmentSVM": "maxmargin.estimators.alignment",
+    "HomologySVM": "maxmargin.estimators.homology",
     "MulticlassSVM": "maxmargin.estimators.multiclass",
+    "NetworkSVM": "maxmargin.estimators.network",
+    "CoreferenceSVM": "maxmargin.estimators.coreference",
+    "MotifSVM": "maxmargin.estimators.motif",
+    "RankingSVM": "maxmargin.estimators.ranking",
     "Sequences": "maxmargin.sequences",
     "StructuralSVM": "maxmargin.estimators.structural",
     "check_structure": "maxmargin.structures.check",

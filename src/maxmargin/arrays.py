@@ -243,13 +243,14 @@ def inner(a, b):
 def fill_scores(ptr, idx, val, width, r, w, k, out):
     """out[:k] = <vector r, weights of each label>; w holds the weights first."""
     if len(idx) > 0:
+        rows = w[: width * k].reshape((width, k))
         for j in range(k):
             out[j] = 0.0
         for p in range(ptr[r], ptr[r + 1]):
             v = val[p]
-            first = np.int64(idx[p]) * k
+            row = rows[idx[p]]
             for j in range(k):
-                out[j] += v * w[first + j]
+                out[j] += v * row[j]
     else:
         x = val[ptr[r] : ptr[r + 1]]
         for j in range(k):
@@ -260,11 +261,22 @@ def fill_scores(ptr, idx, val, width, r, w, k, out):
 def add_scores(ptr, idx, val, width, r, coef, k, w):
     """Add coef[j] * vector r to the weights of each label j with coef[j] != 0."""
     if len(idx) > 0:
-        for p in range(ptr[r], ptr[r + 1]):
-            v = val[p]
-            first = np.int64(idx[p]) * k
+        active = 0
+        for j in range(k):
+            active += coef[j] != 0.0
+        rows = w[: width * k].reshape((width, k))
+        if 4 * active <= k:
             for j in range(k):
-                w[first + j] += v * coef[j]
+                c = coef[j]
+                if c != 0.0:
+                    for p in range(ptr[r], ptr[r + 1]):
+                        rows[idx[p], j] += c * val[p]
+        else:
+            for p in range(ptr[r], ptr[r + 1]):
+                v = val[p]
+                row = rows[idx[p]]
+                for j in range(k):
+                    row[j] += v * coef[j]
     else:
         x = val[ptr[r] : ptr[r + 1]]
         for j in range(k):

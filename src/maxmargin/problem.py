@@ -117,12 +117,19 @@ class Problem:
         return self.structure.exact and (self._linear or self._layered)
 
     @property
+    def certificate(self) -> str:
+        """What slacks are worth: "exact", or "relaxed" or "bound" (above the exact)."""
+        if self.exact:
+            return "exact"
+        return self.structure.certificate if self._linear else "bound"
+
+    @property
     def _linear(self) -> bool:
         return self.formulation.linear_in_loss(self.loss.form == "zero-one")
 
     @property
     def _layered(self) -> bool:
-        return "argmax_by_loss" in self.structure.provides
+        return self.structure.layered(self.loss)
 
     def require(self, capability: str, why: str) -> None:
         """One good sentence when the structure lacks what a solver needs."""
@@ -204,7 +211,8 @@ class Problem:
         if self.formulation.penalty == "hard":
             margin = 1.0 - float(slack.max(initial=0.0))
             return 0.5 * float(w @ w) / margin**2 if margin > 0 else np.inf
-        return 0.5 * float(w @ w) + float(self.formulation.cost(self.C, slack).sum())
+        square = self.structure.square(w)
+        return 0.5 * square + float(self.formulation.cost(self.C, slack).sum())
 
     def risk(self, w: Floats) -> float:
         """sum_i cost_i(slack_i) at w."""

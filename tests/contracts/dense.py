@@ -9,6 +9,7 @@ from typing import NamedTuple
 import clarabel
 import numpy as np
 import scipy.sparse as sp
+from scipy.optimize import linprog
 
 from maxmargin.arrays import Ragged
 from maxmargin.formulations import Formulation
@@ -107,6 +108,20 @@ def written_out(case, problem, name, loss):
     return Dense(examples, problem.C, ROWS[name][1], losses, psis)
 
 
+def separable(A):
+    """Whether some w has A w >= 1: the largest margin with |w| <= 1 is positive."""
+    m, dim = A.shape
+    if m == 0:
+        return True
+    found = linprog(
+        np.append(np.zeros(dim), -1.0),
+        A_ub=np.hstack([-A, np.ones((m, 1))]),
+        b_ub=np.zeros(m),
+        bounds=[(-1, 1)] * dim + [(None, 1)],
+    )
+    return -found.fun > 1e-7
+
+
 def optimum(dense):
     """Value and weights at the optimum; (inf, None) if nothing is feasible."""
     A = np.vstack([e.A for e in dense.examples])
@@ -114,8 +129,12 @@ def optimum(dense):
     owner = np.repeat(
         np.arange(len(dense.examples)), [len(e.b) for e in dense.examples]
     )
+    real = (b > 0) | A.any(axis=1)  # the truth says 0 >= 0: no interior
+    A, b, owner = A[real], b[real], owner[real]
     dim, m = A.shape[1], len(b)
     if dense.penalty == "hard":
+        if not separable(A):
+            return np.inf, None
         slacks, cost, curve = sp.csc_array((m, 0)), np.zeros(0), np.zeros(0)
     elif dense.penalty == "summed":
         slacks, cost, curve = sp.eye_array(m), dense.C[owner], np.zeros(m)
@@ -139,7 +158,5 @@ def optimum(dense):
     solution = clarabel.DefaultSolver(
         P, q, G, h, [clarabel.NonnegativeConeT(len(h))], settings
     ).solve()
-    if "Infeasible" in str(solution.status):
-        return np.inf, None
     assert "Solved" in str(solution.status), str(solution.status)
     return solution.obj_val, np.array(solution.x)[:dim]

@@ -30,7 +30,7 @@ each_solver = pytest.mark.parametrize("solver", ALL)
 each_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 
 
-def trainer(solver, problem, tol=1e-7, **settings):
+def trainer(solver, problem, tol=1e-6, **settings):
     """The trainer, or a skip where it does not claim this problem."""
     kind = ALL[solver]
     if problem.formulation.penalty not in kind.penalties:
@@ -70,7 +70,7 @@ def test_the_optimum_is_that_of_all_constraints(solver, case, name):
     usable(case, name)
     for seed in (1, 2):
         problem, dense = make(case, seed, name, loss=-1 - seed % len(case.LOSSES))
-        made = trainer(solver, problem)
+        made = trainer(solver, problem, max_iter=20_000 if problem.exact else 30)
         result, _ = made.solve(problem)
         best, _ = optimum(dense)
         if not problem.exact:
@@ -94,16 +94,16 @@ def test_hard_margins(solver, name, separable):
     for seed in range(6):
         problem, dense = make(CASES[name], seed, "SVM0", separable=separable)
         best, _ = optimum(dense)
-        made = trainer(solver, problem, tol=1e-6)
+        made = trainer(solver, problem, tol=1e-5)
         result, _ = made.solve(problem)
         if np.isinf(best):
             assert result.status is Status.NOT_SEPARABLE, result.summary()
             assert result.primal == np.inf
         elif best < 1e5:  # margins that are not absurdly small
             assert result.status is Status.CONVERGED, result.summary()
-            assert result.dual == pytest.approx(best, rel=1e-5)
+            assert result.dual == pytest.approx(best, rel=2e-5)
             assert dense.slack(result.w).max() <= 1e-9
-            assert 0.5 * result.w @ result.w == pytest.approx(best, rel=1e-5)
+            assert 0.5 * result.w @ result.w == pytest.approx(best, rel=2e-5)
         else:
             continue
         tried += 1
@@ -119,14 +119,14 @@ def test_all_trainers_agree(name, seed):
     problem, _ = make(CASES["multiclass"], seed, name)
     values, weights = [], []
     for solver in SHARP:
-        made = ALL[solver](tol=1e-8, max_iter=20_000)
+        made = ALL[solver](tol=1e-6, max_iter=20_000)
         result, _ = made.solve(problem)
         values.append(result.primal)
         weights.append(result.w)
-    np.testing.assert_allclose(values, values[0], rtol=1e-6)
+    np.testing.assert_allclose(values, values[0], rtol=2e-6)
     scale = max(np.linalg.norm(weights[0]), np.sqrt(2 * values[0]))
     for w in weights[1:]:  # the primal is strongly convex: 1/2 |w - w*|^2 <= excess
-        assert np.linalg.norm(w - weights[0]) <= 1e-3 * scale
+        assert np.linalg.norm(w - weights[0]) <= 3e-3 * scale
 
 
 def constants(dense):
@@ -260,7 +260,7 @@ class Interrupting:
 def test_an_interrupt_keeps_the_best_weights(solver, once):
     problem, dense = make(CASES["multiclass"], 2, "SVM1-margin")
     made = ALL[solver](tol=1e-9)
-    result, _ = made.solve(replace(problem, engine=Interrupting(30, once)))
+    result, _ = made.solve(replace(problem, engine=Interrupting(6, once)))
     assert result.status is Status.INTERRUPTED
     assert len(result.w) == problem.dim
     if np.isfinite(result.primal):

@@ -205,6 +205,8 @@ def test_costs_without_a_common_unit():
     structure, x, truth, _ = instance(0, [3])
     cost = np.array([[0, 1, np.pi], [1, 0, 1], [1, 1, 0]])
     augment = Augment(truth, Hamming(cost=cost).bind(3), np.ones(x.n))
+    assert not structure.layered(augment.loss)
+    assert structure.layered(Hamming(cost=np.round(cost)).bind(3))
     with pytest.raises(ValueError, match="common unit"):
         structure.argmax_by_loss(x, np.arange(1), np.zeros(structure.dim), augment)
 
@@ -250,6 +252,19 @@ def test_unseen_features_are_ignored():
     structure = Chain().bind([[{"w": "a"}, {"w": "b"}]], [["x", "y"]])
     x = structure.encode([[{"w": "new", "other": 3.0}, {"w": "b"}]])
     assert np.diff(x.vectors.ptr).tolist() == [0, 1]
+
+
+def test_lists_dicts_and_mixed_tokens_give_the_same_matrix():
+    lists = [[["a", "b"], ["b", "b", "c"]], [["a"]]]
+    dicts = [[{"a": 1, "b": True}, {"b": 2.0, "c": 1}], [{"a": 1.0}]]
+    mixed = [[("a", "b"), {"b": 2, "c": True}], [{"a"}]]
+    rows = []
+    for X in (lists, dicts, mixed):
+        structure = Chain().bind(X, [[0, 1], [0]])
+        rows.append(structure.encode([*X, [["zz"]]] if X is lists else X).vectors.csr())
+    for other in rows[1:]:
+        assert (rows[0][:3] != other).nnz == 0
+    assert rows[0].shape == (4, 3)
 
 
 def test_nested_dicts_follow_crfsuite():

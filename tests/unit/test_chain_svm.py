@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.pipeline import Pipeline
 
@@ -143,6 +143,14 @@ def test_options_train_to_the_tolerance(options):
     assert model.result_.converged
     assert model.result_.certificate == "exact"
     assert model.score(X, y) == 1.0
+
+
+def test_slack_rescaling_without_a_common_unit_is_a_bound():
+    weight = {"O": np.pi / 4, "B-LOC": np.e / 2}
+    model = ChainSVM(C=1.0, class_weight=weight, rescaling="slack")
+    with pytest.warns(ConvergenceWarning, match="what inference leaves"):
+        model.fit(X, y)
+    assert model.result_.certificate == "bound"
 
 
 def test_sample_weight_of_zero_removes_a_sequence():

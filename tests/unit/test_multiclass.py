@@ -1,18 +1,8 @@
 """MulticlassSVM: scikit-learn's contract, the formulations, output features, errors."""
 
-import pickle
 import warnings
 
-import numpy as np
-import pytest
-import scipy.sparse as sp
-from sklearn.base import clone
-from sklearn.datasets import load_digits, load_iris
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
-from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from maxmargin import MulticlassSVM

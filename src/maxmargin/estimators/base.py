@@ -28,6 +28,7 @@ from maxmargin.formulations import Formulation
 from maxmargin.losses import named_loss
 from maxmargin.problem import CHUNK, Problem
 from maxmargin.solvers.base import Result, Solver, Status
+from maxmargin.solvers.cccp import CCCP
 from maxmargin.solvers.choose import choose
 from maxmargin.structures.base import Structure
 
@@ -53,6 +54,9 @@ class StructuredEstimator(PathMixin, StreamMixin, BaseEstimator):
     warm_start: bool
     callbacks: Any
     verbose: int
+    restarts: int = 1  # hidden parts: starts, initial weights,
+    init: Any = None
+    given: bool = False  # and whether y already has hidden parts to start from
 
     structure_: Structure
     coef_: Floats
@@ -90,10 +94,7 @@ class StructuredEstimator(PathMixin, StreamMixin, BaseEstimator):
         self, structure: Structure, x: Any, truth: Ragged, sample_weight: Any
     ) -> Any:
         problem = self._problem(structure, x, truth, sample_weight)
-        solver = choose(
-            self.solver, problem, tol=self.tol, max_iter=self.max_iter,
-            max_time=self.max_time, seed=seed_of(self.random_state),
-        )  # fmt: skip
+        solver = self._solver(problem)
         warm = getattr(self, "_state", None) if self.warm_start else None
         self.structure_ = structure
         try:
@@ -125,6 +126,16 @@ class StructuredEstimator(PathMixin, StreamMixin, BaseEstimator):
             penalties_of(self.C, sample_weight, truth.n),
             self._engine(),
         )
+
+    def _solver(self, problem: Problem) -> Any:
+        """The trainer; outputs with hidden parts are completed in turns with it."""
+        inner = choose(
+            self.solver, problem, tol=self.tol, max_iter=self.max_iter,
+            max_time=self.max_time, seed=seed_of(self.random_state),
+        )  # fmt: skip
+        if "complete" not in problem.structure.provides:
+            return inner
+        return CCCP(inner, restarts=self.restarts, w=self.init, given=self.given)
 
     def _loss(self, structure: Structure) -> Any:
         """The loss asked for, not yet bound."""

@@ -47,15 +47,34 @@ def whole_costs(table: Floats) -> Ints:
     positive = table[table > 0]
     if len(positive) == 0:
         return np.zeros(table.shape, np.int64)
+    parts = _parts(positive)
+    if not parts:
+        raise ValueError(
+            "the costs are not multiples of a common unit, so outputs cannot be "
+            "layered by their loss: round the costs, or use rescaling='margin'"
+        )
+    return np.rint(table / (positive.min() / parts)).astype(np.int64)
+
+
+def have_unit(table: Floats) -> bool:
+    """Whether all costs are multiples of a common unit.
+
+    Examples
+    --------
+    >>> have_unit(np.array([0.5, 1.25])), have_unit(np.array([1.0, np.pi]))
+    (True, False)
+    """
+    positive = table[table > 0]
+    return len(positive) == 0 or _parts(positive) > 0
+
+
+def _parts(costs: Floats) -> int:
+    """Units in the smallest cost; 0 if there is no common unit."""
     for parts in range(1, PARTS + 1):
-        units = table / (positive.min() / parts)
-        whole = np.rint(units)
-        if np.abs(units - whole).max() < 1e-9 * max(1.0, whole.max()):
-            return whole.astype(np.int64)
-    raise ValueError(
-        "the costs are not multiples of a common unit, so outputs cannot be layered by "
-        "their loss: round the costs, or use rescaling='margin'"
-    )
+        units = costs / (costs.min() / parts)
+        if np.abs(units - np.rint(units)).max() < 1e-9 * units.max():
+            return parts
+    return 0
 
 
 def best_by_cost(

@@ -101,9 +101,10 @@ class Result:
     primal, dual, gap : float
         Objective at w, best lower bound, and (primal - dual) / primal.
     certificate : str
-        "exact", or "bound" where inference or slack rescaling only bounds the slack:
-        primal and gap are then upper bounds; or "reduced" where they are those of the
-        problem over the outputs found so far (summed error; see `notes`).
+        "exact"; "relaxed" where answers may be fractional; "bound" where inference or
+        slack rescaling only bounds the slack: primal and gap are then upper bounds; or
+        "reduced" where they are those of the problem over the outputs found so far
+        (summed error; see `notes`).
     oracle_calls, planes, iterations : int
         Examples asked about, planes held at the end, steps made.
     seconds : float
@@ -253,10 +254,9 @@ class _Run:
             if state.gap() <= self.solver.tol:
                 self.status = Status.CONVERGED
         w = state.best_w if state.best_w is not None else state.w
-        certificate = "exact" if self.problem.exact else "bound"
         return Result(
             w, self.status, state.primal, state.dual, state.gap(),
-            state.extra.get("certificate", certificate), state.oracle_calls,
+            state.extra.get("certificate", self.problem.certificate), state.oracle_calls,
             state.planes, len(self.rows), time.perf_counter() - self.begin,
             self._history(), dict(state.extra.get("notes", {})),
         )  # fmt: skip

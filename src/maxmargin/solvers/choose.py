@@ -19,6 +19,7 @@ from maxmargin.solvers.n_slack import NSlack, NSlackBlock
 from maxmargin.solvers.one_slack import OneSlack
 from maxmargin.solvers.sdcd import SDCD
 from maxmargin.solvers.sdm import SDM
+from maxmargin.solvers.smo import Smo
 from maxmargin.solvers.subgradient import Subgradient
 
 SOLVERS: dict[str, type[Solver]] = {
@@ -26,6 +27,7 @@ SOLVERS: dict[str, type[Solver]] = {
     "n-slack": NSlack,
     "n-slack-block": NSlackBlock,
     "one-slack": OneSlack,
+    "smo": Smo,
     "sdm": SDM,
     "bcfw": BCFW,
     "subgradient": Subgradient,
@@ -55,7 +57,9 @@ def choose(solver: Any, problem: Problem, **settings: Any) -> Solver:
     if solver in ("block-dual", "sdcd") and _enumerable(problem):
         return Enumerated(**settings)
     if solver == "auto":
-        return Auto(**settings)
+        if "factored-only" not in problem.structure.provides:
+            return Auto(**settings)
+        solver = "smo"
     if solver not in SOLVERS:
         names = ", ".join(repr(k) for k in ("auto", *SOLVERS))
         raise ValueError(f"solver={solver!r} is not known: choose from {names}")

@@ -52,14 +52,18 @@ class NSlack(Solver):
 
     def start(self, problem: Problem, warm: Any = None) -> WorkingSets:
         """Empty working sets, or those of an earlier run."""
-        start = 0.1 if self.epsilon is None else self.epsilon
+        epsilon = 0.1
         blocks = PlaneBlocks(problem.n, problem.dim, problem.dual_set, self.most)
         if isinstance(warm, WorkingSets) and warm.blocks.n == problem.n:
-            blocks = warm.blocks
+            blocks, epsilon = warm.blocks, warm.epsilon
             blocks.rescale(problem.dual_set, blocks.dual_set.growth(problem.dual_set))
         w = blocks.weights()
-        state = WorkingSets(w, blocks=blocks, epsilon=start)
-        state.dual, state.planes = blocks.dual(w), blocks.planes
+        if self.epsilon is not None:
+            epsilon = self.epsilon
+        state = WorkingSets(w, blocks=blocks, epsilon=epsilon)
+        if blocks.planes:  # optimal for another C, perhaps
+            self.optimise_all(problem, state)
+        state.dual, state.planes = blocks.dual(state.w), blocks.planes
         return state
 
     def step(self, problem: Problem, state: WorkingSets) -> None:  # type: ignore[override]

@@ -79,14 +79,17 @@ class OneSlack(Solver):
         before = state.dual
         self._add(state, cut.a, cut.b)
         upper = np.inf if hard else 1.0
-        state.alpha = maximise(state.gram, state.b, state.alpha, upper)
+        hopeless = 0.5e8 / max(float(state.gram.diagonal().max()), 1e-300)
+        state.alpha = maximise(
+            state.gram, state.b, state.alpha, upper, enough=hopeless if hard else np.inf
+        )
         state.idle = np.where(state.alpha > 0, 0, state.idle + 1)
         self._prune(state)
         state.w = self._weights(problem.dim, state)
         state.dual = float(state.b @ state.alpha) - 0.5 * float(state.w @ state.w)
         state.planes = len(state.b)
         state.fresh = False
-        if hard and 2.0 * state.dual * state.gram.diagonal().max() > 1e8:
+        if hard and state.dual > hopeless:
             state.status = Status.NOT_SEPARABLE
         small = state.dual - before <= 1e-14 * abs(state.dual)
         state.stalls = state.stalls + 1 if small and height <= held * (1 + 1e-9) else 0

@@ -171,6 +171,36 @@ class PlaneBlocks:
         for i in range(self.n):
             s.alpha[s.first[i] : s.first[i] + s.count[i]] *= factor[i]
 
+    def shift(self, ids: Ints, change: Rows, scaled: bool) -> None:
+        """Other true outputs: add `change` to every plane of each example in `ids`.
+
+        With scaled planes (slack rescaling) b times it. Heights b, alpha and the dual
+        set stay; what w becomes, `weights` tells.
+        """
+        s = self._store
+        for q, i in enumerate(ids):
+            m, f = int(s.count[i]), int(s.first[i])
+            if m == 0:
+                continue
+            rows, b, alpha = loops.planes_of(s, i)
+            idx, val = change.idx[slice(*change.ptr[q : q + 2])], change.val
+            val = val[slice(*change.ptr[q : q + 2])]
+            alpha, idle = alpha.copy(), s.idle[f : f + m].copy()
+            s.count[i], s.width[i] = 0, 0
+            for j in range(m):
+                own = slice(*rows[0][j : j + 2])
+                plane_idx = np.concatenate((rows[1][own], idx))
+                plane_val = np.concatenate(
+                    (rows[2][own], val * b[j] if scaled else val)
+                )
+                self._reserve(np.array([i]), np.array([len(plane_idx)]))
+                s = self._store
+                loops.insert(
+                    s, self._scratch, self._space, i, 0, len(plane_idx), plane_idx,
+                    plane_val, b[j],
+                )  # fmt: skip
+                s.alpha[s.first[i] + j], s.idle[s.first[i] + j] = alpha[j], idle[j]
+
     def extend(self, dual_set: DualSet) -> None:
         """More examples, without planes so far, after those at hand."""
         new, old = len(dual_set.upper), self.dual_set

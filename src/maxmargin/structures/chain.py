@@ -22,7 +22,6 @@ from itertools import pairwise
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-import scipy.sparse as sp
 
 from maxmargin.arrays import Floats, Ints, Labels, Ragged, Rows, Vectors
 from maxmargin.inference import chains
@@ -32,6 +31,7 @@ from maxmargin.structures.base import (
     Augment,
     Found,
     Layers,
+    Loss,
     Parts,
     Structure,
 )
@@ -43,16 +43,16 @@ from maxmargin.structures.chain_features import (
 )
 from maxmargin.structures.chain_names import WeightNames
 from maxmargin.structures.chain_oracle import best, join, tables
-from maxmargin.structures.schemes import check_truth, legal_scores
+from maxmargin.structures.schemes import check_truth, forced_labels, legal_scores
 from maxmargin.structures.tokens import (
     gather,
+    is_sparse,
     matrix_of,
     vectors_of,
     vocabulary,
     windowed,
 )
 
-DENSE = 0.3  # share of non-zeros above which dense rows are faster
 _NO_LABELS, _NO_COST = np.empty(0, np.int32), np.empty((0, 0))
 _NOTHING = np.empty(0)
 
@@ -140,7 +140,7 @@ class Chain(Structure):
             columns = len(names)
         else:
             columns = tokens.matrix.shape[1]
-            sparse = _is_sparse(tokens.matrix)
+            sparse = is_sparse(tokens.matrix)
         legal = legal_scores(labels, self.scheme, self.allowed)
         layout = layout_of(
             len(labels),
@@ -210,24 +210,7 @@ class Chain(Structure):
 
     def constrain(self, x: Tokens, forced: Sequence[Any]) -> Tokens:
         """Force labels: per sequence {token: label}, or a list with None where free."""
-        where = {label: k for k, label in enumerate(self.labels)}
-        out = np.full(x.vectors.n, -1, np.int32)
-        if len(forced) != x.n:
-            raise ValueError(f"forced has {len(forced)} entries for {x.n} sequences")
-        for i, row in enumerate(forced):
-            size = int(x.ptr[i + 1] - x.ptr[i])
-            items = row.items() if isinstance(row, dict) else enumerate(row or ())
-            for t, label in items:
-                if label is None:
-                    continue
-                if not 0 <= t < size:
-                    raise ValueError(f"sequence {i} has no token {t} to force")
-                if label not in where:
-                    raise ValueError(
-                        f"sequence {i}, token {t}: unknown label {label!r}"
-                    )
-                out[x.ptr[i] + t] = where[label]
-        return x._replace(forced=out)
+        return x._replace(forced=forced_labels(self.labels, x.ptr, forced))
 
     def features(self, x: Tokens, ids: Ints, labels: Ragged) -> Rows:
         """psi(x_i, y)."""
@@ -285,12 +268,16 @@ class Chain(Structure):
         )  # fmt: skip
         return Answer(labels, Rows(*dpsi), delta, slack)
 
+    def layered(self, loss: Loss) -> bool:
+        """Costs must be multiples of a common unit."""
+        return loss.form == "zero-one" or chains.have_unit(loss.table)
+
     def argmax_by_loss(
         self, x: Tokens, ids: Ints, w: Floats, augment: Augment
     ) -> Layers:
         """Best labels for each attainable value of the loss."""
         truth = augment.truth.take(ids)
-        scores = self._tables(x, ids, w)
+        scores = self.tables(x, ids, w)
         if augment.loss.form == "zero-one":
             units, most = 1 - np.eye(len(self.labels), dtype=np.int64), 1
         else:
@@ -304,7 +291,7 @@ class Chain(Structure):
         self, x: Tokens, ids: Ints, w: Floats, k: int, augment: Augment | None = None
     ) -> Layers:
         """Find the k best label sequences, best first."""
-        scores = self._tables(x, ids, w)
+        scores = self.tables(x, ids, w)
         if augment is not None:
             if augment.loss.form == "zero-one":
                 raise ValueError("nbest adds losses of form 'table' only")
@@ -323,7 +310,7 @@ class Chain(Structure):
 
     def max_marginals(self, x: Tokens, ids: Ints, w: Floats) -> Floats:
         """(tokens of the ids, K): score of the best sequence with that label there."""
-        return chains.max_marginals(self._tables(x, ids, w))
+        return chains.max_marginals(self.tables(x, ids, w))
 
     def label_count(self) -> int:
         """K."""
@@ -386,7 +373,8 @@ class Chain(Structure):
         sides = start, data, *other
         return Rows(*differences(v.ptr, v.idx, v.val, x.ptr, ids, *size, *sides))
 
-    def _tables(self, x: Tokens, ids: Ints, w: Floats) -> chains.Tables:
+    def tables(self, x: Tokens, ids: Ints, w: Floats) -> chains.Tables:
+        """All scores of the sequences, for inference on tables."""
         parts = tables(*self._loop_inputs(x, ids, w))
         ends = *self._join(w), len(self.labels), self.order
         return chains.Tables(*(*parts, *ends))
@@ -402,12 +390,6 @@ class Chain(Structure):
         score = value[best]
         _check_possible(ids, score)
         return Found(layers.labels.take(best), score, score)
-
-
-def _is_sparse(matrix: Any) -> bool:
-    if sp.issparse(matrix):
-        return True
-    return matrix.size == 0 or np.count_nonzero(matrix) < DENSE * matrix.size
 
 
 def _some(rows: Ragged, ids: Ints) -> Ragged:

@@ -4,6 +4,14 @@
     loss(y, y_hat) -> Delta >= 0
     argmax(w, x, y=None) -> argmax_yhat <w, psi(x, yhat)> [+ loss(y, yhat)]
 
+With hidden parts, one more, and outputs that carry them, say as pairs (y, h):
+
+    complete(w, x, y) -> the output with y's visible part that scores highest
+
+`complete` may be given an output without a hidden part (as the user has it) or with
+one; the loss must not depend on the hidden part of its first argument. If the object
+has no attribute `dim`, it is first called with w = None: any hidden part will do.
+
 An output may be any picklable object: its encoded row holds the bytes of its pickle,
 so it can be stored and sent like the rows of any other structure. The pickles never
 leave the process group that made them and are never read from files.
@@ -63,9 +71,18 @@ class OwnStructure(Structure):
     dim: int = 0
     losses: ClassVar[tuple[str, ...]] = ("own",)
 
+    @property
+    def provides(self) -> tuple[str, ...]:  # type: ignore[override]
+        """`complete`, if the object has it."""
+        return ("complete",) if callable(getattr(self.owner, "complete", None)) else ()
+
     def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
         """Know the length of psi."""
-        return replace(self, dim=_as_rows([self.owner.joint_feature(X[0], Y[0])])[1])
+        dim = getattr(self.owner, "dim", None)
+        if dim is None:
+            y = self.owner.complete(None, X[0], Y[0]) if self.provides else Y[0]
+            dim = _as_rows([self.owner.joint_feature(X[0], y)])[1]
+        return replace(self, dim=int(dim))
 
     def encode(self, X: Sequence[Any]) -> Objects:
         """Keep the objects."""
@@ -116,6 +133,13 @@ class OwnStructure(Structure):
             score[q] = float(psi.dot(w)[0]) + gain
             rows.append(_pickle(best))
         return Found(Ragged.pack(rows), score, score)
+
+    def complete(self, x: Objects, ids: Ints, w: Floats, truth: Ragged) -> Ragged:
+        """Hidden parts of the true outputs by the user's method."""
+        return Ragged.pack([
+            _pickle(self.owner.complete(w, x.items[i], _unpickle(truth.row(i))))
+            for i in ids
+        ])  # fmt: skip
 
 
 def as_structure(structure: Any) -> Structure:

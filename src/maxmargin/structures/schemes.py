@@ -1,4 +1,4 @@
-"""Which label may follow which: masks given, or read off BIO and BIOES label names.
+"""Which label may follow which, and which must stand: masks, BIO and BIOES names.
 
 A mask is kept as one flat array of 0 (legal) and -inf (illegal) that is added to the
 scores: K * K transitions, then K first labels, then K last labels.
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.arrays import Floats, Ragged
+from maxmargin.arrays import Floats, Ints, Labels, Ragged
 
 SCHEMES = ("bio", "bioes")
 Mask = NDArray[np.bool_]
@@ -89,6 +89,29 @@ def _scheme_mask(labels: Sequence[Hashable], scheme: str) -> tuple[Mask, Mask, M
     first = np.array([head not in inside for head, _ in parts], bool)
     last = np.array([scheme == "bio" or head not in "BI" for head, _ in parts], bool)
     return mask, first, last
+
+
+def forced_labels(
+    labels: Sequence[Hashable], ptr: Ints, forced: Sequence[Any]
+) -> Labels:
+    """Number of the label that must stand at each token, -1 where it is free."""
+    where = {label: k for k, label in enumerate(labels)}
+    out = np.full(int(ptr[-1]), -1, np.int32)
+    if len(forced) != len(ptr) - 1:
+        raise ValueError(
+            f"forced has {len(forced)} entries for {len(ptr) - 1} sequences"
+        )
+    for i, row in enumerate(forced):
+        items = row.items() if isinstance(row, dict) else enumerate(row or ())
+        for t, label in items:
+            if label is None:
+                continue
+            if not 0 <= t < ptr[i + 1] - ptr[i]:
+                raise ValueError(f"sequence {i} has no token {t} to force")
+            if label not in where:
+                raise ValueError(f"sequence {i}, token {t}: unknown label {label!r}")
+            out[ptr[i] + t] = where[label]
+    return out
 
 
 def check_truth(labels: Sequence[Hashable], legal: Floats, truth: Ragged) -> None:

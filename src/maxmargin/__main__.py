@@ -1,0 +1,7 @@
+"""`python -m maxmargin`."""
+
+import sys
+
+from maxmargin.cli.main import main
+
+sys.exit(main())
