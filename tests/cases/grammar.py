@@ -5,6 +5,7 @@ from operator import eq as same
 
 from maxmargin.losses import BracketF1, BracketHamming, ZeroOne
 from maxmargin.structures.grammar import Grammar
+import itertools
 
 __all__ = ["LOSSES", "PRUNED", "outputs", "same", "tiny"]
 LOSSES = [ZeroOne(), BracketF1(), BracketHamming(), BracketHamming(normalize=True)]
@@ -23,8 +24,7 @@ def random_tree(rng, words, depth=0):
     cuts = sorted(rng.choice(len(words) - 1, parts - 1, replace=False) + 1)
     bounds = [0, *map(int, cuts), len(words)]
     children = [
-        random_tree(rng, words[a:b], depth + 1)
-        for a, b in zip(bounds[:-1], bounds[1:], strict=True)
+        random_tree(rng, words[a:b], depth + 1) for a, b in itertools.pairwise(bounds)
     ]
     return (label, *children)
 

@@ -13,6 +13,7 @@ from typing import Any
 from maxmargin.inference.chart import NODE
 from maxmargin.structures.binarise import Node, Shape, binarise, restore
 from maxmargin.structures.productions import Productions, unary_chains
+import itertools
 
 Tree = Any  # a leaf `str`, or a node `(label, child, ...)`
 Token = tuple[str, str]  # word, tag
@@ -74,7 +75,7 @@ def tree_row(i: int, tree: Node, grammar: Productions, lexical: bool) -> list[in
         rule = grammar.root[number[tree.symbol]]
         row = [tree.start, tree.end, tree.end, rule, -1]
         for chain in unary_chains(tree):
-            for node, below in zip(chain[:-1], chain[1:], strict=True):
+            for node, below in itertools.pairwise(chain):
                 a = number[node.symbol]
                 rule = grammar.unary[a, number[below.symbol]]
                 row += [node.start, node.end, node.end, rule, int(label[a])]
