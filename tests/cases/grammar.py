@@ -1,11 +1,11 @@
 """A grammar read off a few random trees, and all trees of its sentences."""
 
+import itertools
 from functools import cache
 from operator import eq as same
 
 from maxmargin.losses import BracketF1, BracketHamming, ZeroOne
 from maxmargin.structures.grammar import Grammar
-import itertools
 
 __all__ = ["LOSSES", "PRUNED", "outputs", "same", "tiny"]
 LOSSES = [ZeroOne(), BracketF1(), BracketHamming(), BracketHamming(normalize=True)]

@@ -12,6 +12,7 @@ stands for all words of its shape, so that new words have tags.
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -21,7 +22,6 @@ import numpy as np
 from maxmargin.arrays import Labels, pointers
 from maxmargin.inference.chart import Rules
 from maxmargin.structures.binarise import Node, Symbol
-import itertools
 
 Pair = tuple[int, int]
 Triple = tuple[int, int, int]

@@ -7,13 +7,13 @@ The first node is the root rule; tags that are given have no node.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from maxmargin.inference.chart import NODE
 from maxmargin.structures.binarise import Node, Shape, binarise, restore
 from maxmargin.structures.productions import Productions, unary_chains
-import itertools
 
 Tree = Any  # a leaf `str`, or a node `(label, child, ...)`
 Token = tuple[str, str]  # word, tag
