@@ -100,11 +100,13 @@ class Formulation:
 
     def dual_set(self, C: Floats) -> DualSet:
         """Bounds and ridge for examples with penalties C (n,)."""
-        infinite, zero = np.full(len(C), np.inf), np.zeros(len(C))
+        zero, counts = np.zeros(len(C)), C > 0  # without weight, alpha stays zero
         if self.penalty == "hard":
-            return DualSet(infinite, zero, False)
+            return DualSet(np.where(counts, np.inf, 0.0), zero, False)
         if self.penalty == "squared":
-            return DualSet(infinite, 1.0 / np.maximum(C, 1e-100), False)
+            ridge = 1.0 / np.where(counts, C, 1.0)
+            upper = np.where(counts, np.inf, 0.0)
+            return DualSet(upper, np.where(counts, ridge, 0.0), False)
         return DualSet(np.array(C, dtype=np.float64), zero, self.penalty == "summed")
 
     def cost(self, C: Floats, slack: Floats) -> Floats:

@@ -93,7 +93,7 @@ class BlockDual(Solver):
         else:
             gap, rise, work = self._pass(problem, state)
         rise = self._sweep(problem, state, gap, rise, work)
-        if np.isinf(problem.dual_set.upper[0]):
+        if np.isinf(problem.dual_set.upper).any():
             state.blocks.stretch(state.w)
         state.fresh = False
         state.dual = state.blocks.dual(state.w)
