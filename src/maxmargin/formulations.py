@@ -45,7 +45,9 @@ class DualSet(NamedTuple):
     def growth(self, new: DualSet) -> Floats:
         """Factor on alpha of each example that carries it over to another C."""
         if np.isfinite(self.upper).all() and np.isfinite(new.upper).all():
-            return new.upper / np.maximum(self.upper, 1e-100)
+            return np.where(
+                self.upper > 0, new.upper / np.maximum(self.upper, 1e-300), 0.0
+            )
         if (self.ridge > 0).all() and (new.ridge > 0).all():
             return self.ridge / new.ridge
         return np.ones(len(new.upper))
