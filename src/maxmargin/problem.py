@@ -88,7 +88,9 @@ class Problem:
     def __post_init__(self) -> None:
         """SVM0, SVM1 and SVM2 proper are margin rescaling with the zero-one loss."""
         if self.formulation.rescaling is None or self.formulation.penalty == "hard":
-            object.__setattr__(self, "loss", ZeroOne(self.structure.label_count()))
+            own = getattr(self.loss, "zero_one", None)
+            loss = own() if own else ZeroOne(self.structure.label_count())
+            object.__setattr__(self, "loss", loss)
         if self.loss.form not in self.structure.losses:
             name = type(self.structure).__name__
             raise ValueError(
