@@ -39,8 +39,8 @@ def best_other(tables: Tables, graphs: Plan, method: str, given: Labels) -> Best
     trees = np.flatnonzero(same & (graphs.kind == FOREST))
     if len(trees):
         where = spans(tables.node_ptr, trees)[0]
-        part = _on_forests(tables.take(trees), given[where])
-        labels[where], score[trees], bound[trees] = part
+        found = _on_forests(tables.take(trees), given[where])
+        labels[where], score[trees], bound[trees] = found
     rest = np.flatnonzero(same & ~exact & (graphs.kind != FOREST))
     if len(rest):
         where = spans(tables.node_ptr, rest)[0]
@@ -50,9 +50,9 @@ def best_other(tables: Tables, graphs: Plan, method: str, given: Labels) -> Best
         score[rest] = np.where(exists, part.score(flipped), -np.inf)
         bound[rest] = np.where(exists, bound[rest], -np.inf)
     for g in np.flatnonzero(exact):
-        where = slice(tables.node_ptr[g], tables.node_ptr[g + 1])
-        labels[where], score[g] = _by_classes(
-            tables.take([g]), graphs.take(np.array([g])), given[where]
+        own = slice(tables.node_ptr[g], tables.node_ptr[g + 1])
+        labels[own], score[g] = _by_classes(
+            tables.take([g]), graphs.take(np.array([g])), given[own]
         )
         bound[g] = score[g]
     return Best(labels, score, bound)
