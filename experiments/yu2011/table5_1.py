@@ -35,7 +35,8 @@ NOTES = [
     "intergenic ones at C / 50; here 282 origins of one species against 1128 windows "
     "of the same chromosomes, so 20 % is the error of saying no to all.",
     "As in the thesis the Gibbs sampler's threshold is the best one on the test fold. "
-    "C and the order of the background are chosen on the fold after the test fold; the seed by the lowest objective.",
+    "C and the order of the background are chosen on the fold after the test fold; the "
+    "seed by the lowest objective.",
     "Uniform places to start from, as in the thesis, end in runs of T here (yeast is "
     "rich in A and T); the second latent row starts from places drawn by Gibbs "
     "sampling, MotifSVM's default.",
@@ -138,8 +139,8 @@ def fitted(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = MotifSVM(
-            length, order, True, C, restarts=1, sweeps=sweeps, tol=0.01, random_state=seed,
-            max_time=120.0,
+            length, order, True, C, restarts=1, sweeps=sweeps, tol=0.01,
+            random_state=seed, max_time=120.0,
         )  # fmt: skip
         return model.fit(X.tolist(), y)
 
