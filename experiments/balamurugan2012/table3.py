@@ -58,7 +58,7 @@ def run(data: Path, quick: bool = False, seed: int = 0) -> dict:
         for fold in folds:
             task = ocr(data, False, C=C, fold=fold, penalty="summed", bias=False)
             for method, (seconds, accuracy) in published.items():
-                row = run_one(task, method, 120.0 if quick else 600.0)
+                row = run_one(task, method, 90.0 if quick else 600.0)
                 rows.append({
                     "C": C, "fold": fold, **row, "published_seconds": seconds[fold],
                     "published_accuracy": accuracy[fold],

@@ -43,7 +43,10 @@ def inside(rules, scores, words, gold, bonus, beam):
     base, top = np.full(symbols, -np.inf), np.full(symbols, -np.inf)
     seen = np.empty(symbols, np.int32)
     rule = scores.rule.copy()
-    own, match = np.empty(len(rules.chain_top)), np.empty(len(rules.chain_top), np.int64)
+    own, match = (
+        np.empty(len(rules.chain_top)),
+        np.empty(len(rules.chain_top), np.int64),
+    )
     hit = np.zeros(rules.labels, np.int64)
     for j in range(1, n + 1):
         for i in range(j - 1, -1, -1):
@@ -192,7 +195,10 @@ def forest(rules, scores, words, gold, bonus, where, ptr, symbol, value, floor):
     n = len(words.ptr) - 1
     out = np.full((len(symbol), 2), -np.inf)  # base, top
     number = np.zeros((len(symbol), 2), np.int64)
-    own, match = np.empty(len(rules.chain_top)), np.empty(len(rules.chain_top), np.int64)
+    own, match = (
+        np.empty(len(rules.chain_top)),
+        np.empty(len(rules.chain_top), np.int64),
+    )
     hit = np.zeros(rules.labels, np.int64)
     count = np.array([1, 0])  # nodes, edges
     edge, worth = np.empty((256, 8), np.int32), np.empty(256)
@@ -202,7 +208,20 @@ def forest(rules, scores, words, gold, bonus, where, ptr, symbol, value, floor):
             out[q, 1] = scores.root[a]
             one = _number(count, number, q, TOP)
             edge, worth = _roomy(edge, worth, count)
-            _note(edge, worth, count, ZERO, one, NIL, ROOT, np.int64(a), n, ZERO, ZERO, out[q, 1])
+            _note(
+                edge,
+                worth,
+                count,
+                ZERO,
+                one,
+                NIL,
+                ROOT,
+                np.int64(a),
+                n,
+                ZERO,
+                ZERO,
+                out[q, 1],
+            )
     for j in range(n, 0, -1):
         for i in range(j):
             c = span(i, j)

@@ -178,7 +178,18 @@ def strata(node, outer, edge, value, bonus, floor, most_match, most_miss, shift)
         high_m = high_e = np.int64(-1)
         for t in range(start, stop):
             m, e = _spread(
-                edge, value, t, first, last, point, score, bonus, least, shift, grid, how
+                edge,
+                value,
+                t,
+                first,
+                last,
+                point,
+                score,
+                bonus,
+                least,
+                shift,
+                grid,
+                how,
             )
             high_m, high_e = max(high_m, m), max(high_e, e)
         while len(point) < size + (high_m + 1) * (high_e + 1):
@@ -211,10 +222,13 @@ def _spread(edge, value, t, first, last, point, score, bonus, least, shift, grid
             if q >= 0:
                 m, e, s = m + point[q, 0], e + point[q, 1], s + score[q]
             at = e + shift
-            if s + bonus.match * m + bonus.bracket * (m + e) > least and s > grid[m, at]:
+            if (
+                s + bonus.match * m + bonus.bracket * (m + e) > least
+                and s > grid[m, at]
+            ):
                 grid[m, at] = s
                 how[m, at, 0], how[m, at, 1], how[m, at, 2] = t, p, q
-                high_m, high_e = max(high_m, m), max(high_e, at)
+                high_m, high_e = max(high_m, m), max(high_e, at)  # type: ignore[assignment]
     return high_m, high_e
 
 

@@ -220,8 +220,8 @@ class _Run:
 
     def _carry(self, old: Problem, truth: Ragged, moved: Ints) -> None:
         """Move the planes of examples whose completion changed."""
-        if not isinstance(self.state, BlockState) or old.parts() is not None:
-            self.state = None
+        if not isinstance(self.state, BlockState) or self.problem.parts() is not None:
+            self.state = None  # planes in parts do not move with the truth
             return
         features = self.problem.structure.features
         change = features(old.x, moved, truth.take(moved)).minus(

@@ -83,7 +83,9 @@ class Anchors:
         """Whether the length of spans matters."""
         return "length" in self.templates
 
-    def bind(self, sentences: Sequence[Sequence[tuple[str, str]]], rare: int) -> Anchors:
+    def bind(
+        self, sentences: Sequence[Sequence[tuple[str, str]]], rare: int
+    ) -> Anchors:
         """Know the values that occur; sentences are lists of (word, tag)."""
         count = Counter(word for sentence in sentences for word, _ in sentence)
         words = frozenset(word for word, n in count.items() if n > rare)
@@ -164,7 +166,7 @@ def check_templates(templates: Sequence[str]) -> None:
             )
 
 
-def length_bin(length: Labels) -> Labels:
+def length_bin(length: np.ndarray) -> Labels:
     """Bin of a span's length: 1, 2, 3, 4, 5-6, 7-10, 11-20, more."""
     return LENGTHS[np.minimum(length, len(LENGTHS) - 1)]
 

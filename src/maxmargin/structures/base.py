@@ -146,6 +146,7 @@ class Structure(ABC):
     def layered(self, loss: Loss) -> bool:
         """Whether `argmax_by_loss` can tell the values of this loss apart."""
         return "argmax_by_loss" in self.provides
+
     @property
     def certificate(self) -> str:
         """What `Found.bound` is worth: "exact", "relaxed" or "bound"."""

@@ -109,7 +109,7 @@ class Grammar(Structure):
     dim: int = 0
 
     losses: ClassVar[tuple[str, ...]] = ("zero-one", "brackets-f1", "brackets-hamming")
-    provides: ClassVar[tuple[str, ...]] = ("argmax_by_loss", "nbest")
+    provides = ("argmax_by_loss", "nbest")
 
     def bind(self, X: Sequence[Any], Y: Sequence[Tree]) -> Grammar:
         """Read the rules off the trees Y of the sentences X."""
@@ -311,7 +311,10 @@ class Grammar(Structure):
         best = max(own.root, key=lambda a: own.count[own.root[a]])
         tags = [a for a, s in enumerate(own.symbols) if s.tag]
         if self._lexical:
-            often = [sum(own.count[r] for (t, _), r in own.lexical.items() if t == a) for a in tags]
+            often = [
+                sum(own.count[r] for (t, _), r in own.lexical.items() if t == a)
+                for a in tags
+            ]
             common = own.symbols[tags[int(np.argmax(often))]].label
         else:
             common = ""

@@ -21,7 +21,7 @@ import numpy as np
 
 from maxmargin.arrays import Floats, Labels
 from maxmargin.inference import cky
-from maxmargin.inference import forest as trees
+from maxmargin.inference import parse_forest as trees
 from maxmargin.inference.chart import (
     NOTHING,
     Bonus,
@@ -130,9 +130,7 @@ def best_f1(
     if sentence.best(chart) + weight <= reach + _slip(reach):
         return answer
     forest = sentence.forest(gold, bonus, chart, reach - weight - _slip(reach))
-    counts, score, ptr, path = trees.strata(
-        *forest, bonus, reach - weight, g, most, 0
-    )
+    counts, score, ptr, path = trees.strata(*forest, bonus, reach - weight, g, most, 0)
     total = score + weight * loss.of_counts(counts[:, 0], counts[:, 1], g)
     if len(total) and total.max() > reach:
         at = int(np.argmax(total))
