@@ -328,6 +328,13 @@ def _bytes(sizes: Ints) -> float:
     return float(sizes @ np.array([PER_SLOT, PER_GRAM, PER_SUPPORT, PER_ENTRY]))
 
 
+def thin(state: Any, patience: int = 3) -> None:
+    """Drop planes without weight from a state that a run at another C goes on from."""
+    blocks = getattr(state, "blocks", None)
+    if isinstance(blocks, PlaneBlocks):
+        blocks.forget_idle(patience)
+
+
 def growth(old: DualSet, new: DualSet) -> Floats:
     """By how much alpha may grow when C changes; 1 where the two do not compare."""
     if np.isfinite(old.upper).all() and np.isfinite(new.upper).all():
