@@ -200,7 +200,7 @@ class NetworkSVM(StructuredEstimator):
             raise ValueError("the gamma-margin curve is computed on forests only")
         x = self.structure_.encode(X)
         truth = self.structure_.encode_labels(x, y)
-        loss = Hamming().bind(self.structure_.label_count())
+        loss: Any = Hamming().bind(self.structure_.label_count())
         augment = Augment(truth, loss, np.ones(truth.n))
         layers = self.structure_.argmax_by_loss(  # type: ignore[attr-defined]
             x, np.arange(x.n), self.coef_, augment

@@ -11,7 +11,7 @@ still carry mass and score least, `room` is the mass that they can give.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from maxmargin.inference.decode import FOREST, NARROW, Plan
 from maxmargin.inference.tables import Tables, spans
 from maxmargin.jit import loop
 
-EMPTY = 1e-12  # of the mass: what rounding leaves
+EMPTY = 1e-10  # of the mass: what rounding leaves
 
 
 class Direction(NamedTuple):
@@ -35,7 +35,8 @@ class Direction(NamedTuple):
     def gain(self, tables: Tables, values: Floats) -> Floats:
         """Sum over nodes and labels of values * change, per graph."""
         owner = np.repeat(tables.graph_of_node(), tables.n_labels)
-        return np.bincount(owner, values * self.node, minlength=tables.n)
+        total = np.bincount(owner, values * self.node, minlength=tables.n)
+        return total.astype(np.float64)
 
 
 class Point:
@@ -104,10 +105,10 @@ class Point:
         room = self._room(ids, tables, up, down)
         _indicate(*_shape(tables), edge_ptr, up, 1.0, node, edge)
         _indicate(*_shape(tables), edge_ptr, down, -1.0, node, edge)
-        for g in np.flatnonzero(~found | (room <= 0.0)):
+        for g in np.flatnonzero(~found | (room <= 0.0)).tolist():
             self._whole(ids, tables, edge_ptr, g, up, node, edge)
             room[g] = 1.0
-        self._last = (up, down, found)
+        self._last: Any = (up, down, found)
         return Direction(node, edge_ptr, edge, room)
 
     def toward_relaxed(
@@ -139,6 +140,12 @@ class Point:
             where = spans(tables.node_ptr, narrow)[0]
             self._add_cliques(ids[narrow], part, up[where], by[narrow])
             self._add_cliques(ids[narrow], part, down[where], -by[narrow])
+
+    def scale(self, factor: float) -> None:
+        """All masses times a factor."""
+        self.mass = self.mass * factor
+        for part in (self.node, self.edge, self.clique):
+            part *= factor
 
     def _edge_ptr(self, ids: Ints) -> Ints:
         return spans(self.edge_ptr, spans(self.link_ptr, ids)[0])[1]

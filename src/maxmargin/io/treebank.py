@@ -37,7 +37,7 @@ class TreebankError(ValueError):
 
 
 def parse_trees(text: str, source: str = "<text>") -> Treebank:
-    """Trees of a text exactly as they are bracketed; see `strip_tree`.
+    r"""Trees of a text exactly as they are bracketed; see `strip_tree`.
 
     Examples
     --------

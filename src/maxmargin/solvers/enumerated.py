@@ -108,7 +108,7 @@ class Enumerated(Solver):
         order, rise, work = self._sweep_all(state, rng, closed)
         self._sweep_held(state, rng, closed, order, rise, work)
         state.fresh = False
-        if np.isinf(state.tables.upper[0]):
+        if np.isinf(state.tables.upper).any():
             _stretch(state)
             self._refresh(state)
         self._judge(problem, state, state.dual - before)

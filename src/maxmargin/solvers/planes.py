@@ -333,12 +333,3 @@ def thin(state: Any, patience: int = 3) -> None:
     blocks = getattr(state, "blocks", None)
     if isinstance(blocks, PlaneBlocks):
         blocks.forget_idle(patience)
-
-
-def growth(old: DualSet, new: DualSet) -> Floats:
-    """By how much alpha may grow when C changes; 1 where the two do not compare."""
-    if np.isfinite(old.upper).all() and np.isfinite(new.upper).all():
-        return np.where(old.upper > 0, new.upper / np.maximum(old.upper, 1e-300), 0.0)
-    if (old.ridge > 0).all() and (new.ridge > 0).all():
-        return old.ridge / new.ridge
-    return np.ones(len(new.upper))

@@ -17,7 +17,7 @@ import numpy as np
 from maxmargin.arrays import add_scores, fill_scores
 from maxmargin.jit import loop
 
-EMPTY = 1e-12  # of the mass: what rounding leaves
+EMPTY = 1e-10  # of the mass: what rounding leaves
 
 
 @loop

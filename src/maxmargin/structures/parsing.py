@@ -21,7 +21,7 @@ import numpy as np
 
 from maxmargin.arrays import Floats, Labels
 from maxmargin.inference import cky
-from maxmargin.inference import forest as trees
+from maxmargin.inference import parse_forest as trees
 from maxmargin.inference.chart import (
     NOTHING,
     Bonus,
