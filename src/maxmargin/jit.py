@@ -12,11 +12,9 @@ the calling file alone.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import numba
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 _plain = numba.njit(
     cache=True, nogil=True, error_model="numpy", fastmath={"contract", "nsz"}
@@ -29,11 +27,11 @@ _dense = numba.njit(
 )
 
 
-def loop(function: F) -> F:
+def loop(function: Callable[..., Any]) -> Any:
     """Compile `function` at its first call."""
-    return _plain(function)  # type: ignore[no-any-return]
+    return _plain(function)
 
 
-def dense_loop(function: F) -> F:
+def dense_loop(function: Callable[..., Any]) -> Any:
     """Compile `function` at its first call; its sums may be re-associated."""
-    return _dense(function)  # type: ignore[no-any-return]
+    return _dense(function)

@@ -88,7 +88,9 @@ class Problem:
     def __post_init__(self) -> None:
         """SVM0, SVM1 and SVM2 proper are margin rescaling with the zero-one loss."""
         if self.formulation.rescaling is None or self.formulation.penalty == "hard":
-            object.__setattr__(self, "loss", ZeroOne(self.structure.label_count()))
+            own = getattr(self.loss, "zero_one", None)
+            loss = own() if own else ZeroOne(self.structure.label_count())
+            object.__setattr__(self, "loss", loss)
         if self.loss.form not in self.structure.losses:
             name = type(self.structure).__name__
             raise ValueError(
@@ -115,6 +117,13 @@ class Problem:
     def exact(self) -> bool:
         """Whether `slack` is attained, or only a bound."""
         return self.structure.exact and (self._linear or self._layered)
+
+    @property
+    def certificate(self) -> str:
+        """What slacks are worth: "exact", or "relaxed" or "bound" (above the exact)."""
+        if self.exact:
+            return "exact"
+        return self.structure.certificate if self._linear else "bound"
 
     @property
     def _linear(self) -> bool:
@@ -170,6 +179,25 @@ class Problem:
             Ragged.concat([p.labels for p in parts]),
         )
 
+    def several(self, w: Floats, ids: Ints, k: int) -> Cuts:
+        """Up to k highest planes of each example, best first; ids repeat.
+
+        Structures without `nbest` answer with the highest alone. Rows of one example
+        are neighbours; an example with fewer than k outputs has fewer rows. The truth
+        itself, a plane of height zero, may be among them.
+        """
+        if k == 1 or "nbest" not in self.structure.provides or not self._linear:
+            return self.cuts(w, ids)
+        chunks = [ids[s : s + CHUNK] for s in range(0, len(ids), CHUNK)] or [ids]
+        parts = self.engine.map(lambda chunk: self._several(w, chunk, k), chunks)
+        return Cuts(
+            np.concatenate([p.ids for p in parts]),
+            Rows.concat([p.a for p in parts]),
+            np.concatenate([p.b for p in parts]),
+            np.concatenate([p.slack for p in parts]),
+            Ragged.concat([p.labels for p in parts]),
+        )
+
     def sum_cut(self, w: Floats) -> SumCut:
         """A plane below  sum_i cost_i(slack_i)  that touches it at w."""
         chunks = [np.arange(s, min(s + CHUNK, self.n)) for s in range(0, self.n, CHUNK)]
@@ -185,7 +213,8 @@ class Problem:
         if self.formulation.penalty == "hard":
             margin = 1.0 - float(slack.max(initial=0.0))
             return 0.5 * float(w @ w) / margin**2 if margin > 0 else np.inf
-        return 0.5 * float(w @ w) + float(self.formulation.cost(self.C, slack).sum())
+        square = self.structure.square(w)
+        return 0.5 * square + float(self.formulation.cost(self.C, slack).sum())
 
     def risk(self, w: Floats) -> float:
         """sum_i cost_i(slack_i) at w."""
@@ -215,6 +244,21 @@ class Problem:
         self._check(ids, slack)
         a, b = self.formulation.plane(answer.dpsi, answer.delta)
         return Cuts(ids, a, b, np.maximum(slack, 0.0), answer.labels)
+
+    def _several(self, w: Floats, ids: Ints, k: int) -> Cuts:
+        plain = self.loss.form == "zero-one"  # adds the same to all but the truth
+        augment = None if plain else self._augment(np.ones(self.n))
+        layers = self.structure.nbest(  # type: ignore[attr-defined]
+            self.x, ids, w, k + plain, augment
+        )
+        who = np.repeat(ids, np.diff(layers.ptr))
+        truth, features = self.truth.take(who), self.structure.features
+        dpsi = features(self.x, who, truth).minus(features(self.x, who, layers.labels))
+        a, b = self.formulation.plane(dpsi, self.loss.value(truth, layers.labels))
+        height = b - a.dot(w)
+        top = np.maximum.reduceat(np.append(height, 0.0), layers.ptr[:-1])
+        slack = np.repeat(np.maximum(top, 0.0), np.diff(layers.ptr))
+        return Cuts(who, a, b, slack, layers.labels)
 
     def _sum_cut(self, w: Floats, ids: Ints) -> SumCut:
         cuts = self._cuts(w, ids, self.structure.cuts)

@@ -22,6 +22,8 @@ from maxmargin.solvers.one_slack import OneSlack
 
 ALL = {**SOLVERS, "enumerated": Enumerated}
 # Trainers that reach any tolerance fast; the others are held to a coarser one.
+COARSE = {"sdm": 1e-6, "bcfw": 1e-4, "subgradient": 0.2}
+SUMMED = ("sdcd", "lse-cutting-plane")  # exact where all outputs are asked for
 SHARP = ("block-dual", "n-slack", "n-slack-block", "one-slack", "enumerated")
 seeds = st.integers(0, 2**31)
 each_solver = pytest.mark.parametrize("solver", ALL)
@@ -35,9 +37,14 @@ def trainer(solver, problem, tol=1e-6, **settings):
         pytest.skip("not claimed")
     if solver == "enumerated" and "product" not in problem.structure.provides:
         pytest.skip("outputs cannot be enumerated")
-    if solver not in SHARP:
-        tol = max(tol, 1e-3)
-    settings.setdefault("max_iter", 20_000)
+    if solver in SUMMED:
+        if "nbest" not in problem.structure.provides:
+            pytest.skip("outputs cannot be asked for in numbers")
+        settings.update(k=200, outside=0.0)
+    if solver == "bcfw":  # plain Frank-Wolfe steps have a long tail
+        settings.update(steps="pairwise", cache=50, average=False)
+    tol = max(tol, COARSE.get(solver, 0.0))
+    settings.setdefault("max_iter", 2000 if solver == "subgradient" else 20_000)
     made = kind(tol=tol, **settings)
     try:
         made.check(problem)
@@ -63,7 +70,7 @@ def test_the_optimum_is_that_of_all_constraints(solver, case, name):
     usable(case, name)
     for seed in (1, 2):
         problem, dense = make(case, seed, name, loss=-1 - seed % len(case.LOSSES))
-        made = trainer(solver, problem)
+        made = trainer(solver, problem, max_iter=20_000 if problem.exact else 30)
         result, _ = made.solve(problem)
         best, _ = optimum(dense)
         if not problem.exact:
@@ -71,7 +78,7 @@ def test_the_optimum_is_that_of_all_constraints(solver, case, name):
             assert result.dual <= best * (1 + 1e-7) + 1e-9
             assert result.primal >= dense.primal(result.w) * (1 - 1e-9)
             continue
-        assert result.certificate == "exact"
+        assert result.certificate == ("reduced" if solver in SUMMED else "exact")
         assert result.status is Status.CONVERGED, result.summary()
         check_certificate(result, dense, made.tol)
         close = max(1e-6, made.tol)
@@ -87,16 +94,16 @@ def test_hard_margins(solver, name, separable):
     for seed in range(6):
         problem, dense = make(CASES[name], seed, "SVM0", separable=separable)
         best, _ = optimum(dense)
-        made = trainer(solver, problem, tol=1e-6)
+        made = trainer(solver, problem, tol=1e-5)
         result, _ = made.solve(problem)
         if np.isinf(best):
             assert result.status is Status.NOT_SEPARABLE, result.summary()
             assert result.primal == np.inf
         elif best < 1e5:  # margins that are not absurdly small
             assert result.status is Status.CONVERGED, result.summary()
-            assert result.dual == pytest.approx(best, rel=1e-5)
+            assert result.dual == pytest.approx(best, rel=2e-5)
             assert dense.slack(result.w).max() <= 1e-9
-            assert 0.5 * result.w @ result.w == pytest.approx(best, rel=1e-5)
+            assert 0.5 * result.w @ result.w == pytest.approx(best, rel=2e-5)
         else:
             continue
         tried += 1
@@ -387,9 +394,9 @@ def test_a_broken_oracle_is_named():
 
 def test_names_of_solvers():
     problem, _ = make(CASES["multiclass"], 1, "SVM1-margin")
-    assert isinstance(choose("auto", problem), Enumerated)
+    assert isinstance(choose("auto", problem).choose(problem)[0], Enumerated)
     chain, _ = make(CASES["chain"], 1, "SVM1-margin")
-    assert isinstance(choose("auto", chain, tol=0.5), BlockDual)
+    assert isinstance(choose("auto", chain, tol=0.5).choose(chain)[0], BlockDual)
     assert choose("auto", chain, tol=0.5).tol == 0.5
     assert choose(OneSlack(tol=0.3), chain, tol=0.5).tol == 0.3
     with pytest.raises(ValueError, match="solver='quick' is not known: choose from"):

@@ -254,6 +254,19 @@ def test_unseen_features_are_ignored():
     assert np.diff(x.vectors.ptr).tolist() == [0, 1]
 
 
+def test_lists_dicts_and_mixed_tokens_give_the_same_matrix():
+    lists = [[["a", "b"], ["b", "b", "c"]], [["a"]]]
+    dicts = [[{"a": 1, "b": True}, {"b": 2.0, "c": 1}], [{"a": 1.0}]]
+    mixed = [[("a", "b"), {"b": 2, "c": True}], [{"a"}]]
+    rows = []
+    for X in (lists, dicts, mixed):
+        structure = Chain().bind(X, [[0, 1], [0]])
+        rows.append(structure.encode([*X, [["zz"]]] if X is lists else X).vectors.csr())
+    for other in rows[1:]:
+        assert (rows[0][:3] != other).nnz == 0
+    assert rows[0].shape == (4, 3)
+
+
 def test_nested_dicts_follow_crfsuite():
     token = {
         "a": "b",

@@ -6,6 +6,8 @@ engine, prediction in chunks and the certificate are here.
 
 from __future__ import annotations
 
+import hashlib
+import pickle
 import warnings
 from collections.abc import Callable, Sequence
 from numbers import Real
@@ -22,15 +24,20 @@ from maxmargin.arrays import Floats, Ints, Ragged
 from maxmargin.engines.base import Engine
 from maxmargin.engines.serial import Serial
 from maxmargin.engines.threads import Threads
+from maxmargin.estimators.path import PathMixin
+from maxmargin.estimators.streaming import StreamMixin
 from maxmargin.formulations import Formulation
 from maxmargin.losses import named_loss
 from maxmargin.problem import CHUNK, Problem
-from maxmargin.solvers.base import Result, Status
+from maxmargin.solvers.base import Result, Solver, Status
+from maxmargin.solvers.cccp import CCCP
 from maxmargin.solvers.choose import choose
 from maxmargin.structures.base import Structure
 
+PRIVATE = ("_state", "_mark", "_schedule")  # planes, what of, and who asks for runs
 
-class StructuredEstimator(BaseEstimator):
+
+class StructuredEstimator(PathMixin, StreamMixin, BaseEstimator):
     """Base of the estimators; see `ChainSVM`, `MulticlassSVM`, `StructuralSVM`.
 
     Subclasses store the constructor's parameters under their names and implement
@@ -49,8 +56,13 @@ class StructuredEstimator(BaseEstimator):
     engine: Any
     random_state: Any
     warm_start: bool
+    _state: Any
+    _mark: Any
     callbacks: Any
     verbose: int
+    restarts: int = 1  # hidden parts: starts, initial weights,
+    init: Any = None
+    given: bool = False  # and whether y already has hidden parts to start from
 
     structure_: Structure
     coef_: Floats
@@ -88,20 +100,28 @@ class StructuredEstimator(BaseEstimator):
         self, structure: Structure, x: Any, truth: Ragged, sample_weight: Any
     ) -> Any:
         problem = self._problem(structure, x, truth, sample_weight)
-        solver = choose(
-            self.solver, problem, tol=self.tol, max_iter=self.max_iter,
-            max_time=self.max_time, seed=seed_of(self.random_state),
-        )  # fmt: skip
-        warm = getattr(self, "_state", None) if self.warm_start else None
+        solver = self._solver(problem)
+        mark = fingerprint(problem) if self.warm_start else None
+        same = mark is not None and mark == self.__dict__.get("_mark")
+        warm = self.__dict__.get("_state") if same else None
+        keeps = self.warm_start or "_schedule" in self.__dict__
         try:
-            result, state = solver.solve(problem, warm, self._watch())
+            for result, state in self._runs(solver, problem, warm, self._watch()):
+                self.structure_, self.result_ = structure, result
+                self.coef_ = result.w
+                self._state, self._mark = (state, mark) if keeps else (None, None)
+                warn_unless_converged(result)
         finally:
             if self.engine is None:
                 problem.engine.close()
-        self.structure_, self.result_, self.coef_ = structure, result, result.w
-        self._state = state
-        warn_unless_converged(result)
         return self
+
+    def _runs(self, solver: Solver, problem: Problem, warm: Any, watch: Any) -> Any:
+        """One run of the solver, or those that `fit_path` or `partial_fit` ask for."""
+        runs = self.__dict__.get("_schedule")
+        if runs is None:
+            return [solver.solve(problem, warm, watch)]
+        return runs(solver, problem, watch)
 
     def _problem(
         self, structure: Structure, x: Any, truth: Ragged, sample_weight: Any
@@ -115,6 +135,16 @@ class StructuredEstimator(BaseEstimator):
             penalties_of(self.C, sample_weight, truth.n),
             self._engine(),
         )
+
+    def _solver(self, problem: Problem) -> Any:
+        """The trainer; outputs with hidden parts are completed in turns with it."""
+        inner = choose(
+            self.solver, problem, tol=self.tol, max_iter=self.max_iter,
+            max_time=self.max_time, seed=seed_of(self.random_state),
+        )  # fmt: skip
+        if "complete" not in problem.structure.provides:
+            return inner
+        return CCCP(inner, restarts=self.restarts, w=self.init, given=self.given)
 
     def _loss(self, structure: Structure) -> Any:
         """The loss asked for, not yet bound."""
@@ -160,7 +190,28 @@ class StructuredEstimator(BaseEstimator):
     def __getstate__(self) -> dict[str, Any]:
         """Pickle without the dual state, which only `warm_start` uses."""
         state = super().__getstate__()
-        return {k: v for k, v in state.items() if k != "_state"}
+        return {k: v for k, v in state.items() if k not in PRIVATE}
+
+
+def fingerprint(problem: Problem) -> bytes | None:
+    """A hash of all that planes depend on, C apart; None if it cannot be pickled.
+
+    A warm start takes over planes, and planes of other data would make the dual, and
+    with it the certificate, wrong.
+    """
+    parts = (problem.structure, problem.loss, problem.formulation, problem.x)
+    buffers: list[pickle.PickleBuffer] = []
+    digest = hashlib.blake2b(digest_size=16)
+    try:
+        head = pickle.dumps(
+            (*parts, problem.truth), protocol=5, buffer_callback=buffers.append
+        )
+    except Exception:  # whatever a pickle of the user's objects may raise
+        return None
+    digest.update(head)
+    for buffer in buffers:
+        digest.update(buffer.raw())
+    return digest.digest()
 
 
 def check_same_length(X: Any, y: Any) -> None:

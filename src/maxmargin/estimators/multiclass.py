@@ -13,7 +13,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from maxmargin.arrays import Floats
+from maxmargin.arrays import Floats, Ragged
 from maxmargin.estimators.base import StructuredEstimator, penalties_of
 from maxmargin.losses import Hamming, ZeroOne
 from maxmargin.structures.base import Structure
@@ -206,6 +206,20 @@ class MulticlassSVM(ClassifierMixin, StructuredEstimator):
         self._fit_encoded(structure, x, truth, weight)
         self._name_weights()
         return self
+
+    def _stream_labels(self, x: Any, y: Any) -> Ragged:
+        """Labels of a further batch as numbers of the classes of the first."""
+        labels = np.clip(np.searchsorted(self.classes_, y), 0, len(self.classes_) - 1)
+        strange = np.flatnonzero(self.classes_[labels] != np.asarray(y))
+        if len(strange):
+            raise ValueError(
+                f"example {strange[0]}: class {y[strange[0]]!r} was not in the first "
+                "batch, which fixes the classes"
+            )
+        return Ragged.single(labels)
+
+    def _stream_done(self) -> None:
+        self._name_weights()
 
     def _class_factor(self, classes: np.ndarray, y: np.ndarray) -> Floats:
         if isinstance(self.class_weight, Mapping):

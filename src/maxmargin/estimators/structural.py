@@ -24,7 +24,8 @@ class StructuralSVM(StructuredEstimator):
     structure : Structure or object
         A `Structure`, or any object with the three methods ``joint_feature(x, y)``,
         ``loss(y, y_hat)`` and ``argmax(w, x, y=None)``; the last returns the best
-        output, with the loss against y added to the score where y is given.
+        output, with the loss against y added to the score where y is given. With
+        ``complete(w, x, y)``, hidden parts are trained too (see `structures.own`).
     C : float, default=0.2
         Penalty of the slacks; multiplies their plain sum.
     loss : str or Loss, default="auto"
@@ -35,6 +36,10 @@ class StructuralSVM(StructuredEstimator):
         SVM1, SVM2, SVM0 (hard margin), or linear summed error.
     solver : str or Solver, default="auto"
         "block-dual", "n-slack", "n-slack-block", "one-slack", ...
+    restarts : int, default=1
+        With hidden parts: starts, of which the lowest objective is kept.
+    init : array, optional
+        With hidden parts: initial weights.
     tol : float, default=1e-3
         Relative duality gap, (primal - dual) / primal, at which training stops.
     max_iter, max_time : int, float, optional
@@ -93,6 +98,8 @@ class StructuralSVM(StructuredEstimator):
         rescaling: str | None = "margin",
         penalty: str = "linear",
         solver: Any = "auto",
+        restarts: int = 1,
+        init: Any = None,
         tol: float = 1e-3,
         max_iter: int | None = None,
         max_time: float | None = None,
@@ -109,6 +116,8 @@ class StructuralSVM(StructuredEstimator):
         self.rescaling = rescaling
         self.penalty = penalty
         self.solver = solver
+        self.restarts = restarts
+        self.init = init
         self.tol = tol
         self.max_iter = max_iter
         self.max_time = max_time

@@ -44,6 +44,7 @@ class Status(Enum):
     NO_PROGRESS = (
         "no plane improves the dual any more: the gap is what inference leaves"
     )
+    STEADY = "a loop over all examples changed the dual variables less than asked"
     NOT_SEPARABLE = "no weights separate the data: a hard margin has no solution"
     INTERRUPTED = "training was interrupted; the best weights so far are kept"
     STOPPED = "a callback asked to stop; the best weights so far are kept"
@@ -100,8 +101,10 @@ class Result:
     primal, dual, gap : float
         Objective at w, best lower bound, and (primal - dual) / primal.
     certificate : str
-        "exact", or "bound" where inference or slack rescaling only bounds the slack:
-        primal and gap are then upper bounds.
+        "exact"; "relaxed" where answers may be fractional; "bound" where inference or
+        slack rescaling only bounds the slack: primal and gap are then upper bounds; or
+        "reduced" where they are those of the problem over the outputs found so far
+        (summed error; see `notes`).
     oracle_calls, planes, iterations : int
         Examples asked about, planes held at the end, steps made.
     seconds : float
@@ -253,7 +256,7 @@ class _Run:
         w = state.best_w if state.best_w is not None else state.w
         return Result(
             w, self.status, state.primal, state.dual, state.gap(),
-            "exact" if self.problem.exact else "bound", state.oracle_calls,
+            state.extra.get("certificate", self.problem.certificate), state.oracle_calls,
             state.planes, len(self.rows), time.perf_counter() - self.begin,
             self._history(), dict(state.extra.get("notes", {})),
         )  # fmt: skip

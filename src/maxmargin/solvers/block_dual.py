@@ -40,7 +40,6 @@ class BlockState(State):
     work: Floats = field(default_factory=lambda: np.zeros(0))
     rest: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     asleep: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
-    gaps: Floats = field(default_factory=lambda: np.zeros(0))
     turn: int = 0
     trust: float = 1.0  # certified gap / gap seen on the way, last time
     stalls: int = 0
@@ -79,7 +78,7 @@ class BlockDual(Solver):
         w = blocks.weights()
         state = BlockState(
             w, blocks=blocks, work=problem.work() + PER_PLANE,
-            rest=np.zeros(n, np.int64), asleep=np.zeros(n, np.int64), gaps=np.zeros(n),
+            rest=np.zeros(n, np.int64), asleep=np.zeros(n, np.int64),
         )  # fmt: skip
         state.dual, state.planes = blocks.dual(w), blocks.planes
         return state
@@ -106,8 +105,7 @@ class BlockDual(Solver):
         order = permutation(self.seed, state.turn, problem.n)
         awake = order[state.asleep[order] <= 0]
         state.asleep -= 1
-        rested = float(state.gaps[state.asleep >= 0].sum())
-        gap, rise, work = rested, 0.0, 0.0
+        gap, rise, work = 0.0, 0.0, 0.0  # those who rest had no gap to speak of
         block = self.block or int(np.clip(problem.n // 40, 1, 64))
         for s in range(0, len(awake), block):
             ids = awake[s : s + block]
@@ -145,7 +143,6 @@ class BlockDual(Solver):
         quiet = visit.found < 0
         state.rest[ids] = np.where(quiet, np.minimum(2 * state.rest[ids] + 1, 7), 0)
         state.asleep[ids] = state.rest[ids]
-        state.gaps[ids] = 0.0
         return visit.gap, visit.rise, PER_ENTRY * visit.work
 
     def _sweep(

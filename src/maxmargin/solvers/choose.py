@@ -1,7 +1,7 @@
 """Solvers by name, and which one `auto` takes.
 
-`auto` looks at what the problem offers: outputs that can be enumerated are trained all
-at once (`Enumerated`), everything else by the block dual.
+Where all outputs can be enumerated, "block-dual" and "sdcd" train them all at once
+(`Enumerated`): the same blocks without an oracle. "auto" decides by itself, see `auto`.
 """
 
 from __future__ import annotations
@@ -9,17 +9,30 @@ from __future__ import annotations
 from typing import Any
 
 from maxmargin.problem import Problem
+from maxmargin.solvers.auto import Auto
 from maxmargin.solvers.base import Solver
+from maxmargin.solvers.bcfw import BCFW
 from maxmargin.solvers.block_dual import BlockDual
 from maxmargin.solvers.enumerated import Enumerated
+from maxmargin.solvers.lse_cutting_plane import LSECuttingPlane
 from maxmargin.solvers.n_slack import NSlack, NSlackBlock
 from maxmargin.solvers.one_slack import OneSlack
+from maxmargin.solvers.sdcd import SDCD
+from maxmargin.solvers.sdm import SDM
+from maxmargin.solvers.smo import Smo
+from maxmargin.solvers.subgradient import Subgradient
 
 SOLVERS: dict[str, type[Solver]] = {
     "block-dual": BlockDual,
     "n-slack": NSlack,
     "n-slack-block": NSlackBlock,
     "one-slack": OneSlack,
+    "smo": Smo,
+    "sdm": SDM,
+    "bcfw": BCFW,
+    "subgradient": Subgradient,
+    "sdcd": SDCD,
+    "lse-cutting-plane": LSECuttingPlane,
 }
 ALPHA_BYTES = 4e9  # memory for the dual variables of enumerated outputs
 
@@ -41,10 +54,12 @@ def choose(solver: Any, problem: Problem, **settings: Any) -> Solver:
     if not isinstance(solver, str):
         raise TypeError(f"solver={solver!r} is neither a name nor a Solver object")
     settings = {k: v for k, v in settings.items() if v is not None}
-    if solver in ("auto", "block-dual") and _enumerable(problem):
+    if solver in ("block-dual", "sdcd") and _enumerable(problem):
         return Enumerated(**settings)
     if solver == "auto":
-        solver = "block-dual"
+        if "factored-only" not in problem.structure.provides:
+            return Auto(**settings)
+        solver = "smo"
     if solver not in SOLVERS:
         names = ", ".join(repr(k) for k in ("auto", *SOLVERS))
         raise ValueError(f"solver={solver!r} is not known: choose from {names}")

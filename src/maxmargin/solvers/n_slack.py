@@ -61,7 +61,9 @@ class NSlack(Solver):
         if self.epsilon is not None:
             epsilon = self.epsilon
         state = WorkingSets(w, blocks=blocks, epsilon=epsilon)
-        state.dual, state.planes = blocks.dual(w), blocks.planes
+        if blocks.planes:  # optimal for another C, perhaps
+            self.optimise_all(problem, state)
+        state.dual, state.planes = blocks.dual(state.w), blocks.planes
         return state
 
     def step(self, problem: Problem, state: WorkingSets) -> None:  # type: ignore[override]

@@ -280,7 +280,7 @@ def _project(m, h, a, xx, upper, ridge, v):
             if v[e] > theta:
                 kept += 1
                 sum_v += v[e]
-        if kept == active:
+        if kept >= active:  # fewer each time, but for rounding
             break
         active = kept
     for e in range(m):

@@ -493,6 +493,22 @@ def _roomy(width):
 
 
 @loop
+def planes_of(store, i):
+    """Planes of block i in coordinates of w: ((ptr, idx, val), b, alpha)."""
+    m, f, at = store.count[i], store.first[i], store.support_at[i]
+    ptr = np.zeros(m + 1, np.int64)
+    for j in range(m):
+        ptr[j + 1] = ptr[j] + store.stop[f + j] - store.start[f + j]
+    idx, val = np.empty(ptr[m], np.int32), np.empty(ptr[m])
+    for j in range(m):
+        for k in range(ptr[j + 1] - ptr[j]):
+            e = store.start[f + j] + k
+            idx[ptr[j] + k] = store.support[at + store.idx[e]]
+            val[ptr[j] + k] = store.val[e]
+    return (ptr, idx, val), store.b[f : f + m].copy(), store.alpha[f : f + m].copy()
+
+
+@loop
 def compact(old, new):
     """Copy every block into fresh arrays, in order, without the holes."""
     for i in range(len(old.count)):

@@ -21,6 +21,9 @@ from maxmargin.solvers import plane_loops as loops
 from maxmargin.solvers.plane_loops import Dual, Scratch, Space, Store
 from maxmargin.structures.base import Parts
 
+PER_EXAMPLE = (
+    "count", "room", "first", "gram_at", "width", "width_room", "support_at",
+)  # fmt: skip
 PER_SLOT, PER_GRAM, PER_SUPPORT, PER_ENTRY = 40, 8, 4, 12  # bytes
 
 
@@ -77,6 +80,11 @@ class PlaneBlocks:
     def nbytes(self) -> int:
         """Memory held by the planes."""
         return sum(a.nbytes for a in self._store)
+
+    @property
+    def store(self) -> Store:
+        """The arrays, for loops of other schedules; valid until planes are added."""
+        return self._store
 
     def counts(self) -> Ints:
         """Planes held per example."""
@@ -162,6 +170,50 @@ class PlaneBlocks:
         s = self._store
         for i in range(self.n):
             s.alpha[s.first[i] : s.first[i] + s.count[i]] *= factor[i]
+
+    def shift(self, ids: Ints, change: Rows, scaled: bool) -> None:
+        """Other true outputs: add `change` to every plane of each example in `ids`.
+
+        With scaled planes (slack rescaling) b times it. Heights b, alpha and the dual
+        set stay; what w becomes, `weights` tells.
+        """
+        s = self._store
+        for q, i in enumerate(ids):
+            m, f = int(s.count[i]), int(s.first[i])
+            if m == 0:
+                continue
+            rows, b, alpha = loops.planes_of(s, i)
+            idx, val = change.idx[slice(*change.ptr[q : q + 2])], change.val
+            val = val[slice(*change.ptr[q : q + 2])]
+            alpha, idle = alpha.copy(), s.idle[f : f + m].copy()
+            s.count[i], s.width[i] = 0, 0
+            for j in range(m):
+                own = slice(*rows[0][j : j + 2])
+                plane_idx = np.concatenate((rows[1][own], idx))
+                plane_val = np.concatenate(
+                    (rows[2][own], val * b[j] if scaled else val)
+                )
+                self._reserve(np.array([i]), np.array([len(plane_idx)]))
+                s = self._store
+                loops.insert(
+                    s, self._scratch, self._space, i, 0, len(plane_idx), plane_idx,
+                    plane_val, b[j],
+                )  # fmt: skip
+                s.alpha[s.first[i] + j], s.idle[s.first[i] + j] = alpha[j], idle[j]
+
+    def extend(self, dual_set: DualSet) -> None:
+        """More examples, without planes so far, after those at hand."""
+        new, old = len(dual_set.upper), self.dual_set
+        pad = np.zeros(new, np.int64)
+        self._store = self._store._replace(
+            **{name: np.append(getattr(self._store, name), pad) for name in PER_EXAMPLE}
+        )
+        self.n += new
+        self.dual_set = DualSet(
+            np.append(old.upper, dual_set.upper), np.append(old.ridge, dual_set.ridge),
+            old.box,
+        )  # fmt: skip
+        self._dual = Dual(self.dual_set.upper, self.dual_set.ridge, bool(old.box))
 
     def forget_idle(self, patience: int) -> None:
         """Drop planes without weight for `patience` visits."""
@@ -274,3 +326,12 @@ def _need(s: Store, ids: Ints, sizes: Ints, tight: bool = False) -> Ints:
 
 def _bytes(sizes: Ints) -> float:
     return float(sizes @ np.array([PER_SLOT, PER_GRAM, PER_SUPPORT, PER_ENTRY]))
+
+
+def growth(old: DualSet, new: DualSet) -> Floats:
+    """By how much alpha may grow when C changes; 1 where the two do not compare."""
+    if np.isfinite(old.upper).all() and np.isfinite(new.upper).all():
+        return np.where(old.upper > 0, new.upper / np.maximum(old.upper, 1e-300), 0.0)
+    if (old.ridge > 0).all() and (new.ridge > 0).all():
+        return old.ridge / new.ridge
+    return np.ones(len(new.upper))

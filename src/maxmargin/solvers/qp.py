@@ -121,7 +121,7 @@ def _least_squares(A: Floats, g: Floats, tight: bool) -> Floats:
     if tight:
         ones = np.ones((m, 1))
         A, g = np.block([[A, ones], [ones.T, np.zeros((1, 1))]]), np.append(g, 0.0)
-    return np.linalg.lstsq(A, g, rcond=1e-13)[0][:m]
+    return np.asarray(np.linalg.lstsq(A, g, rcond=1e-13)[0][:m], np.float64)
 
 
 def _advance(

@@ -14,6 +14,8 @@ a structure names those it has in `provides`:
     argmax_by_loss(x, ids, w, augment) -> Layers    best output per value of the loss
     nbest(x, ids, w, k, augment=None) -> Layers     the k best outputs, best first
     complete(x, ids, w, truth) -> Ragged            best hidden part for the true output
+    transfer(x, ids, w, tables, way, gain)          mass moved in the factored dual (smo)
+    ascend(x, ids, w, state, steps, share, slack)   many steps of smo at once, compiled
     product(x) -> Product                           psi = phi(x) (x) Lambda(y), few y
     parts(x), part_cuts(x, ids, w, augment)         differences in fewer coordinates
 """
@@ -107,15 +109,15 @@ class Structure(ABC):
     exact: bool = True  # whether argmax is exact; else `Found.bound` is a bound only
 
     @abstractmethod
-    def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
+    def bind(self, X: Any, Y: Any) -> Self:
         """Copy that knows the sizes of the data; what is wrong is named by record."""
 
     @abstractmethod
-    def encode(self, X: Sequence[Any]) -> Any:
+    def encode(self, X: Any) -> Any:
         """Inputs as a NamedTuple of flat arrays, with a property `n`."""
 
     @abstractmethod
-    def encode_labels(self, x: Any, Y: Sequence[Any]) -> Ragged:
+    def encode_labels(self, x: Any, Y: Any) -> Ragged:
         """Outputs, one row of integers per example."""
 
     @abstractmethod
@@ -144,6 +146,15 @@ class Structure(ABC):
     def layered(self, loss: Loss) -> bool:
         """Whether `argmax_by_loss` can tell the values of this loss apart."""
         return "argmax_by_loss" in self.provides
+
+    @property
+    def certificate(self) -> str:
+        """What `Found.bound` is worth: "exact", "relaxed" or "bound"."""
+        return "exact" if self.exact else "bound"
+
+    def square(self, w: Floats) -> float:
+        """||w||^2; another form where w holds more than weights (kernels)."""
+        return float(w @ w)
 
     def label_count(self) -> int:
         """Number of label values, for losses given as tables; 0 without any."""

@@ -4,6 +4,14 @@
     loss(y, y_hat) -> Delta >= 0
     argmax(w, x, y=None) -> argmax_yhat <w, psi(x, yhat)> [+ loss(y, yhat)]
 
+With hidden parts, one more, and outputs that carry them, say as pairs (y, h):
+
+    complete(w, x, y) -> the output with y's visible part that scores highest
+
+`complete` may be given an output without a hidden part (as the user has it) or with
+one; the loss must not depend on the hidden part of its first argument. If the object
+has no attribute `dim`, it is first called with w = None: any hidden part will do.
+
 An output may be any picklable object: its encoded row holds the bytes of its pickle,
 so it can be stored and sent like the rows of any other structure. The pickles never
 leave the process group that made them and are never read from files.
@@ -38,21 +46,37 @@ class Objects(NamedTuple):
 
 @dataclass(frozen=True)
 class OwnLoss:
-    """The `loss` method of the user's object."""
+    """The `loss` method of the user's object.
+
+    Its form is "own", or "zero-one" where a formulation is about that loss: the values
+    are then checked to be 0 or 1.
+    """
 
     owner: Any
-    form: ClassVar[str] = "own"
+    form: str = "own"
 
     def bind(self, n_labels: int) -> OwnLoss:
         """Nothing to know."""
         return self
 
+    def zero_one(self) -> OwnLoss:
+        """The same, for formulations without a loss: SVM0, SVM1 and SVM2 proper."""
+        return replace(self, form="zero-one")
+
     def value(self, truth: Ragged, labels: Ragged) -> Floats:
         """Loss of each row."""
-        return np.array([
+        out = np.array([
             float(self.owner.loss(_unpickle(truth.row(i)), _unpickle(labels.row(i))))
             for i in range(truth.n)
         ])  # fmt: skip
+        bad = np.flatnonzero((out != 0.0) & (out != 1.0))
+        if self.form == "zero-one" and len(bad):
+            raise ValueError(
+                f"the loss of an output is {out[bad[0]]}: penalty='hard' and "
+                "rescaling=None are about the zero-one loss, so `loss` must return 0 "
+                "or 1 there, and `argmax` must add it"
+            )
+        return out
 
 
 @dataclass(frozen=True)
@@ -61,11 +85,20 @@ class OwnStructure(Structure):
 
     owner: Any = None
     dim: int = 0
-    losses: ClassVar[tuple[str, ...]] = ("own",)
+    losses: ClassVar[tuple[str, ...]] = ("own", "zero-one")
+
+    @property
+    def provides(self) -> tuple[str, ...]:  # type: ignore[override]
+        """`complete`, if the object has it."""
+        return ("complete",) if callable(getattr(self.owner, "complete", None)) else ()
 
     def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
         """Know the length of psi."""
-        return replace(self, dim=_as_rows([self.owner.joint_feature(X[0], Y[0])])[1])
+        dim = getattr(self.owner, "dim", None)
+        if dim is None:
+            y = self.owner.complete(None, X[0], Y[0]) if self.provides else Y[0]
+            dim = _as_rows([self.owner.joint_feature(X[0], y)])[1]
+        return replace(self, dim=int(dim))
 
     def encode(self, X: Sequence[Any]) -> Objects:
         """Keep the objects."""
@@ -73,7 +106,15 @@ class OwnStructure(Structure):
 
     def encode_labels(self, x: Objects, Y: Sequence[Any]) -> Ragged:
         """Pickle the objects."""
-        return Ragged.pack([_pickle(y) for y in Y])
+        rows = []
+        for i, y in enumerate(Y):
+            try:
+                rows.append(_pickle(y))
+            except Exception as error:
+                raise ValueError(
+                    f"example {i}: the output cannot be pickled ({error})"
+                ) from error
+        return Ragged.pack(rows)
 
     def decode_labels(self, x: Objects, labels: Ragged) -> list[Any]:
         """Unpickle the objects."""
@@ -108,7 +149,7 @@ class OwnStructure(Structure):
             if augment is None:
                 best, gain = self.owner.argmax(w, item), 0.0
             else:
-                truth = _unpickle(augment.truth.row(i))
+                truth = _unpickle(augment.truth.row(int(i)))
                 weight = augment.weight[i]
                 best = self.owner.argmax(w / weight, item, truth)
                 gain = weight * float(self.owner.loss(truth, best))
@@ -116,6 +157,13 @@ class OwnStructure(Structure):
             score[q] = float(psi.dot(w)[0]) + gain
             rows.append(_pickle(best))
         return Found(Ragged.pack(rows), score, score)
+
+    def complete(self, x: Objects, ids: Ints, w: Floats, truth: Ragged) -> Ragged:
+        """Hidden parts of the true outputs by the user's method."""
+        return Ragged.pack([
+            _pickle(self.owner.complete(w, x.items[i], _unpickle(truth.row(i))))
+            for i in ids
+        ])  # fmt: skip
 
 
 def as_structure(structure: Any) -> Structure:

@@ -13,14 +13,14 @@ offsets, taken as it is. Dicts follow CRFsuite: a string value makes the feature
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, repeat
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.arrays import Ints, Vectors, pointers
+from maxmargin.arrays import Floats, Ints, Labels, Vectors, pointers
 from maxmargin.jit import loop
 from maxmargin.sequences import Sequences, place
 
@@ -137,34 +137,86 @@ def _check_matrix(matrix: Any, ptr: Ints) -> Any:
 
 def vocabulary(tokens: Gathered) -> dict[str, int]:
     """Column of each feature name, in order of first sight."""
+    if _lists(tokens.named) and _all_strings(tokens.named):
+        flat = chain.from_iterable(tokens.named)
+        return {name: j for j, name in enumerate(dict.fromkeys(flat))}
     names: dict[str, int] = {}
-    for row, token in enumerate(tokens.named):
-        for name, _ in _items(token, row, tokens.ptr):
-            if name not in names:
-                names[name] = len(names)
+    _columns(tokens, lambda name: names.setdefault(name, len(names)))
     return names
 
 
 def matrix_of(tokens: Gathered, names: Mapping[str, int]) -> Any:
     """Named features as a CSR matrix; names not in the vocabulary are left out."""
+    if _lists(tokens.named):
+        sizes = np.fromiter(map(len, tokens.named), np.int64, len(tokens.named))
+        flat = chain.from_iterable(tokens.named)
+        idx = np.fromiter(map(names.get, flat, repeat(-1)), np.int32, sizes.sum())
+        val = np.ones(len(idx))
+    else:
+        sizes, idx, val = _columns(tokens, lambda name: names.get(name, -1))
+    ptr = pointers(sizes)
+    if not np.isfinite(val).all():
+        bad = int(np.searchsorted(ptr, np.flatnonzero(~np.isfinite(val))[0], "right"))
+        raise ValueError(f"{place(bad - 1, tokens.ptr)}: a feature is not finite")
+    known = idx >= 0
+    kept = np.concatenate(([0], np.cumsum(known)))[ptr]
+    data = val[known], idx[known], kept
+    return sp.csr_array(data, shape=(len(tokens.named), len(names)))
+
+
+def _lists(named: Sequence[Any]) -> bool:
+    """Whether tokens are lists, none empty: the case that maps in C."""
+    return bool(named) and set(map(type, named)) == {list} and all(named)
+
+
+def _all_strings(named: Sequence[Any]) -> bool:
+    return set(map(type, chain.from_iterable(named))) == {str}
+
+
+def _columns(
+    tokens: Gathered, column: Callable[[str], int]
+) -> tuple[Ints, Labels, Floats]:
+    """Features per token, their columns and values, one token after the other.
+
+    Columns of (key, value) pairs are remembered, so that the name "key:value" is made
+    once for each pair and not for each token.
+    """
     idx: list[int] = []
     val: list[float] = []
-    ptr = [0]
-    column = names.get
+    ends: list[int] = []
+    memo: dict[Any, dict[Any, int]] = {}
+    single: dict[str, int] = {}
     for row, token in enumerate(tokens.named):
-        for name, value in _items(token, row, tokens.ptr):
-            j = column(name)
-            if j is not None:
-                idx.append(j)
+        if type(token) is not dict or not token:
+            for name, value in _items(token, row, tokens.ptr):
+                idx.append(column(name))
                 val.append(value)
-        ptr.append(len(idx))
-    data = np.array(val, np.float64), np.array(idx, np.int32), np.array(ptr, np.int64)
-    if not np.isfinite(data[0]).all():
-        bad = int(
-            np.searchsorted(data[2], np.flatnonzero(~np.isfinite(data[0]))[0], "right")
-        )
-        raise ValueError(f"{place(bad - 1, tokens.ptr)}: a feature is not finite")
-    return sp.csr_array(data, shape=(len(tokens.named), len(names)))
+            ends.append(len(idx))
+            continue
+        for key, value in token.items():
+            kind = type(value)
+            if kind is str:
+                known = memo.get(key)
+                if known is None:
+                    known = memo[key] = {}
+                j = known.get(value)
+                if j is None:
+                    j = known[value] = column(f"{key}:{value}")
+                idx.append(j)
+                val.append(1.0)
+            elif (kind is bool or kind is float or kind is int) and type(key) is str:
+                j = single.get(key)
+                if j is None:
+                    j = single[key] = column(key)
+                idx.append(j)
+                val.append(float(value))
+            else:
+                for name, number in _items({key: value}, row, tokens.ptr):
+                    idx.append(column(name))
+                    val.append(number)
+        ends.append(len(idx))
+    sizes = np.diff(np.array([0, *ends], np.int64)).astype(np.int64)
+    return sizes, np.array(idx, np.int32), np.array(val, np.float64)
 
 
 def _items(token: Any, row: int, ptr: Ints) -> Iterable[tuple[str, float]]:

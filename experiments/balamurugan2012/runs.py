@@ -1,0 +1,121 @@
+"""Runs shared by the tables: one trainer on one problem, CPU seconds and accuracy."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.tasks import Task, data_folder
+from maxmargin.solvers.lse_cutting_plane import LSECuttingPlane
+from maxmargin.solvers.sdcd import SDCD
+from maxmargin.solvers.sdm import SDM
+
+
+def trainer(name: str, seconds: float, epsilon: float = 0.1, k: int = 1):
+    """SDCD, CP, SDM with the stopping rules of the paper."""
+    if name == "SDCD":
+        # The paper's rule, change <= 1e-4, in units of C (see `SDCD.change`).
+        return SDCD(k=k, change=1e-4, tol=0.0, max_time=seconds)
+    if name == "CP":
+        return LSECuttingPlane(k=k, epsilon=epsilon, tol=0.0, max_time=seconds)
+    return SDM(tol=1e-2, max_time=seconds)
+
+
+def run_one(task: Task, name: str, seconds: float, epsilon: float = 0.1) -> dict:
+    """Train, and what there is to say about it."""
+    problem = task.problem
+    solver = trainer(name, seconds, epsilon)
+    state = solver.start(problem)
+    solver.step(problem, state)  # compiles; the run proper begins anew
+    begin = time.process_time()
+    result, _ = solver.solve(problem)
+    return {
+        "method": name,
+        "seconds": time.process_time() - begin,
+        "accuracy": 100.0 * (1.0 - task.error(result.w)),
+        "planes": result.planes,
+        "passes": result.oracle_calls / problem.n,
+        "status": result.status.name,
+        "gap": result.gap,
+        "dual": result.dual,
+    }
+
+
+def history(
+    task: Task, name: str, seconds: float, epsilon: float = 0.1, k: int = 1
+) -> list[dict]:
+    """Dual value and test accuracy after each step, on the CPU clock of the steps."""
+    problem = task.problem
+    solver = trainer(name, 10.0 * seconds, epsilon, k)
+    warm = solver.start(problem)
+    solver.step(problem, warm)
+    state, spent, rows, look = solver.start(problem), 0.0, [], 0.0
+    while spent < seconds and state.status is None:
+        begin = time.process_time()
+        solver.step(problem, state)
+        spent += time.process_time() - begin
+        if spent >= look:
+            look = 1.2 * spent
+            rows.append({
+                "method": name, "seconds": spent, "dual": state.dual,
+                "accuracy": 100.0 * (1.0 - task.error(state.w)),
+            })  # fmt: skip
+    return rows
+
+
+def relative(rows: list[dict]) -> list[dict]:
+    """Add |f* - f| / |f*|, f* the last dual value of the same method."""
+    best: dict[str, float] = {}
+    for row in rows:
+        best[row["method"]] = row["dual"]
+    for row in rows:
+        last = best[row["method"]]
+        row["difference"] = abs(last - row["dual"]) / abs(last)
+    return rows
+
+
+def plot(panels: dict[str, list[dict]], path: Path) -> None:
+    """Relative dual difference and accuracy against time, one column per data set."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    fig, axes = plt.subplots(
+        2, len(panels), figsize=(4 * len(panels), 6), squeeze=False
+    )
+    for column, (name, rows) in enumerate(panels.items()):
+        for method in dict.fromkeys(r["method"] for r in rows):
+            mine = [r for r in rows if r["method"] == method]
+            t = [r["seconds"] for r in mine]
+            axes[0, column].loglog(t, np.maximum([r["difference"] for r in mine], 1e-6))
+            axes[1, column].semilogx(t, [r["accuracy"] for r in mine], label=method)
+        axes[0, column].set(title=name, ylabel="relative dual difference")
+        axes[1, column].set(xlabel="CPU seconds", ylabel="test accuracy, %")
+    axes[1, 0].legend()
+    fig.tight_layout()
+    fig.savefig(path, dpi=90)
+
+
+def command(run, title: str, name: str) -> None:
+    """Command line of a table: run, print, store beside the scripts."""
+    parser = argparse.ArgumentParser(description=title)
+    parser.add_argument("--quick", action="store_true")
+    options = parser.parse_args()
+    answer = run(data_folder(), options.quick)
+    print(title)
+    for row in answer["rows"]:
+        print("  " + "  ".join(f"{k} {_short(v)}" for k, v in row.items()))
+    for note in answer["notes"]:
+        print(note)
+    folder = Path(__file__).parent / "results"
+    folder.mkdir(exist_ok=True)
+    (folder / f"{name}.json").write_text(json.dumps(answer, indent=1))
+
+
+def _short(value) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,227 @@
+"""AlignmentSVM: learn to align annotated sequences from reference alignments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from maxmargin.alignment_losses import AlignedPairs
+from maxmargin.arrays import Floats
+from maxmargin.estimators.base import StructuredEstimator
+from maxmargin.losses import ZeroOne
+from maxmargin.structures.alignment import Alignment
+from maxmargin.structures.alignment_inputs import is_real, tracks_of
+from maxmargin.structures.alignment_views import (
+    RESIDUE_BINS,
+    Gaps,
+    Pair,
+    anova2,
+    profile,
+    simple,
+    structural_gaps,
+    tensor,
+    window,
+)
+from maxmargin.structures.base import Structure
+
+
+class AlignmentSVM(StructuredEstimator):
+    r"""Learn substitution scores and gap costs from aligned pairs.
+
+    .. math:: \min_w \tfrac12 \|w\|^2 + C \sum_i \max_y
+              [\Delta(y_i, y) - \langle w, \psi(x_i, y_i) - \psi(x_i, y) \rangle]
+
+    over all alignments y of the pair x_i, with the share of missed pairs as loss.
+
+    Parameters
+    ----------
+    C : float, default=0.2
+        Penalty of the slacks; multiplies their plain sum.
+    mode : {"global", "semiglobal", "local"}, default="global"
+        Needleman-Wunsch, free ends, or Smith-Waterman.
+    features : str or tuple of Pair, default="simple"
+        Features of a match: "simple" (every track against every track), "anova2",
+        "tensor", "all" (these three), "window" ("all" and windows), "profile"
+        ("window" and the real-valued tracks), or pairs of views.
+    gaps : str or Gaps, default="affine"
+        "affine", "linear", or "structural" (opening depends on the letters around it).
+    symmetric : bool, default=False
+        Scores that do not change when the two sequences change places.
+    normalize : bool, default=True
+        Divide features by the length of both sequences together.
+    band : int, optional
+        Only cells this far from the diagonal.
+    alphabets : mapping from track to letters, optional
+        Letters that may occur; default: those seen in training.
+    loss : str or Loss, default="Q"
+        "Q", "Q4", "zero-one", or ``AlignedPairs(shift)``.
+    rescaling : {"margin", "slack", None}, default="margin"
+        How the loss enters; None is the zero-one loss.
+    penalty : {"linear", "squared", "hard", "summed"}, default="linear"
+        SVM1, SVM2, SVM0 (hard margin), or linear summed error.
+    solver : str or Solver, default="auto"
+        "block-dual", "n-slack", "n-slack-block", "one-slack", ...
+    tol : float, default=1e-2
+        Relative duality gap at which training stops.
+    max_iter, max_time : int, float, optional
+        Limits on steps and on seconds.
+    n_jobs : int, optional
+        Threads for the oracle.
+    engine, random_state, warm_start, callbacks, verbose
+        As in `StructuralSVM`.
+
+    Attributes
+    ----------
+    coef_ : array
+        Weights, named by `structure_.feature_names()`.
+    result_ : Result
+        Certificate: status, primal, dual, gap, history.
+
+    Examples
+    --------
+    >>> from maxmargin import AlignmentSVM
+    >>> X = [("HEAGAWGHEE", "PAWHEAE"), ("HEAGAW", "EAAW")]
+    >>> y = [("HEAGAWGHE-E", "--P-AW-HEAE"), ("HEAGAW", "-EA-AW")]
+    >>> model = AlignmentSVM(C=10.0).fit(X, y)
+    >>> model.score(X, y)
+    1.0
+    >>> model.predict(X)[1].tolist()
+    [[0, -1], [1, 0], [2, 1], [3, -1], [4, 2], [5, 3]]
+    """
+
+    structure_: Alignment
+
+    def __init__(
+        self,
+        C: float = 0.2,
+        *,
+        mode: str = "global",
+        features: Any = "simple",
+        gaps: Any = "affine",
+        symmetric: bool = False,
+        normalize: bool = True,
+        band: int | None = None,
+        alphabets: Mapping[str, Sequence[Any]] | None = None,
+        loss: Any = "Q",
+        rescaling: str | None = "margin",
+        penalty: str = "linear",
+        solver: Any = "auto",
+        tol: float = 1e-2,
+        max_iter: int | None = None,
+        max_time: float | None = None,
+        n_jobs: int | None = None,
+        engine: Any = None,
+        random_state: Any = None,
+        warm_start: bool = False,
+        callbacks: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.C = C
+        self.mode = mode
+        self.features = features
+        self.gaps = gaps
+        self.symmetric = symmetric
+        self.normalize = normalize
+        self.band = band
+        self.alphabets = alphabets
+        self.loss = loss
+        self.rescaling = rescaling
+        self.penalty = penalty
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.n_jobs = n_jobs
+        self.engine = engine
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.callbacks = callbacks
+        self.verbose = verbose
+
+    def _structure(self, X: Any, y: Any) -> Structure:
+        return alignment_structure(self, [sequence for pair in X for sequence in pair])
+
+    def _known_losses(self, structure: Structure) -> dict[str, Any]:
+        return {"Q": AlignedPairs(), "Q4": AlignedPairs(4), "zero-one": ZeroOne()}
+
+    def score(self, X: Any, y: Any) -> float:
+        """Mean Q score: the share of reference pairs that are found."""
+        return float(np.mean(1.0 - self.losses(X, y)))
+
+    def losses(self, X: Any, y: Any, shift: int = 0) -> Floats:
+        """Loss of each pair: Q by default, Q4 with shift 4."""
+        check_is_fitted(self, "coef_")
+        x = self.structure_.encode(X)
+        truth = self.structure_.encode_labels(x, y)
+        return AlignedPairs(shift).value(truth, self._argmax(x))
+
+    def alignment_scores(self, X: Any) -> Floats:
+        """Score of the best alignment of each pair."""
+        check_is_fitted(self, "coef_")
+        x = self.structure_.encode(X)
+        return self.structure_.argmax(x, np.arange(x.n), self.coef_).score
+
+    def substitution_matrix(self, track: str = "residue") -> tuple[Any, Floats]:
+        """Letters of a track and the learned score of each pair of them."""
+        check_is_fitted(self, "coef_")
+        return self.structure_.substitution(self.coef_, track)
+
+
+def alignment_structure(estimator: Any, sequences: Sequence[Any]) -> Alignment:
+    """The structure that an estimator's parameters ask for."""
+    tracks = tracks_of(sequences[0], "pair 0, first sequence") if sequences else {}
+    letters = [name for name, values in tracks.items() if not is_real(values)]
+    vectors = [name for name, values in tracks.items() if is_real(values)]
+    return Alignment(
+        mode=estimator.mode,
+        model=_named_model(estimator.features, letters, vectors),
+        gaps=_named_gaps(estimator.gaps, letters),
+        symmetric=estimator.symmetric,
+        normalize=estimator.normalize,
+        band=estimator.band,
+        alphabets=estimator.alphabets,
+    )
+
+
+def _named_model(
+    features: Any, letters: Sequence[str], vectors: Sequence[str]
+) -> tuple[Pair, ...]:
+    if not isinstance(features, str):
+        return tuple(features)
+    everything = simple(letters) + anova2(letters) + tensor(letters)
+    reaches = {track: k + 1 for k, track in enumerate(letters)}
+    windows = everything + window(reaches, {"residue": RESIDUE_BINS})
+    profiles = tuple(p for track in vectors for p in profile(track, letters))
+    known: dict[str, tuple[Pair, ...]] = {
+        "simple": simple(letters),
+        "anova2": anova2(letters),
+        "tensor": tensor(letters),
+        "all": everything,
+        "window": windows,
+        "profile": windows + profiles,
+    }
+    if features not in known:
+        names = ", ".join(map(repr, known))
+        raise ValueError(f"features={features!r} is not known: choose from {names}")
+    if not known[features]:
+        raise ValueError(
+            f"features={features!r} needs more tracks of letters than {list(letters)}"
+        )
+    return known[features]
+
+
+def _named_gaps(gaps: Any, letters: Sequence[str]) -> Gaps:
+    if not isinstance(gaps, str):
+        return cast(Gaps, gaps)
+    known: dict[str, Callable[[], Gaps]] = {
+        "affine": Gaps,
+        "linear": lambda: Gaps(affine=False),
+        "structural": lambda: structural_gaps(letters[0], letters[1:] or letters),
+    }
+    if gaps not in known:
+        names = ", ".join(map(repr, known))
+        raise ValueError(f"gaps={gaps!r} is not known: choose from {names}")
+    return known[gaps]()

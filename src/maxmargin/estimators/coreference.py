@@ -1,0 +1,155 @@
+"""Coreference: clusters of mentions by latent spanning forests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from maxmargin.estimators.base import StructuredEstimator
+from maxmargin.metrics.clusters import mitre_loss
+from maxmargin.structures.base import Structure
+from maxmargin.structures.coreference import Coreference, ForestLoss
+from maxmargin.structures.correlation import Correlation, PairLoss
+from maxmargin.structures.mentions import Document, pair_features
+
+
+class CoreferenceSVM(StructuredEstimator):
+    r"""Clustering by single strong links, the links hidden.
+
+    .. math:: \min_w \tfrac12 \|w\|^2 + C \sum_d \big( \max_{h} [\Delta_r(y_d, h) +
+              \sum_{(i,j) \in h} \langle w, x_{ij} \rangle] - \max_{h \sim y_d}
+              \sum_{(i,j) \in h} \langle w, x_{ij} \rangle \big)
+
+    Parameters
+    ----------
+    r : float, default=1.0
+        Penalty of a link across two true clusters; below one, links become bolder
+        (higher recall).
+    C : float, default=0.2
+        Penalty of the slack of a document, whose loss counts links.
+    features : callable, optional
+        Makes `PairFeatures` of each element of X. By default `Document` objects get
+        `pair_features`; anything else must be pair features already.
+    init : array, optional
+        Initial weights; by default training begins with chains in order of mention.
+    loss, restarts, rescaling, penalty, solver, tol, max_iter, max_time, n_jobs, \
+engine, random_state, warm_start, callbacks, verbose
+        As in `StructuralSVM`.
+
+    Attributes
+    ----------
+    coef_ : array
+        Weights of the pair features.
+    result_ : LatentResult
+        Certificate of the last convex problem, and `outer`, one row per completion.
+
+    References
+    ----------
+    Yu 2011, section 5.4.2.
+
+    Examples
+    --------
+    >>> from maxmargin import CoreferenceSVM
+    >>> from maxmargin.structures.mentions import Document, Mention
+    >>> text = [["Ann", "met", "Bob", "."], ["Ann", "saw", "Bob", "."]]
+    >>> mentions = [Mention(0, 0, 0), Mention(0, 2, 2), Mention(1, 0, 0),
+    ...             Mention(1, 2, 2)]
+    >>> model = CoreferenceSVM(C=1.0).fit([Document(text, mentions)], [[0, 1, 0, 1]])
+    >>> model.predict([Document(text, mentions)])[0]
+    [0, 1, 0, 1]
+    """
+
+    def __init__(
+        self,
+        r: float = 1.0,
+        C: float = 0.2,
+        *,
+        features: Callable[[Any], Any] | None = None,
+        loss: Any = "forest",
+        init: Any = None,
+        restarts: int = 1,
+        rescaling: str = "margin",
+        penalty: str = "linear",
+        solver: Any = "auto",
+        tol: float = 1e-3,
+        max_iter: int | None = None,
+        max_time: float | None = None,
+        n_jobs: int | None = None,
+        engine: Any = None,
+        random_state: Any = None,
+        warm_start: bool = False,
+        callbacks: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.r = r
+        self.C = C
+        self.features = features
+        self.loss = loss
+        self.init = init
+        self.restarts = restarts
+        self.rescaling = rescaling
+        self.penalty = penalty
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.n_jobs = n_jobs
+        self.engine = engine
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.callbacks = callbacks
+        self.verbose = verbose
+
+    def _structure(self, X: Any, y: Any) -> Structure:
+        return Coreference()
+
+    def _known_losses(self, structure: Structure) -> dict[str, Any]:
+        return {"forest": ForestLoss(self.r)}
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Learn from documents.
+
+        Parameters
+        ----------
+        X : sequence of Document, PairFeatures or matrices of pairs
+        y : sequence of sequences
+            Cluster of each mention of each document.
+        sample_weight : array (documents,), optional
+            Factor on C of each document.
+        """
+        return super().fit(self._pairs(X), y, sample_weight)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Cluster of each mention, numbered by first mention, per document."""
+        return super().predict(self._pairs(X))
+
+    def score(self, X: Any, y: Any) -> float:
+        """1 - mean MITRE loss / 100."""
+        found = self.predict(X)
+        losses = [mitre_loss(a, b) for a, b in zip(y, found, strict=True)]
+        return 1.0 - float(np.mean(losses)) / 100.0
+
+    def _pairs(self, X: Any) -> Any:
+        if self.features is not None:
+            return [self.features(x) for x in X]
+        return [pair_features(x) if isinstance(x, Document) else x for x in X]
+
+
+class CorrelationSVM(CoreferenceSVM):
+    r"""Correlation clustering trained by a structural SVM (SVM-cluster).
+
+    All pairs of a cluster count, none is hidden; inference is greedy. The loss is the
+    percentage of wrong pairs. `r`, `init` and `restarts` have no part in it.
+
+    References
+    ----------
+    Finley and Joachims 2005; the baseline of Yu 2011, Table 5.2.
+    """
+
+    def _structure(self, X: Any, y: Any) -> Structure:
+        return Correlation()
+
+    def _known_losses(self, structure: Structure) -> dict[str, Any]:
+        return {"forest": PairLoss(), "pairs": PairLoss()}

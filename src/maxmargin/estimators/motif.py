@@ -1,0 +1,220 @@
+"""Motif finding: which sequences hold the motif, what it is, and where it lies."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from maxmargin.arrays import Floats, Ragged
+from maxmargin.estimators.base import StructuredEstimator, check_same_length
+from maxmargin.structures.base import Structure
+from maxmargin.structures.motif import Motif, MotifLoss
+
+SITE = np.dtype([("start", np.int64), ("strand", "U1"), ("score", np.float64)])
+PSEUDO = 0.5  # added to each count of a base at a motif position
+
+
+class Found(NamedTuple):
+    """The learnt motif."""
+
+    probabilities: Floats  # (length, 4) share of A, C, G, T at the sites, smoothed
+    weights: Floats  # (length, 4) score of each base against the background
+    background: Floats  # (4,) share of A, C, G, T in the training sequences
+    sites: int  # training sequences with the motif
+
+
+class MotifSVM(ClassifierMixin, StructuredEstimator):
+    r"""Discriminative motif finding with the place of the motif hidden.
+
+    .. math:: \min_w \tfrac12 \|w\|^2 + C \sum_i \big( \max_{y,h} [\Delta(y_i, y) +
+              \langle w, \psi(x_i, y, h) \rangle] - \max_h \langle w,
+              \psi(x_i, y_i, h) \rangle \big)
+
+    Parameters
+    ----------
+    length : int, default=11
+        Bases in the motif.
+    order : int, default=3
+        Order of the Markov background, 0 to 3.
+    both_strands : bool, default=False
+        Whether the motif may also lie on the reverse strand.
+    C : float, default=0.2
+        Penalty of the slacks; multiplies their plain sum. Weigh abundant background
+        sequences down by `sample_weight` in `fit`.
+    loss : {"zero-one"} or MotifLoss
+        Costs of a miss and of a false alarm.
+    rescaling, penalty, solver, tol, max_iter, max_time, n_jobs, engine, callbacks, \
+verbose
+        As in `StructuralSVM`.
+    restarts : int, default=5
+        Starts from random places; the lowest objective is kept.
+    init : array, optional
+        Initial weights instead of random places.
+    positive : label, optional
+        Which of the two labels means that the motif is there; by default "+" if it
+        is one of them, else the greater.
+    random_state : int, optional
+        Seed of the random places.
+
+    Attributes
+    ----------
+    classes_ : array (2,)
+        Without, and with motif.
+    motif_ : Found
+        `probabilities`, `weights`, `background`, `sites`.
+    result_ : LatentResult
+        Certificate of the last convex problem, and `outer`, one row per completion.
+
+    References
+    ----------
+    Yu 2011, section 5.4.1.
+
+    Examples
+    --------
+    >>> from maxmargin import MotifSVM
+    >>> X = ["ccTATAgc", "gTATAccg", "cgcTATAc", "gcgcgccg", "ccggcgcc", "gcccggcg"]
+    >>> y = [1, 1, 1, 0, 0, 0]
+    >>> model = MotifSVM(length=4, order=0, C=1.0, random_state=0).fit(X, y)
+    >>> model.consensus(), model.predict(["gggTATAg", "ggggcgcg"]).tolist()
+    ('TATA', [1, 0])
+    >>> model.locate(["gggTATAg"])["start"].tolist()
+    [3]
+    """
+
+    def __init__(
+        self,
+        length: int = 11,
+        order: int = 3,
+        both_strands: bool = False,
+        C: float = 0.2,
+        *,
+        loss: Any = "zero-one",
+        rescaling: str = "margin",
+        penalty: str = "linear",
+        solver: Any = "auto",
+        restarts: int = 5,
+        init: Any = None,
+        positive: Any = None,
+        tol: float = 1e-3,
+        max_iter: int | None = None,
+        max_time: float | None = None,
+        n_jobs: int | None = None,
+        engine: Any = None,
+        random_state: Any = None,
+        warm_start: bool = False,
+        callbacks: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.length = length
+        self.order = order
+        self.both_strands = both_strands
+        self.C = C
+        self.loss = loss
+        self.rescaling = rescaling
+        self.penalty = penalty
+        self.solver = solver
+        self.restarts = restarts
+        self.init = init
+        self.positive = positive
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.n_jobs = n_jobs
+        self.engine = engine
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.callbacks = callbacks
+        self.verbose = verbose
+
+    def _structure(self, X: Any, y: Any) -> Structure:
+        return Motif(self.length, self.order, self.both_strands)
+
+    def _known_losses(self, structure: Structure) -> dict[str, Any]:
+        return {"zero-one": MotifLoss()}
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, places: Any = None
+    ) -> MotifSVM:
+        """Learn the motif.
+
+        Parameters
+        ----------
+        X : sequence of str
+            Bases; letters other than A, C, G, T (U) are unknown bases.
+        y : sequence of two labels
+        sample_weight : array (n,), optional
+            Factor on C of each sequence.
+        places : sequence of (start, strand), optional
+            Where the first start begins, for every sequence; strand 0 or 1.
+        """
+        check_same_length(X, y)
+        labels = np.asarray(y)
+        classes = np.unique(labels)
+        if len(classes) != 2:
+            raise ValueError(f"y has {len(classes)} labels; motif or none are two")
+        positive = self.positive
+        if positive is None:
+            positive = "+" if "+" in classes.tolist() else classes[-1]
+        if positive not in classes:
+            raise ValueError(f"positive={positive!r} is not in y: {classes.tolist()}")
+        self.classes_ = np.array([*classes[classes != positive], positive])
+        coded: list[Any] = (labels == positive).astype(int).tolist()
+        if places is not None:
+            coded = [(c, *p) for c, p in zip(coded, places, strict=True)]
+        self.given = places is not None
+        structure = Motif(self.length, self.order, self.both_strands).bind(X, y)
+        x = structure.encode(X)
+        truth = structure.encode_labels(x, coded)
+        self._fit_encoded(structure, x, truth, sample_weight)
+        self.motif_ = self._motif(structure, x)
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Label of each sequence."""
+        check_is_fitted(self, "coef_")
+        rows = self._argmax(self.structure_.encode(X)).data.reshape(-1, 3)
+        return self.classes_[rows[:, 0]]
+
+    def decision_function(self, X: Any) -> Floats:
+        """What the best placed motif scores above none."""
+        return self.locate(X)["score"]
+
+    def locate(self, X: Any) -> np.ndarray:
+        """Best place in each sequence: start, strand ("+" or "-"), score."""
+        check_is_fitted(self, "coef_")
+        structure: Any = self.structure_
+        rows, gain = structure.gains(structure.encode(X), self.coef_)
+        out = np.zeros(len(rows), SITE)
+        out["start"], out["score"] = rows[:, 1], gain
+        out["strand"] = np.where(rows[:, 2] == 0, "+", "-")
+        return out
+
+    def consensus(self) -> str:
+        """The commonest base at each position of the motif."""
+        check_is_fitted(self, "motif_")
+        return "".join("ACGT"[k] for k in self.motif_.probabilities.argmax(axis=1))
+
+    def _motif(self, structure: Any, x: Any) -> Found:
+        truth: Ragged = self.result_.truth  # type: ignore[attr-defined]
+        counts, sites = np.zeros((structure.length, 4)), 0
+        for i, (label, start, strand) in enumerate(truth.data.reshape(-1, 3)):
+            if label:
+                window = x.letter[x.ptr[i] + start :][: structure.length]
+                if strand:
+                    window = np.where(window == 4, 4, 3 - window)[::-1]
+                known = window < 4
+                counts[np.flatnonzero(known), window[known]] += 1
+                sites += 1
+        counts += PSEUDO
+        share = np.bincount(x.letter, minlength=5)[:4] + PSEUDO
+        weights = self.coef_[: 4 * structure.length].reshape(-1, 4)
+        single = self.coef_[4 * structure.length :][:4]
+        return Found(
+            counts / counts.sum(axis=1, keepdims=True),
+            weights - single,
+            share / share.sum(),
+            sites,
+        )

@@ -1,0 +1,216 @@
+"""The estimator for networks: nodes of a graph that are labelled together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.validation import check_is_fitted
+
+from maxmargin.arrays import Floats
+from maxmargin.estimators.base import StructuredEstimator, check_same_length
+from maxmargin.kernels.functions import named_kernel
+from maxmargin.losses import Hamming, ZeroOne
+from maxmargin.metrics.margins import margin_losses
+from maxmargin.structures.base import Augment, Structure
+from maxmargin.structures.graphs import Graph
+from maxmargin.structures.kernel_network import KernelNetwork
+from maxmargin.structures.network import Network
+
+
+class NetworkSVM(StructuredEstimator):
+    r"""Max-margin Markov network on any graph.
+
+    .. math:: \min_w \tfrac12 \|w\|^2 + C \sum_i \max_y
+              [\Delta(y_i, y) - \langle w, \psi(x_i, y_i) - \psi(x_i, y) \rangle],
+              \quad \psi = \sum_v \phi_v \otimes e(y_v)
+              + \sum_{uv} \phi_{uv} \otimes e(y_u, y_v)
+
+    Parameters
+    ----------
+    C : float, default=0.2
+        Penalty of the slacks; multiplies their plain sum.
+    kernel : str or callable, optional
+        On the features of nodes: "linear", "quadratic", "cubic", "rbf" (scaled to the
+        data), a kernel object, or any function of two matrices that returns the matrix
+        of values. Trained by "smo"; the Gram matrix of all nodes is kept in memory.
+    inference : str, default="auto"
+        "auto" is exact on forests and at low treewidth, a cut where that is exact, and
+        TRW-S with its bound elsewhere; or one of "forest", "junction", "cut", "search"
+        (needs pytoulbar2), "lp" (fractional answers become planes), "trws", "loopy",
+        "expansion".
+    pairwise : {"full", "symmetric", "potts"}, default="full"
+        What edges tell apart: ordered pairs of labels, unordered pairs, or only
+        whether both labels are equal.
+    bias : bool, default=True
+        Append a constant to the features of nodes, and of edges that have any.
+    loss : str or Loss, default="hamming"
+        "hamming", "hamming-normalized" (divided by the number of nodes), "zero-one", a
+        cost matrix in sorted label order, or a Loss.
+    rescaling : {"margin", "slack", None}, default="margin"
+        How the loss enters; slack rescaling is exact on forests.
+    penalty : {"linear", "squared", "hard", "summed"}, default="linear"
+        SVM1, SVM2, SVM0 (hard margin), or linear summed error.
+    solver : str or Solver, default="auto"
+        "block-dual", "one-slack", ..., "smo" (the factored dual of Taskar et al. 2003).
+    tol, max_iter, max_time, n_jobs, engine, random_state, warm_start, callbacks, \
+    verbose
+        As for `StructuralSVM`.
+
+    Attributes
+    ----------
+    coef_ : array
+        Weights; `structure_.feature_names()` says what each is.
+    result_ : Result
+        Certificate: status, primal, dual, gap, history.
+    certificate_ : {"exact", "relaxed", "bound"}
+        Worth of the inference on the training graphs.
+    classes_ : list
+        All labels.
+    structure_ : Network
+        The structure, bound to the data.
+
+    Examples
+    --------
+    Two chains of nodes; what a node is shows only at its neighbour.
+
+    >>> import numpy as np
+    >>> from maxmargin import NetworkSVM
+    >>> link = [[0, 1]]
+    >>> X = [([[1.0], [0.0]], link), ([[-1.0], [0.0]], link)]
+    >>> y = [["hot", "warm"], ["cold", "cool"]]
+    >>> model = NetworkSVM(C=10.0).fit(X, y)
+    >>> model.predict(X)[1].tolist(), model.certificate_
+    (['cold', 'cool'], 'exact')
+    """
+
+    def __init__(
+        self,
+        C: float = 0.2,
+        *,
+        kernel: Any = None,
+        inference: str = "auto",
+        pairwise: str = "full",
+        bias: bool = True,
+        loss: Any = "hamming",
+        rescaling: str | None = "margin",
+        penalty: str = "linear",
+        solver: Any = "auto",
+        tol: float = 1e-3,
+        max_iter: int | None = None,
+        max_time: float | None = None,
+        n_jobs: int | None = None,
+        engine: Any = None,
+        random_state: Any = None,
+        warm_start: bool = False,
+        callbacks: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.C = C
+        self.kernel = kernel
+        self.inference = inference
+        self.pairwise = pairwise
+        self.bias = bias
+        self.loss = loss
+        self.rescaling = rescaling
+        self.penalty = penalty
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.n_jobs = n_jobs
+        self.engine = engine
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.callbacks = callbacks
+        self.verbose = verbose
+
+    def _structure(self, X: Any, y: Any) -> Structure:
+        options = (self.inference, self.pairwise, self.bias)
+        if self.kernel is None:
+            return Network(*options)
+        kernel = named_kernel(self.kernel, _stack_nodes(X))
+        return KernelNetwork(*options, kernel=kernel)
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Learn weights; ends with a certificate in `result_`.
+
+        Parameters
+        ----------
+        X : sequence of Graph, or of tuples (nodes, edges, ...)
+        y : sequence of label sequences, one label per node
+        sample_weight : array (n,), optional
+            Factor on C for each graph.
+
+        Returns
+        -------
+        self
+        """
+        if self.kernel is None:
+            return super().fit(X, y, sample_weight)
+        if self.solver not in ("auto", "smo") and isinstance(self.solver, str):
+            raise ValueError(
+                f"a kernel is trained by solver='smo', not by {self.solver!r}"
+            )
+        check_same_length(X, y)
+        structure = self._structure(X, y).bind(X, y)
+        x = structure.encode(X)
+        truth = structure.encode_labels(x, y)
+        x = structure.with_gram(x)  # type: ignore[attr-defined]
+        return self._fit_encoded(structure, x, truth, sample_weight)
+
+    def _known_losses(self, structure: Structure) -> dict[str, Any]:
+        return {
+            "hamming": Hamming(),
+            "hamming-normalized": Hamming(normalize=True),
+            "zero-one": ZeroOne(),
+        }
+
+    @property
+    def certificate_(self) -> str:
+        """Worth of the inference on the training graphs."""
+        check_is_fitted(self, "coef_")
+        return self.structure_.certificate  # type: ignore[attr-defined, no-any-return]
+
+    @property
+    def classes_(self) -> list[Any]:
+        """All labels, sorted."""
+        check_is_fitted(self, "coef_")
+        return list(self.structure_.kinds.classes)  # type: ignore[attr-defined]
+
+    def score(self, X: Any, y: Any) -> float:
+        """Share of the nodes of all graphs that get their label."""
+        right = total = 0
+        for found, true in zip(self.predict(X), y, strict=True):
+            same = [a == b for a, b in zip(found, true, strict=True)]
+            right, total = right + sum(same), total + len(same)
+        return right / max(total, 1)
+
+    def margin_curve(self, X: Any, y: Any, gammas: Any) -> Floats:
+        """Mean gamma-margin per-label loss for each gamma, on forests.
+
+        The worst per-label loss of any classifier whose scores differ from ours by at
+        most gamma per wrong label (Taskar et al. 2003, section 6): the first term of
+        their bound. At gamma = 0 it is the error itself.
+        """
+        check_is_fitted(self, "coef_")
+        structure = Network(self.inference, self.pairwise, self.bias).bind(X, y)
+        if "argmax_by_loss" not in structure.provides:
+            raise ValueError("the gamma-margin curve is computed on forests only")
+        x = self.structure_.encode(X)
+        truth = self.structure_.encode_labels(x, y)
+        loss: Any = Hamming().bind(self.structure_.label_count())
+        augment = Augment(truth, loss, np.ones(truth.n))
+        layers = self.structure_.argmax_by_loss(  # type: ignore[attr-defined]
+            x, np.arange(x.n), self.coef_, augment
+        )
+        return margin_losses(layers.ptr, layers.loss, layers.score, truth.sizes, gammas)
+
+
+def _stack_nodes(X: Any) -> Any:
+    """Features of the nodes of the first graphs, to scale kernels by."""
+    parts = [Graph(*x).nodes for x in list(X)[:500]]
+    if any(sp.issparse(p) for p in parts):
+        return sp.vstack([sp.csr_array(p) for p in parts])
+    return np.concatenate([np.asarray(p, dtype=np.float64) for p in parts])

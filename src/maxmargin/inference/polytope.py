@@ -1,0 +1,362 @@
+"""A point of the marginal polytope of each graph, and moves of mass within it.
+
+    mu_v[a], mu_uv[a, b] >= 0,   sum_b mu_uv[a, b] = mu_u[a],   sum_a mu_v[a] = mass
+
+On forests these parts describe every density over labels (Taskar et al. 2003, Theorem
+4.1). On graphs of low treewidth the point also has marginals of the cliques of a
+triangulation, which make it exact again. Elsewhere it lies in the relaxed polytope.
+Mass moves from one labelling to another by (12) of the paper; `down` finds labels that
+still carry mass and score least, `room` is the mass that they can give.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from maxmargin.arrays import Floats, Ints, Labels, pointers
+from maxmargin.inference import forest, junction, relaxation, trws
+from maxmargin.inference.decode import FOREST, NARROW, Plan
+from maxmargin.inference.tables import Tables, spans
+from maxmargin.jit import loop
+
+EMPTY = 1e-10  # of the mass: what rounding leaves
+
+
+class Direction(NamedTuple):
+    """A change of marginals, in the layout of a batch: own tables for every edge."""
+
+    node: Floats
+    edge_ptr: Ints  # (m + 1,)
+    edge: Floats
+    room: Floats  # (graphs,) how far one may go
+
+    def gain(self, tables: Tables, values: Floats) -> Floats:
+        """Sum over nodes and labels of values * change, per graph."""
+        owner = np.repeat(tables.graph_of_node(), tables.n_labels)
+        total = np.bincount(owner, values * self.node, minlength=tables.n)
+        return total.astype(np.float64)
+
+
+class Point:
+    """Marginals of many graphs, changed in place.
+
+    Parameters
+    ----------
+    tables : Tables
+        Of all graphs; only sizes and edges are read.
+    graphs : Plan
+        What each graph allows.
+    labels : int array (nodes,)
+        Where all mass is at first.
+    mass : array (graphs,)
+        Mass of each graph.
+
+    Attributes
+    ----------
+    node, edge : arrays
+        Marginals; edges have a table each, at `edge_ptr`.
+    """
+
+    def __init__(
+        self, tables: Tables, graphs: Plan, labels: Labels, mass: Floats
+    ) -> None:
+        self.mass, self.graphs = mass, graphs
+        self.node_ptr, self.link_ptr = tables.node_ptr, tables.edge_ptr
+        self.label_ptr = tables.label_ptr
+        k = tables.n_labels
+        self.edge_ptr = pointers(k[tables.edges[:, 0]] * k[tables.edges[:, 1]])
+        self.node = np.zeros(self.label_ptr[-1])
+        self.edge = np.zeros(self.edge_ptr[-1])
+        self.node[self.label_ptr[:-1] + labels] = mass[tables.graph_of_node()]
+        u, v = tables.edges[:, 0], tables.edges[:, 1]
+        at = self.edge_ptr[:-1] + labels[u] * k[v] + labels[v]
+        self.edge[at] = mass[tables.graph_of_edge()]
+        self._place_cliques(tables, labels)
+
+    def _place_cliques(self, tables: Tables, labels: Labels) -> None:
+        """Tables over the cliques of graphs of low treewidth, none for the others."""
+        narrow = self.graphs.kind == NARROW
+        sizes = np.diff(junction.clique_pointers(tables, self.graphs.orders()))
+        sizes[~narrow[tables.graph_of_node()]] = 0
+        self.clique_ptr = pointers(sizes)
+        self.clique = np.zeros(self.clique_ptr[-1])
+        ids = np.flatnonzero(narrow)
+        if len(ids):
+            part = tables.take(ids)
+            own = labels[spans(tables.node_ptr, ids)[0]]
+            self._add_cliques(ids, part, own, self.mass[ids])
+
+    def _add_cliques(self, ids: Ints, part: Tables, labels: Labels, by: Floats) -> None:
+        orders = self.graphs.take(ids).orders()
+        at = self.clique_ptr[spans(self.node_ptr, ids)[0]]
+        _add_cliques(part.node_ptr, part.n_labels, *orders, labels, by, at, self.clique)
+
+    def toward(self, ids: Ints, tables: Tables, up: Labels, method: str) -> Direction:
+        """From the worst labels that carry mass to the labels `up`; exact polytopes.
+
+        Graphs without such labels move from the point as a whole.
+        """
+        down, found = self._worst(ids, tables, method)
+        edge_ptr = self._edge_ptr(ids)
+        node = np.zeros(len(tables.unary))
+        edge = np.zeros(edge_ptr[-1])
+        room = self._room(ids, tables, up, down)
+        _indicate(*_shape(tables), edge_ptr, up, 1.0, node, edge)
+        _indicate(*_shape(tables), edge_ptr, down, -1.0, node, edge)
+        for g in np.flatnonzero(~found | (room <= 0.0)).tolist():
+            self._whole(ids, tables, edge_ptr, g, up, node, edge)
+            room[g] = 1.0
+        self._last: Any = (up, down, found)
+        return Direction(node, edge_ptr, edge, room)
+
+    def toward_relaxed(
+        self, ids: Ints, tables: Tables, up: relaxation.Relaxed
+    ) -> Direction:
+        """From the worst vertex within the support to the relaxed optimum `up`."""
+        node, edge = self._parts(ids)
+        worst = relaxation.relax_within(tables, node, edge, self._empty(ids))
+        change, change_edge = up.node - worst.node, up.edge - worst.edge
+        room = _ratio(*_shape(tables)[:2], up.edge_ptr, tables.edge_ptr, node, edge,
+                      change, change_edge)  # fmt: skip
+        self._last = None
+        return Direction(change, up.edge_ptr, change_edge, room)
+
+    def move(self, ids: Ints, tables: Tables, way: Direction, by: Floats) -> None:
+        """Go `by` along the direction that was asked for last."""
+        at_node = spans(self.label_ptr, spans(self.node_ptr, ids)[0])[0]
+        at_edge = spans(self.edge_ptr, spans(self.link_ptr, ids)[0])[0]
+        node_by = np.repeat(by[tables.graph_of_node()], tables.n_labels)
+        edge_by = np.repeat(by[tables.graph_of_edge()], np.diff(way.edge_ptr))
+        self.node[at_node] = np.maximum(self.node[at_node] + node_by * way.node, 0.0)
+        self.edge[at_edge] = np.maximum(self.edge[at_edge] + edge_by * way.edge, 0.0)
+        if self._last is None:
+            return
+        up, down, _ = self._last
+        narrow = np.flatnonzero(self.graphs.kind[ids] == NARROW)
+        if len(narrow):
+            part = tables.take(narrow)
+            where = spans(tables.node_ptr, narrow)[0]
+            self._add_cliques(ids[narrow], part, up[where], by[narrow])
+            self._add_cliques(ids[narrow], part, down[where], -by[narrow])
+
+    def scale(self, factor: float) -> None:
+        """All masses times a factor."""
+        self.mass = self.mass * factor
+        for part in (self.node, self.edge, self.clique):
+            part *= factor
+
+    def _edge_ptr(self, ids: Ints) -> Ints:
+        return spans(self.edge_ptr, spans(self.link_ptr, ids)[0])[1]
+
+    def _parts(self, ids: Ints) -> tuple[Floats, Floats]:
+        at_node = spans(self.label_ptr, spans(self.node_ptr, ids)[0])[0]
+        at_edge = spans(self.edge_ptr, spans(self.link_ptr, ids)[0])[0]
+        return self.node[at_node], self.edge[at_edge]
+
+    def _empty(self, ids: Ints) -> Floats:
+        return EMPTY * self.mass[ids]
+
+    def _worst(
+        self, ids: Ints, tables: Tables, method: str
+    ) -> tuple[Labels, np.ndarray]:
+        """Labels of least score in the support, and where such labels were found."""
+        kind = self.graphs.kind[ids]
+        down = np.zeros(tables.n_nodes, np.int32)
+        found = np.ones(len(ids), bool)
+        for one in np.unique(kind):
+            own = np.flatnonzero(kind == one)
+            part = tables.take(own) if len(own) < len(ids) else tables
+            where = spans(tables.node_ptr, own)[0]
+            if one == NARROW:
+                down[where] = self._worst_narrow(ids[own], part)
+                continue
+            node, edge = self._parts(ids[own])
+            low = -np.inf if one == FOREST else -1e3 * _spread(part)
+            masked = _masked(
+                part, self._edge_ptr(ids[own]), node, edge, self._empty(ids[own]), low
+            )
+            if one == FOREST:
+                down[where] = forest.best(masked).labels
+            else:
+                best = trws.best(masked, max_iter=20)
+                down[where] = best.labels
+                found[own] = best.score > 0.5 * low
+        return down, found
+
+    def _worst_narrow(self, ids: Ints, part: Tables) -> Labels:
+        nodes = spans(self.node_ptr, ids)[0]
+        entries = spans(self.clique_ptr, nodes)[0]
+        sizes = np.diff(self.clique_ptr)[nodes]
+        empty = np.repeat(self._empty(ids)[part.graph_of_node()], sizes)
+        mask = np.where(self.clique[entries] > empty, 0.0, -np.inf)
+        flipped = part._replace(unary=-part.unary, pairwise=-part.pairwise)
+        orders = self.graphs.take(ids).orders()
+        return junction.best(flipped, orders, mask).labels
+
+    def _room(self, ids: Ints, tables: Tables, up: Labels, down: Labels) -> Floats:
+        """Mass that the labels `down` can give to `up`."""
+        node, edge = self._parts(ids)
+        room = _room(*_shape(tables), self._edge_ptr(ids), tables.node_ptr,
+                     tables.edge_ptr, node, edge, up, down)  # fmt: skip
+        narrow = np.flatnonzero(self.graphs.kind[ids] == NARROW)
+        if len(narrow):
+            part = tables.take(narrow)
+            where = spans(tables.node_ptr, narrow)[0]
+            at = self.clique_ptr[spans(self.node_ptr, ids[narrow])[0]]
+            orders = self.graphs.take(ids[narrow]).orders()
+            room[narrow] = np.minimum(
+                room[narrow],
+                _clique_room(part.node_ptr, part.n_labels, *orders, up[where],
+                             down[where], at, self.clique),
+            )  # fmt: skip
+        return np.where(np.isfinite(room), room, 0.0)
+
+    def _whole(
+        self, ids: Ints, tables: Tables, edge_ptr: Ints, g: int, up: Labels,
+        node: Floats, edge: Floats,
+    ) -> None:  # fmt: skip
+        """Direction from the whole point of graph g to all mass on `up`."""
+        if self.graphs.kind[ids[g]] == NARROW:
+            own = slice(tables.label_ptr[tables.node_ptr[g]],
+                        tables.label_ptr[tables.node_ptr[g + 1]])  # fmt: skip
+            node[own] = 0.0
+            edge[edge_ptr[tables.edge_ptr[g]] : edge_ptr[tables.edge_ptr[g + 1]]] = 0.0
+            return  # cliques move between labellings only
+        part = tables.take([g])
+        one, one_edge = self._parts(ids[[g]])
+        fresh = np.zeros_like(one)
+        fresh_edge = np.zeros_like(one_edge)
+        own_ptr = self._edge_ptr(ids[[g]])
+        where = slice(tables.node_ptr[g], tables.node_ptr[g + 1])
+        _indicate(*_shape(part), own_ptr, up[where], self.mass[ids[g]], fresh,
+                  fresh_edge)  # fmt: skip
+        start = tables.label_ptr[tables.node_ptr[g]]
+        node[start : start + len(one)] = fresh - one
+        start = edge_ptr[tables.edge_ptr[g]]
+        edge[start : start + len(one_edge)] = fresh_edge - one_edge
+
+
+def _shape(tables: Tables) -> tuple[Ints, Labels]:
+    return tables.label_ptr, tables.edges
+
+
+def _spread(tables: Tables) -> float:
+    """A number larger than any difference of scores."""
+    top = np.abs(tables.unary).max(initial=0.0) + np.abs(tables.pairwise).max(
+        initial=0.0
+    )
+    return float(1.0 + top)
+
+
+def _masked(
+    tables: Tables, edge_ptr: Ints, node: Floats, edge: Floats, empty: Floats,
+    low: float,
+) -> Tables:  # fmt: skip
+    """Negated tables, with `low` where a part carries no mass."""
+    unary, pairwise = _mask(
+        *tables[2:], edge_ptr, node, edge, empty[tables.graph_of_node()],
+        empty[tables.graph_of_edge()], low,
+    )  # fmt: skip
+    return tables._replace(unary=unary, pair_ptr=edge_ptr[:-1], pairwise=pairwise)
+
+
+@loop
+def _mask(
+    label_ptr, unary, edges, pair_ptr, pairwise, edge_ptr, node, edge, node_empty,
+    edge_empty, low,
+):  # fmt: skip
+    out = -unary
+    for v in range(len(label_ptr) - 1):
+        for a in range(label_ptr[v], label_ptr[v + 1]):
+            if node[a] <= node_empty[v]:
+                out[a] = low
+    pairs = np.empty(edge_ptr[-1])
+    for e in range(len(edges)):
+        for j in range(edge_ptr[e + 1] - edge_ptr[e]):
+            at = edge_ptr[e] + j
+            pairs[at] = -pairwise[pair_ptr[e] + j]
+            if edge[at] <= edge_empty[e]:
+                pairs[at] = low
+    return out, pairs
+
+
+@loop
+def _indicate(label_ptr, edges, edge_ptr, labels, value, node, edge):
+    """Add value to the parts of the labels."""
+    for v in range(len(label_ptr) - 1):
+        node[label_ptr[v] + labels[v]] += value
+    for e in range(len(edges)):
+        u, v = edges[e, 0], edges[e, 1]
+        k = label_ptr[v + 1] - label_ptr[v]
+        edge[edge_ptr[e] + labels[u] * k + labels[v]] += value
+
+
+@loop
+def _room(label_ptr, edges, edge_ptr, node_ptr, link_ptr, node, edge, up, down):
+    """Least mass of the parts that the labels `down` have and `up` have not."""
+    graphs = len(node_ptr) - 1
+    room = np.full(graphs, np.inf)
+    for g in range(graphs):
+        for v in range(node_ptr[g], node_ptr[g + 1]):
+            if up[v] != down[v]:
+                room[g] = min(room[g], node[label_ptr[v] + down[v]])
+        for e in range(link_ptr[g], link_ptr[g + 1]):
+            u, v = edges[e, 0], edges[e, 1]
+            if up[u] != down[u] or up[v] != down[v]:
+                k = label_ptr[v + 1] - label_ptr[v]
+                room[g] = min(room[g], edge[edge_ptr[e] + down[u] * k + down[v]])
+    return room
+
+
+@loop
+def _ratio(label_ptr, edges, edge_ptr, link_ptr, node, edge, change, change_edge):
+    """How far one may go before a part is empty."""
+    graphs = len(link_ptr) - 1
+    room = np.full(graphs, np.inf)
+    for g in range(graphs):
+        for e in range(link_ptr[g], link_ptr[g + 1]):
+            for at in range(edge_ptr[e], edge_ptr[e + 1]):
+                if change_edge[at] < -1e-12:
+                    room[g] = min(room[g], -edge[at] / change_edge[at])
+            for side in range(2):
+                v = edges[e, side]
+                for a in range(label_ptr[v], label_ptr[v + 1]):
+                    if change[a] < -1e-12:
+                        room[g] = min(room[g], -node[a] / change[a])
+        if room[g] == np.inf:
+            room[g] = 0.0
+    return room
+
+
+@loop
+def _clique_index(n_labels, v, scope, labels):
+    at = 0
+    for j in range(len(scope)):
+        at = at * n_labels[scope[j]] + labels[scope[j]]
+    return at * n_labels[v] + labels[v]
+
+
+@loop
+def _add_cliques(
+    node_ptr, n_labels, order, scope_ptr, scope, labels, by, start, clique
+):
+    for g in range(len(node_ptr) - 1):
+        for q in range(node_ptr[g], node_ptr[g + 1]):
+            own = scope[scope_ptr[q] : scope_ptr[q + 1]]
+            at = start[q] + _clique_index(n_labels, order[q], own, labels)
+            clique[at] = max(clique[at] + by[g], 0.0)
+
+
+@loop
+def _clique_room(node_ptr, n_labels, order, scope_ptr, scope, up, down, start, clique):
+    room = np.full(len(node_ptr) - 1, np.inf)
+    for g in range(len(node_ptr) - 1):
+        for q in range(node_ptr[g], node_ptr[g + 1]):
+            own = scope[scope_ptr[q] : scope_ptr[q + 1]]
+            high = _clique_index(n_labels, order[q], own, up)
+            low = _clique_index(n_labels, order[q], own, down)
+            if high != low:
+                room[g] = min(room[g], clique[start[q] + low])
+    return room

@@ -1,0 +1,128 @@
+"""`auto`: looks at what the problem costs, decides, and says why.
+
+Everything is counted, nothing is clocked, so that the choice repeats: the oracle's
+work per example (`Structure.work`), the entries of a plane (from the planes of a few
+examples), the number of examples, and what the structure offers.
+
+| what is seen                                      | trainer                         |
+|---------------------------------------------------|---------------------------------|
+| outputs few enough to hold all alpha              | all outputs at once             |
+| summed error                                      | SDCD                            |
+| planes of all examples fit into the memory        | block dual                      |
+| only one plane per example fits, linear penalty   | BCFW on aggregated planes       |
+| not even that                                     | one slack for the whole sample  |
+
+The block dual itself weighs oracle passes against cached sweeps as it goes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from maxmargin.formulations import PENALTIES
+from maxmargin.problem import Problem
+from maxmargin.solvers.base import Solver, State
+from maxmargin.solvers.bcfw import BCFW
+from maxmargin.solvers.block_dual import BlockDual
+from maxmargin.solvers.enumerated import Enumerated
+from maxmargin.solvers.one_slack import OneSlack
+from maxmargin.solvers.sdcd import SDCD
+
+SAMPLE = 32  # examples whose planes are looked at
+HELD = 12  # planes per example that the block dual ends up with, about
+ENTRY = 12.0  # bytes of an entry of a plane
+
+
+class Costs(NamedTuple):
+    """What was counted."""
+
+    n: int
+    dim: int
+    oracle: float  # multiply-adds per example
+    entries: float  # of a plane, as the trainer stores it
+    outputs: int  # per example where they are few, else 0
+
+
+@dataclass(frozen=True)
+class Auto(Solver):
+    """Chooses a trainer at the start; `notes` in the result say which and why.
+
+    Parameters
+    ----------
+    memory : float
+        Bytes for dual variables and planes at most.
+    """
+
+    max_iter: int = 10_000
+    memory: float = 4e9
+    penalties: ClassVar[tuple[str, ...]] = PENALTIES
+
+    def choose(self, problem: Problem) -> tuple[Solver, dict[str, Any]]:
+        """The trainer for this problem, and the notes about the choice."""
+        costs = count(problem)
+        kind, options, why = decide(costs, problem.formulation.penalty, self.memory)
+        notes = {"chosen": kind.__name__, "why": why, "counted": costs._asdict()}
+        solver = kind(self.tol, self.max_iter, self.max_time, self.seed, **options)
+        return solver, notes
+
+    def start(self, problem: Problem, warm: Any = None) -> State:
+        """State of the chosen trainer, with the notes about the choice."""
+        solver, notes = self.choose(problem)
+        solver.check(problem)
+        state = solver.start(problem, warm)
+        state.extra["chosen"] = solver
+        state.extra.setdefault("notes", {}).update(notes)
+        return state
+
+    def step(self, problem: Problem, state: State) -> None:
+        """A step of the chosen trainer."""
+        state.extra["chosen"].step(problem, state)
+
+    def certify(self, problem: Problem, state: State) -> None:
+        """The certificate of the chosen trainer."""
+        state.extra["chosen"].certify(problem, state)
+
+
+def count(problem: Problem) -> Costs:
+    """Count what a pass of the oracle and a plane cost."""
+    ids = np.unique(np.linspace(0, problem.n - 1, min(SAMPLE, problem.n)).astype(int))
+    few = "product" in problem.structure.provides
+    entries = 0.0
+    if not few:
+        planes = problem.planes(np.zeros(problem.dim), ids)
+        entries = float(np.diff(planes.a.ptr).mean())
+    return Costs(
+        problem.n, problem.dim, float(problem.work().mean()), entries,
+        problem.structure.label_count() if few else 0,
+    )  # fmt: skip
+
+
+def decide(
+    costs: Costs, penalty: str, memory: float
+) -> tuple[type[Solver], dict[str, Any], str]:
+    """Trainer, options and reason.
+
+    Examples
+    --------
+    >>> decide(Costs(10**7, 10**6, 1e5, 1e4, 0), "linear", 4e9)[0].__name__
+    'OneSlack'
+    >>> decide(Costs(10**4, 10**6, 1e5, 1e3, 0), "linear", 4e9)[0].__name__
+    'BlockDual'
+    """
+    if costs.outputs and 8.0 * costs.n * costs.outputs <= memory:
+        return Enumerated, {}, f"{costs.outputs} outputs: all alpha are kept"
+    if penalty == "summed":
+        return SDCD, {"memory": 0.75 * memory}, "summed error: boxes, V_i grows"
+    planes = costs.n * HELD * costs.entries * ENTRY
+    if planes <= memory or penalty == "hard":
+        why = f"about {planes / 1e6:.0f} MB for {HELD} planes per example"
+        return BlockDual, {"memory": memory}, why
+    sums = costs.n * 3.0 * costs.entries * ENTRY
+    if sums <= memory and penalty == "linear":
+        why = f"{planes / 1e6:.0f} MB for planes is too much, {sums / 1e6:.0f} for sums"
+        return BCFW, {"memory": memory}, why
+    why = f"{min(planes, sums) / 1e6:.0f} MB per example block is too much"
+    return OneSlack, {}, why

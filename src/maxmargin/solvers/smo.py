@@ -1,0 +1,222 @@
+"""SMO on the factored dual of max-margin Markov networks.
+
+    max  sum_x sum_v mu_x(y_v) Delta(y_v) - 1/2 || sum_x C psi(truth) - E_mu psi ||^2
+
+over locally consistent marginals mu of nodes and edges with mass C: the exponential
+dual itself on forests; with marginals of cliques also on triangulated graphs; on
+others a relaxation, whose value is an upper bound. A step takes one example: inference
+finds the labels y1 of highest gradient (the loss-augmented best) and the labels y2 of
+lowest gradient that still carry mass; mass lambda moves from the marginals of y2 to
+those of y1, with lambda in closed form. When no y1 beats its y2, the KKT conditions
+hold. Examples at their optimum rest, twice as long each time.
+
+[1] Taskar, Guestrin and Koller 2003, equations (10) and (12), section 5.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from maxmargin.arrays import Floats, Ints, Labels
+from maxmargin.inference import relaxation
+from maxmargin.inference.ascent import Forests, Work
+from maxmargin.inference.decode import decode
+from maxmargin.inference.forest import rooted
+from maxmargin.inference.polytope import Direction, Point
+from maxmargin.inference.tables import Tables
+from maxmargin.problem import Problem
+from maxmargin.solvers.base import Solver, State, Status, permutation
+from maxmargin.structures.base import Augment
+
+
+@dataclass
+class SmoState(State):
+    """Marginals, and what is known about each example."""
+
+    point: Point = None  # type: ignore[assignment]
+    linear: float = 0.0  # the loss term of the dual
+    forests: Any = None  # what compiled ascent reads, where the structure has it
+    work: Any = None
+    slack: Floats = field(default_factory=lambda: np.zeros(0))
+    rest: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    asleep: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    turn: int = 0
+    stalls: int = 0
+
+
+@dataclass(frozen=True)
+class Smo(Solver):
+    """Mass moved between marginals, one example at a time.
+
+    A step of `max_iter` is one pass over the examples that do not rest.
+
+    Parameters
+    ----------
+    block : int
+        Examples per call of inference; their steps are still made one by one, each
+        with the exact gradient at the weights of its turn.
+    inner : int
+        Steps per visit of an example at most, where they are compiled (forests).
+    share : float
+        A visit ends when score(y1) - score(y2) is below this share of what it was.
+    """
+
+    max_iter: int = 2000
+    block: int = 16
+    inner: int = 10
+    share: float = 0.1
+    penalties: ClassVar[tuple[str, ...]] = ("linear",)
+
+    def check(self, problem: Problem) -> None:
+        """Margin rescaling with a loss that is a sum over nodes."""
+        super().check(problem)
+        problem.require("transfer", "solver 'smo'")
+        if problem.formulation.rescaling != "margin" or problem.loss.form != "table":
+            raise ValueError(
+                "solver 'smo' moves marginals, so it needs rescaling='margin' and a "
+                "loss that is a sum over nodes, such as 'hamming'"
+            )
+
+    def start(self, problem: Problem, warm: Any = None) -> SmoState:
+        """All mass on the truth, w = 0; or an earlier run's marginals, scaled to C."""
+        if isinstance(warm, SmoState) and _continues(warm, problem):
+            return _rescaled(warm, problem)
+        structure: Any = problem.structure
+        ids, n = np.arange(problem.n), problem.n
+        w = np.zeros(problem.dim)
+        tables = structure.tables(problem.x, ids, w)
+        true = structure.local_labels(problem.x, ids, problem.truth)
+        point = Point(tables, problem.x.plan, true, problem.C)
+        state = SmoState(
+            w, point=point, slack=np.zeros(n), rest=np.zeros(n, np.int64),
+            asleep=np.zeros(n, np.int64),
+        )  # fmt: skip
+        if "ascend" in structure.provides:
+            augment = Augment(problem.truth, problem.loss, np.ones(n))
+            loss = structure.augmented(problem.x, ids, tables, augment)
+            state.forests, state.work = ascent_arrays(
+                tables, point, loss.unary - tables.unary, true
+            )
+        return state
+
+    def step(self, problem: Problem, state: SmoState) -> None:  # type: ignore[override]
+        """One pass; certify when the slacks seen suggest that the gap is closed."""
+        if state.gap_estimate <= self.tol:
+            self.certify(problem, state)
+            if state.gap() <= self.tol:
+                return
+        state.turn += 1
+        before = state.dual
+        augment = Augment(problem.truth, problem.loss, np.ones(problem.n))
+        order = permutation(self.seed, state.turn, problem.n)
+        awake = order[state.asleep[order] <= 0]
+        state.asleep -= 1
+        for s in range(0, len(awake), self.block):
+            self._visit(problem, state, augment, awake[s : s + self.block])
+            if state.late():
+                break
+        square = problem.structure.square(state.w)
+        state.dual = state.linear - 0.5 * square
+        state.planes = int((state.point.node > 0).sum())
+        primal = 0.5 * square + float(problem.C @ state.slack)
+        state.gap_estimate = max(primal - state.dual, 0.0) / max(primal, 1e-300)
+        self._judge(state, before)
+
+    def _visit(
+        self, problem: Problem, state: SmoState, augment: Augment, ids: Ints
+    ) -> None:
+        structure, x = problem.structure, problem.x
+        if state.forests is not None:
+            self._ascend(problem, state, ids)
+            return
+        plain = structure.tables(x, ids, state.w)  # type: ignore[attr-defined]
+        tables = structure.augmented(x, ids, plain, augment)  # type: ignore[attr-defined]
+        way, best = self._direction(problem, state, ids, tables)
+        cost = tables.unary - plain.unary
+        gain = way.gain(tables, cost)
+        by = structure.transfer(x, ids, state.w, plain, way, gain)  # type: ignore[attr-defined]
+        state.point.move(ids, tables, way, by)
+        state.linear += float(by @ gain)
+        state.oracle_calls += len(ids)
+        true = structure.local_labels(x, ids, augment.truth.take(ids))  # type: ignore[attr-defined]
+        state.slack[ids] = np.maximum(best - plain.score(true), 0.0)
+        quiet = by <= 1e-9 * problem.C[ids]
+        state.rest[ids] = np.where(quiet, np.minimum(2 * state.rest[ids] + 1, 15), 0)
+        state.asleep[ids] = state.rest[ids]
+
+    def _ascend(self, problem: Problem, state: SmoState, ids: Ints) -> None:
+        """Several steps on each example; those that had little to do rest."""
+        gain = problem.structure.ascend(  # type: ignore[attr-defined]
+            problem.x, ids, state.w, state, self.inner, self.share, state.slack
+        )
+        state.linear += gain
+        state.oracle_calls += len(ids)
+
+    def _direction(
+        self, problem: Problem, state: SmoState, ids: Ints, tables: Tables
+    ) -> tuple[Direction, Floats]:
+        """From y2 to y1, and a bound on the augmented scores."""
+        method = problem.structure.inference  # type: ignore[attr-defined]
+        if method == "lp":
+            found = relaxation.relax(tables)
+            return state.point.toward_relaxed(ids, tables, found), found.value
+        best = decode(tables, problem.x.plan.take(ids), method)
+        return state.point.toward(ids, tables, best.labels, method), best.bound
+
+    def _judge(self, state: SmoState, before: float) -> None:
+        if state.dual - before <= 1e-15 * abs(state.dual):
+            state.stalls += 1
+            state.asleep[:] = 0
+            state.gap_estimate = 0.0  # look: certify in the next step
+        else:
+            state.stalls = 0
+        if state.stalls >= 4:
+            state.status = Status.NO_PROGRESS
+
+
+def _continues(warm: SmoState, problem: Problem) -> bool:
+    """Whether the marginals fit: the same graphs, all C changed by one factor."""
+    if len(warm.w) != problem.dim or len(warm.point.mass) != problem.n:
+        return False
+    factor = problem.C / np.maximum(warm.point.mass, 1e-300)
+    return bool(np.allclose(factor, factor[0], rtol=1e-12))
+
+
+def _rescaled(warm: SmoState, problem: Problem) -> SmoState:
+    factor = float(problem.C[0] / warm.point.mass[0])
+    warm.point.scale(factor)
+    w = warm.w * factor
+    n = problem.n
+    state = SmoState(
+        w, point=warm.point, linear=warm.linear * factor, slack=warm.slack.copy(),
+        rest=np.zeros(n, np.int64), asleep=np.zeros(n, np.int64), work=warm.work,
+    )  # fmt: skip
+    if warm.forests is not None:
+        state.forests = warm.forests._replace(mass=warm.point.mass)
+    state.dual = state.linear - 0.5 * problem.structure.square(w)
+    state.gap_estimate = 0.0 if factor == 1.0 else np.inf
+    return state
+
+
+def ascent_arrays(
+    tables: Tables, point: Point, cost: Floats, true: Labels
+) -> tuple[Forests, Work]:
+    """What `ascend` reads, and its scratch space."""
+    tree = rooted(tables)
+    nodes = int(np.diff(tables.node_ptr).max(initial=1))
+    labels = int(np.diff(tables.label_ptr[tables.node_ptr]).max(initial=1))
+    most = int(tables.n_labels.max(initial=1))
+    forests = Forests(
+        tree.order, tree.parent, tables.label_ptr, point.edge_ptr, cost, true,
+        point.mass,
+    )  # fmt: skip
+    work = Work(
+        np.zeros(labels), np.zeros(labels), np.zeros(labels),
+        np.zeros((nodes, most), np.int32), np.zeros(nodes, np.int32),
+        np.zeros(nodes, np.int32), np.zeros((nodes, nodes)),
+        np.zeros(len(tables.pairwise)),
+    )  # fmt: skip
+    return forests, work

@@ -1,0 +1,162 @@
+"""How positions of annotated sequences are described: views, pairs of views, gaps.
+
+A sequence has tracks: residues, secondary structure, exposed surface, a profile. A
+`View` is one description of a position made of tracks: their letters together, perhaps
+over a window, or the real vector of a profile. A match of position i with position j
+has one indicator per `Pair` of views,
+
+    phi(i, j) = sum over pairs (u, v) of  e[u(i)] (x) e[v(j)],
+
+so a model is a tuple of pairs, and the sum of two models is their concatenation. A gap
+is described by views of the position that is skipped and of the two neighbours of the
+slot where it falls on the other side.
+
+[1] Yu 2011, section 4.4: Simple, Anova2, Tensor, Window, Profile, and the gap model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
+from typing import Any
+
+RESIDUE_BINS = ("AGPST", "C", "DENQ", "FWY", "HKR", "ILMV")
+
+
+@dataclass(frozen=True)
+class View:
+    """The letters of `tracks` at a position, or in a window around it.
+
+    Parameters
+    ----------
+    tracks : tuple of str
+        Their letters together are one symbol; no tracks: one symbol for all positions.
+    reach : int, default=0
+        Window from -reach to +reach; beyond the ends stands a symbol of its own.
+    bins : tuple of str, optional
+        Groups of letters taken as one; letters in no group count as beyond the end.
+    real : bool, default=False
+        The single track holds vectors, which enter as they are.
+    """
+
+    tracks: tuple[str, ...] = ()
+    reach: int = 0
+    bins: tuple[str, ...] | None = None
+    real: bool = False
+
+    @property
+    def name(self) -> str:
+        """As in the names of features."""
+        window = f"[{-self.reach}..{self.reach}]" if self.reach else ""
+        return "+".join(self.tracks) + window or "any"
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Weights for each pair of symbols (left(i), right(j)) of a match.
+
+    With a `table` of scores, such as BLOSUM62, the pair has one weight that multiplies
+    the table: letters in `table.letters`, numbers in `table.scores`.
+    """
+
+    left: View
+    right: View
+    table: Any = None
+
+
+@dataclass(frozen=True)
+class Gaps:
+    """What a gap costs.
+
+    Parameters
+    ----------
+    affine : bool, default=True
+        Whether the first position of a gap has weights of its own.
+    opening, extension : tuple of View
+        Views of the skipped position; the empty view is one weight for all.
+    slot : tuple of View
+        Views of the two positions around the gap, on the other side; at its opening.
+    tied : bool, default=False
+        One set of weights for gaps on either side.
+    """
+
+    affine: bool = True
+    opening: tuple[View, ...] = (View(),)
+    extension: tuple[View, ...] = (View(),)
+    slot: tuple[View, ...] = ()
+    tied: bool = False
+
+
+def simple(
+    tracks: Sequence[str], others: Sequence[str] | None = None
+) -> tuple[Pair, ...]:
+    """Every track against every track.
+
+    Examples
+    --------
+    >>> [f"{p.left.name}|{p.right.name}" for p in simple(["residue", "ss"])]
+    ['residue|residue', 'residue|ss', 'ss|residue', 'ss|ss']
+    """
+    return _crossed([(t,) for t in tracks], [(t,) for t in others or tracks])
+
+
+def anova2(
+    tracks: Sequence[str], others: Sequence[str] | None = None
+) -> tuple[Pair, ...]:
+    """Every two tracks together against every two tracks together."""
+    left, right = combinations(tracks, 2), combinations(others or tracks, 2)
+    return _crossed(list(left), list(right))
+
+
+def tensor(
+    tracks: Sequence[str], others: Sequence[str] | None = None
+) -> tuple[Pair, ...]:
+    """All tracks together against all tracks together."""
+    return _crossed([tuple(tracks)], [tuple(others or tracks)])
+
+
+def window(
+    reaches: Mapping[str, int], bins: Mapping[str, Sequence[str]] | None = None
+) -> tuple[Pair, ...]:
+    """Each track in a window against itself in a window, letters binned.
+
+    Examples
+    --------
+    >>> pair, = window({"residue": 1}, {"residue": RESIDUE_BINS})
+    >>> pair.left.name, pair.left == pair.right
+    ('residue[-1..1]', True)
+    """
+    grouped = bins or {}
+    views = [
+        View((t,), reach, tuple(grouped[t]) if t in grouped else None)
+        for t, reach in reaches.items()
+    ]
+    return tuple(Pair(v, v) for v in views)
+
+
+def profile(
+    track: str, tracks: Sequence[str], others: Sequence[str] | None = None
+) -> tuple[Pair, ...]:
+    """A real-valued track against each track and against itself."""
+    real = View((track,), real=True)
+    right = tuple(Pair(View((t,)), real) for t in tracks)
+    left = tuple(Pair(real, View((t,))) for t in others or tracks)
+    return (*right, *left, Pair(real, real))
+
+
+def matrix(table: Any, track: str = "residue") -> tuple[Pair, ...]:
+    """One weight times a known substitution matrix: a place to start from."""
+    return (Pair(View((track,)), View((track,)), table),)
+
+
+def structural_gaps(residue: str, structure: Sequence[str]) -> Gaps:
+    """Opening by residue, structure, and structure around the slot ([1], 4.4.2)."""
+    shape = View(tuple(structure))
+    return Gaps(opening=(View((residue,)), shape), slot=(shape,))
+
+
+def _crossed(
+    left: Sequence[tuple[str, ...]], right: Sequence[tuple[str, ...]]
+) -> tuple[Pair, ...]:
+    return tuple(Pair(View(a), View(b)) for a, b in product(left, right))

@@ -1,0 +1,213 @@
+"""Correlation clustering: clusters scored by all pairs inside them.
+
+    psi(x, y) = sum over pairs in one cluster of x_ij
+
+There is no hidden part, and the best partition is hard to find: clusters are merged
+greedily, the pair that gains most first, while that gains. The answer may be worse than
+the best (undergenerating, as in [1]); during training it is never worse than the truth.
+Primal values and gaps are then those of the greedy oracle.
+
+A row is the cluster of each item, numbered by first appearance.
+
+[1] Finley and Joachims 2005 (SVM-cluster); the baseline in Yu 2011, Table 5.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from maxmargin.arrays import Floats, Ints, Ragged, Rows
+from maxmargin.jit import loop
+from maxmargin.structures.base import Augment, Found, Structure
+from maxmargin.structures.coreference import Pairs, as_pairs, encode_pairs, pair_scores
+
+
+@dataclass(frozen=True)
+class PairLoss:
+    """Delta(y, y') = percentage of pairs together in one and apart in the other."""
+
+    form: ClassVar[str] = "pairs"
+
+    def bind(self, n_labels: int) -> PairLoss:
+        """Nothing to know."""
+        return self
+
+    def value(self, truth: Ragged, labels: Ragged) -> Floats:
+        """Loss of each row."""
+        return np.array([
+            _pair_loss(truth.row(i), labels.row(i)) for i in range(truth.n)
+        ], np.float64)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Correlation(Structure):
+    """Partitions, every pair of a cluster scored."""
+
+    dim: int = 0
+    losses: ClassVar[tuple[str, ...]] = ("pairs",)
+    exact: bool = False
+
+    def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
+        """Know the number of pair features."""
+        return replace(self, dim=max(int(as_pairs(x, 0).features.shape[1]) for x in X))
+
+    def encode(self, X: Sequence[Any]) -> Pairs:
+        """As `Coreference`."""
+        return encode_pairs(X, self.dim)
+
+    def encode_labels(self, x: Pairs, Y: Sequence[Any]) -> Ragged:
+        """Cluster of each item."""
+        rows = []
+        for i, y in enumerate(Y):
+            if len(y) != x.mentions[i]:
+                raise ValueError(
+                    f"document {i} has {x.mentions[i]} mentions, but {len(y)} clusters"
+                )
+            names: dict[Any, int] = {}
+            items = np.asarray(y).tolist()
+            rows.append([names.setdefault(c, len(names)) for c in items])
+        return Ragged.pack(rows)
+
+    def decode_labels(self, x: Pairs, labels: Ragged) -> list[list[int]]:
+        """Cluster of each item."""
+        return labels.unpack()
+
+    def features(self, x: Pairs, ids: Ints, labels: Ragged) -> Rows:
+        """Sum over the pairs of each cluster."""
+        if len(ids) == 0:
+            return Rows.empty()
+        return Rows.from_dense(
+            _sums(x.start, x.ptr, x.idx, x.val, ids, *labels, self.dim)
+        )
+
+    def argmax(
+        self, x: Pairs, ids: Ints, w: Floats, augment: Augment | None = None
+    ) -> Found:
+        """Greedy merging; with a truth at hand, not worse than the truth."""
+        rows, score = [], np.zeros(len(ids))
+        for q, i in enumerate(ids):
+            pairs = pair_scores(x.ptr, x.idx, x.val, x.start[i], x.start[i + 1], w)
+            m, constant = int(x.mentions[i]), 0.0
+            if augment is not None:
+                own = augment.truth.row(i)
+                step = 100.0 * float(augment.weight[i]) / max(len(pairs), 1)
+                constant = step * _add_loss(pairs, own, step)
+            row, total = _greedy(m, pairs)
+            if augment is not None and _within(own, pairs) > total:
+                row, total = own.copy(), _within(own, pairs)
+            rows.append(row)
+            score[q] = constant + total
+        return Found(Ragged.pack(rows), score, score)
+
+    def work(self, x: Pairs) -> Floats:
+        """Pairs, their features, and the merging."""
+        each = x.ptr[x.start[1:]] - x.ptr[x.start[:-1]]
+        return (each + 20 * np.diff(x.start)).astype(np.float64)
+
+
+@loop
+def _pair_loss(a, b):
+    wrong, total = 0, 0
+    for j in range(len(a)):
+        for i in range(j):
+            wrong += (a[i] == a[j]) != (b[i] == b[j])
+            total += 1
+    return 100.0 * wrong / max(total, 1)
+
+
+@loop
+def _add_loss(pairs, own, step):
+    """Pairs apart in the truth gain, pairs together lose; returns those together."""
+    together = 0
+    for j in range(len(own)):
+        for i in range(j):
+            p = j * (j - 1) // 2 + i
+            if own[i] == own[j]:
+                pairs[p] -= step
+                together += 1
+            else:
+                pairs[p] += step
+    return together
+
+
+@loop
+def _within(own, pairs):
+    s = 0.0
+    for j in range(len(own)):
+        for i in range(j):
+            if own[i] == own[j]:
+                s += pairs[j * (j - 1) // 2 + i]
+    return s
+
+
+@loop
+def _best_partner(S, alive, r):
+    best = -1
+    for c in range(r):
+        if alive[c] and (best < 0 or S[r, c] > S[r, best]):
+            best = c
+    return best
+
+
+@loop
+def _greedy(m, pairs):
+    """Merge the two clusters that gain most while they gain; (clusters, score)."""
+    S = np.zeros((m, m))
+    for j in range(m):
+        for i in range(j):
+            S[j, i] = S[i, j] = pairs[j * (j - 1) // 2 + i]
+    alive = np.ones(m, np.bool_)
+    partner = np.full(m, -1, np.int64)  # the best cluster before this one
+    for r in range(1, m):
+        partner[r] = _best_partner(S, alive, r)
+    own = np.arange(m).astype(np.int32)
+    total = 0.0
+    while True:
+        a = -1
+        for r in range(1, m):
+            gain = S[r, partner[r]] if alive[r] and partner[r] >= 0 else -np.inf
+            if gain > -np.inf and (a < 0 or gain > S[a, partner[a]]):
+                a = r
+        if a < 0 or S[a, partner[a]] <= 0.0:
+            break
+        b = partner[a]  # b < a: a joins b
+        total += S[a, b]
+        alive[a] = False
+        for c in range(m):
+            if own[c] == a:
+                own[c] = b
+            if alive[c] and c != b:
+                S[b, c] += S[a, c]
+                S[c, b] = S[b, c]
+        partner[b] = _best_partner(S, alive, b)
+        for r in range(b + 1, m):
+            if alive[r]:
+                if partner[r] == a or partner[r] == b:
+                    partner[r] = _best_partner(S, alive, r)
+                elif S[r, b] > S[r, partner[r]]:
+                    partner[r] = b
+    name, count = np.full(m, -1, np.int32), 0
+    for c in range(m):
+        if name[own[c]] < 0:
+            name[own[c]] = count
+            count += 1
+        own[c] = name[own[c]]
+    return own, total
+
+
+@loop
+def _sums(start, ptr, idx, val, ids, row_ptr, rows, dim):
+    out = np.zeros((len(ids), dim))
+    for q in range(len(ids)):
+        own = rows[row_ptr[q] : row_ptr[q + 1]]
+        for j in range(len(own)):
+            for i in range(j):
+                if own[i] == own[j]:
+                    p = start[ids[q]] + j * (j - 1) // 2 + i
+                    for e in range(ptr[p], ptr[p + 1]):
+                        out[q, idx[e]] += val[e]
+    return out

@@ -1,0 +1,373 @@
+"""A motif at an unknown place in a DNA sequence.
+
+The set: y is 1 (the sequence holds the motif) or 0; h is where it starts, and on which
+strand. The sum runs over the bases: those under the motif meet a position-specific
+weight matrix of length l, all others a Markov background of order 0 to 3,
+
+    psi(x, 1, h) = sum_{j<l} e[j, x_{h+j}] + sum_{i outside} e[x_{i-order} .. x_i]
+    psi(x, 0)    = sum_i e[x_{i-order} .. x_i].
+
+The background outside the motif cancels in every difference, so a plane has at most 4l
+entries. A row is (y, start, strand); (1, -1, 0) is a motif not placed yet, (0, 0, 0)
+no motif. Bases that are not A, C, G, T carry no features.
+
+[1] Yu 2011, section 5.4.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from maxmargin.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
+from maxmargin.jit import loop
+from maxmargin.structures.base import Answer, Augment, Found, Layers, Structure
+
+LETTERS = "ACGT"
+UNKNOWN = 4
+_CODE = np.full(256, -1, np.int32)
+for _letter in "NRYSWKMBDHVX-.":
+    _CODE[ord(_letter)] = _CODE[ord(_letter.lower())] = UNKNOWN
+for _code, _pair in enumerate(("Aa", "Cc", "Gg", "TtUu")):
+    for _letter in _pair:
+        _CODE[ord(_letter)] = _code
+
+
+@dataclass(frozen=True)
+class MotifLoss:
+    """Delta = miss if a motif is not seen, false_alarm if one is seen where none is.
+
+    The place of the motif costs nothing.
+    """
+
+    miss: float = 1.0
+    false_alarm: float = 1.0
+    form: ClassVar[str] = "motif"
+
+    def bind(self, n_labels: int) -> MotifLoss:
+        """Nothing to know."""
+        if not (self.miss > 0 and self.false_alarm > 0):
+            raise ValueError("the costs of a miss and a false alarm must be positive")
+        return self
+
+    @property
+    def table(self) -> Floats:
+        """Cost of (true label, label)."""
+        return np.array([[0.0, self.false_alarm], [self.miss, 0.0]])
+
+    def scale(self, truth: Ragged) -> Floats:
+        """No factor."""
+        return np.ones(truth.n)
+
+    def value(self, truth: Ragged, labels: Ragged) -> Floats:
+        """Loss of each row: the first number is the label."""
+        return self.table[truth.data[truth.ptr[:-1]], labels.data[labels.ptr[:-1]]]
+
+
+class Bases(NamedTuple):
+    """Encoded inputs."""
+
+    ptr: Ints  # (n + 1,)
+    letter: Labels  # (bases,) 0 .. 3, or 4 if unknown
+    context: Labels  # (bases,) background feature, or -1
+
+    @property
+    def n(self) -> int:
+        """Number of sequences."""
+        return len(self.ptr) - 1
+
+
+@dataclass(frozen=True)
+class Motif(Structure):
+    """Motif or none, and where.
+
+    Parameters
+    ----------
+    length : int
+        Bases in the motif.
+    order : int
+        Order of the Markov background, 0 to 3.
+    both_strands : bool
+        Whether the motif may also lie on the reverse strand.
+    """
+
+    length: int = 11
+    order: int = 3
+    both_strands: bool = False
+    losses: ClassVar[tuple[str, ...]] = ("motif",)
+    provides: tuple[str, ...] = ("argmax_by_loss", "complete", "guess")
+
+    @property
+    def dim(self) -> int:  # type: ignore[override]
+        """Length of w: the matrix first, then the background of orders 0 to `order`."""
+        return 4 * self.length + (4 ** (self.order + 2) - 4) // 3
+
+    def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
+        """Check the sizes; nothing has to be learnt from the data."""
+        if self.length < 1:
+            raise ValueError(f"length={self.length}: a motif has at least one base")
+        if self.order not in (0, 1, 2, 3):
+            raise ValueError(f"order={self.order}: the background has order 0 to 3")
+        if all(len(x) < self.length for x in X):
+            raise ValueError(
+                f"a motif of length {self.length} is longer than every sequence"
+            )
+        return self
+
+    def encode(self, X: Sequence[Any]) -> Bases:
+        """Strings of bases, in either case."""
+        codes = [_encode(s, i) for i, s in enumerate(X)]
+        letter = np.concatenate(codes) if codes else np.empty(0, np.int32)
+        ptr = pointers([len(c) for c in codes])
+        return Bases(ptr, letter, _contexts(ptr, letter, self.order))
+
+    def encode_labels(self, x: Bases, Y: Sequence[Any]) -> Ragged:
+        """Labels 0 or 1, or (label, start, strand) where the place is known."""
+        rows = np.zeros((len(Y), 3), np.int32)
+        sizes = np.diff(x.ptr)
+        for i, y in enumerate(Y):
+            label, start, strand = (
+                (int(y[0]), int(y[1]), int(y[2])) if np.ndim(y) else (int(y), -1, 0)
+            )
+            if label not in (0, 1):
+                raise ValueError(f"sequence {i}: label {y!r} is neither 0 nor 1")
+            if label and sizes[i] < self.length:
+                raise ValueError(
+                    f"sequence {i} has {sizes[i]} bases and cannot hold a motif of "
+                    f"length {self.length}, but its label says that it does"
+                )
+            if label and start > sizes[i] - self.length:
+                raise ValueError(f"sequence {i}: no motif can start at {start}")
+            rows[i] = (1, start, strand) if label else 0
+        return Ragged.pack(rows)
+
+    def decode_labels(self, x: Bases, labels: Ragged) -> list[int]:
+        """The labels; places are in the rows."""
+        return labels.data.reshape(-1, 3)[:, 0].tolist()
+
+    def features(self, x: Bases, ids: Ints, labels: Ragged) -> Rows:
+        """Matrix entries under the motif, background entries elsewhere."""
+        rows = labels.data.reshape(-1, 3)
+        return Rows(*_features(*x, ids, rows, self.length))
+
+    def argmax(
+        self, x: Bases, ids: Ints, w: Floats, augment: Augment | None = None
+    ) -> Found:
+        """Best place of a motif against none."""
+        place, gain = self._places(x, ids, w)
+        if augment is None:
+            without, within = np.zeros(len(ids)), gain
+        else:
+            label = augment.truth.data[augment.truth.ptr[:-1]][ids]
+            cost = augment.weight[ids, None] * augment.loss.table[label]
+            without, within = cost[:, 0], gain + cost[:, 1]
+        seen = within > without
+        labels = np.where(seen[:, None], place, np.int32(0))
+        score = np.where(seen, within, without)
+        score = score + _background(*x, ids, w, self.length)
+        return Found(_rows(labels), score, score)
+
+    def cuts(self, x: Bases, ids: Ints, w: Floats, augment: Augment) -> Answer:
+        """Differences of the windows alone."""
+        found = self.argmax(x, ids, w, augment)
+        truth = augment.truth.take(ids)
+        rows, own = found.labels.data.reshape(-1, 3), truth.data.reshape(-1, 3)
+        dpsi = Rows(*_differences(*x, ids, own, rows, self.length))
+        delta = augment.loss.value(truth, found.labels)
+        return Answer(
+            found.labels, dpsi, delta, augment.weight[ids] * delta - dpsi.dot(w)
+        )
+
+    def argmax_by_loss(
+        self, x: Bases, ids: Ints, w: Floats, augment: Augment
+    ) -> Layers:
+        """The best placed motif and none: one of them has the true label."""
+        place, gain = self._places(x, ids, w)
+        base = _background(*x, ids, w, self.length)
+        label = augment.truth.data[augment.truth.ptr[:-1]][ids]
+        cost = augment.loss.table[label]
+        fits = np.isfinite(gain)
+        ptr = pointers(1 + fits)
+        rows = np.zeros((ptr[-1], 3), np.int32)
+        score, loss = np.zeros(ptr[-1]), np.zeros(ptr[-1])
+        score[ptr[:-1]], loss[ptr[:-1]] = base, cost[:, 0]
+        second = ptr[:-1][fits] + 1
+        rows[second] = place[fits]
+        score[second], loss[second] = (base + gain)[fits], cost[fits, 1]
+        return Layers(ptr, _rows(rows), score, loss)
+
+    def complete(self, x: Bases, ids: Ints, w: Floats, truth: Ragged) -> Ragged:
+        """Best place of the motif where there is one."""
+        place, _ = self._places(x, ids, w)
+        label = truth.data[truth.ptr[:-1]][ids]
+        return _rows(np.where(label[:, None] == 1, place, np.int32(0)))
+
+    def guess(self, x: Bases, truth: Ragged, rng: np.random.Generator) -> Ragged:
+        """Places drawn uniformly."""
+        rows = np.array(truth.data.reshape(-1, 3))
+        room = np.maximum(np.diff(x.ptr) - self.length + 1, 1)
+        start = np.floor(rng.random(len(rows)) * room).astype(np.int32)
+        strand = rng.integers(2 if self.both_strands else 1, size=len(rows))
+        rows[:, 1], rows[:, 2] = start, strand
+        rows[rows[:, 0] == 0] = 0
+        return _rows(rows)
+
+    def gains(self, x: Bases, w: Floats) -> tuple[Labels, Floats]:
+        """Best place (n, 3) and <w, psi(x, 1, h)> - <w, psi(x, 0)> of each sequence."""
+        return self._places(x, np.arange(x.n), w)
+
+    def _places(self, x: Bases, ids: Ints, w: Floats) -> tuple[Labels, Floats]:
+        return _places(*x, ids, w, self.length, self.both_strands)
+
+    def label_count(self) -> int:
+        """Motif or none."""
+        return 2
+
+    def work(self, x: Bases) -> Floats:
+        """Windows times their length."""
+        return np.diff(x.ptr) * float(self.length * (1 + self.both_strands))
+
+    def feature_names(self) -> list[str]:
+        """Motif positions and contexts by name."""
+        names = [f"motif {j + 1}: {c}" for j in range(self.length) for c in LETTERS]
+        words = [""]
+        for _ in range(self.order + 1):
+            words = [word + c for word in words for c in LETTERS]
+            names += [f"background: {word}" for word in words]
+        return names
+
+
+def _rows(array: Labels) -> Ragged:
+    data = np.ascontiguousarray(array, dtype=np.int32)
+    return Ragged(3 * np.arange(len(data) + 1, dtype=np.int64), data.reshape(-1))
+
+
+def _encode(sequence: Any, i: int) -> Labels:
+    raw = sequence.encode("latin-1") if isinstance(sequence, str) else bytes(sequence)
+    code = _CODE[np.frombuffer(raw, np.uint8)]
+    if (code < 0).any():
+        at = int(np.flatnonzero(code < 0)[0])
+        raise ValueError(
+            f"sequence {i}, position {at}: {chr(raw[at])!r} is not a nucleotide"
+        )
+    return code
+
+
+@loop
+def _contexts(ptr, letter, order):
+    """The background feature of each base: it and the known bases before it."""
+    out = np.full(len(letter), -1, np.int32)
+    for i in range(len(ptr) - 1):
+        for t in range(ptr[i], ptr[i + 1]):
+            if letter[t] == 4:
+                continue
+            code, power, first = np.int64(letter[t]), 1, 0
+            for k in range(1, order + 1):
+                if t - k < ptr[i] or letter[t - k] == 4:
+                    break
+                power *= 4
+                first += power
+                code += power * letter[t - k]
+            out[t] = first + code
+    return out
+
+
+@loop
+def _read(letter, h, j, length, strand):
+    """Base j of the motif that starts at h."""
+    if strand == 0:
+        return letter[h + j]
+    c = letter[h + length - 1 - j]
+    return c if c == 4 else 3 - c
+
+
+@loop
+def _places(ptr, letter, context, ids, w, length, both):
+    """Rows (1, start, strand) of the best windows and what they gain over none."""
+    rows = np.zeros((len(ids), 3), np.int32)
+    gain = np.full(len(ids), -np.inf)
+    for q in range(len(ids)):
+        a, b = ptr[ids[q]], ptr[ids[q] + 1]
+        lost = np.zeros(b - a + 1)
+        for t in range(a, b):
+            v = w[4 * length + context[t]] if context[t] >= 0 else 0.0
+            lost[t - a + 1] = lost[t - a] + v
+        rows[q, 0] = 1
+        for h in range(b - a - length + 1):
+            away = lost[h + length] - lost[h]
+            for strand in range(2 if both else 1):
+                s = -away
+                for j in range(length):
+                    c = _read(letter, a + h, j, length, strand)
+                    if c < 4:
+                        s += w[4 * j + c]
+                if s > gain[q]:
+                    gain[q] = s
+                    rows[q, 1], rows[q, 2] = h, strand
+    return rows, gain
+
+
+@loop
+def _background(ptr, letter, context, ids, w, length):
+    """<w, psi(x, 0)>."""
+    out = np.zeros(len(ids))
+    for q in range(len(ids)):
+        for t in range(ptr[ids[q]], ptr[ids[q] + 1]):
+            if context[t] >= 0:
+                out[q] += w[4 * length + context[t]]
+    return out
+
+
+@loop
+def _put_window(letter, context, a, row, length, sign, n, idx, val):
+    """Entries of psi(x, 1, h) - psi(x, 0), times sign, from n on."""
+    h, strand = a + row[1], row[2]
+    for j in range(length):
+        c = _read(letter, h, j, length, strand)
+        if c < 4:
+            idx[n], val[n] = 4 * j + c, sign
+            n += 1
+        if context[h + j] >= 0:
+            idx[n], val[n] = 4 * length + context[h + j], -sign
+            n += 1
+    return n
+
+
+@loop
+def _differences(ptr, letter, context, ids, truth, rows, length):
+    out = np.zeros(len(ids) + 1, np.int64)
+    idx = np.empty(4 * length * len(ids), np.int32)
+    val = np.empty(4 * length * len(ids))
+    n = 0
+    for q in range(len(ids)):
+        a, t, r = ptr[ids[q]], truth[q], rows[q]
+        if t[0] != r[0] or t[1] != r[1] or t[2] != r[2]:
+            if t[0] == 1 and t[1] >= 0:
+                n = _put_window(letter, context, a, t, length, 1.0, n, idx, val)
+            if r[0] == 1 and r[1] >= 0:
+                n = _put_window(letter, context, a, r, length, -1.0, n, idx, val)
+        out[q + 1] = n
+    return out, idx[:n].copy(), val[:n].copy()
+
+
+@loop
+def _features(ptr, letter, context, ids, rows, length):
+    out = np.zeros(len(ids) + 1, np.int64)
+    total = 0
+    for i in ids:
+        total += ptr[i + 1] - ptr[i] + 2 * length
+    idx, val = np.empty(total, np.int32), np.empty(total)
+    n = 0
+    for q in range(len(ids)):
+        a, b = ptr[ids[q]], ptr[ids[q] + 1]
+        for t in range(a, b):
+            if context[t] >= 0:
+                idx[n], val[n] = 4 * length + context[t], 1.0
+                n += 1
+        if rows[q, 0] == 1 and rows[q, 1] >= 0:
+            n = _put_window(letter, context, a, rows[q], length, 1.0, n, idx, val)
+        out[q + 1] = n
+    return out, idx[:n].copy(), val[:n].copy()

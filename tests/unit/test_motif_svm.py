@@ -1,0 +1,120 @@
+"""MotifSVM, the Gibbs sampler, logos and MEME files."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from maxmargin import MotifSVM
+from maxmargin.baselines.gibbs_motif import GibbsMotif, _markov
+from maxmargin.io.meme import meme_text, read_meme
+from maxmargin.reports.logo import sequence_logo
+from maxmargin.structures.motif import Motif
+
+MOTIF = "TTTATGTT"
+
+
+def planted(seed, n=60, size=60, strands=False, noise=0.05):
+    """Half of the sequences hold the motif, with a few bases changed."""
+    rng = np.random.default_rng(seed)
+    flip = str.maketrans("ACGT", "TGCA")
+    X, y, where = [], [], []
+    for i in range(n):
+        s = rng.choice(list("ACGT"), size=size)
+        at = int(rng.integers(size - len(MOTIF) + 1))
+        if i % 2:
+            word = MOTIF.translate(flip)[::-1] if strands and i % 4 == 1 else MOTIF
+            keep = rng.random(len(word)) >= noise
+            s[at : at + len(word)][keep] = np.array(list(word))[keep]
+        X.append("".join(s))
+        y.append(i % 2)
+        where.append(at)
+    return X, np.array(y), np.array(where)
+
+
+@pytest.mark.parametrize("strands", [False, True])
+def test_a_planted_motif_is_found(strands):
+    X, y, where = planted(0, n=120, strands=strands)
+    model = MotifSVM(8, order=0, both_strands=strands, C=1.0, restarts=8).fit(X, y)
+    flipped = MOTIF.translate(str.maketrans("ACGT", "TGCA"))[::-1]
+    assert model.consensus() in ((MOTIF, flipped) if strands else (MOTIF,))
+    sites = model.locate(X)
+    assert np.mean((sites["start"] == where)[y == 1]) > 0.8
+    assert model.score(*planted(1, strands=strands)[:2]) > 0.8
+    assert (np.diff(model.result_.outer["objective"][:3]) <= 1e-12).all()
+    assert model.motif_.probabilities.shape == (8, 4)
+    assert model.motif_.sites == 60
+
+
+def test_predict_agrees_with_the_decision():
+    X, y, _ = planted(2)
+    labels = np.where(y == 1, "+", "-")
+    model = MotifSVM(6, order=1, restarts=1).fit(X, labels)
+    assert model.classes_.tolist() == ["-", "+"]
+    assert ((model.decision_function(X) > 0) == (model.predict(X) == "+")).all()
+    assert model.predict(["ACG"]).tolist() == ["-"]  # too short for the motif
+
+
+def test_weights_of_examples_and_seeds():
+    X, y, _ = planted(3)
+    weight = np.where(y == 1, 1.0, 0.02)
+    model = MotifSVM(8, order=0, restarts=2, random_state=5)
+    a = clone(model).fit(X, y, sample_weight=weight)
+    b = clone(model).fit(X, y, sample_weight=weight)
+    assert np.array_equal(a.coef_, b.coef_)
+    assert a.result_.primal < clone(model).fit(X, y).result_.primal
+
+
+def test_places_to_start_from():
+    X, y, where = planted(4)
+    model = MotifSVM(8, order=0, C=1.0, restarts=1)
+    model.fit(X, y, places=[(int(h), 0) for h in where])
+    assert model.consensus() == MOTIF
+
+
+def test_two_labels_are_needed():
+    with pytest.raises(ValueError, match="two"):
+        MotifSVM(3).fit(["ACGT", "ACGT"], [1, 1])
+    with pytest.raises(ValueError, match="not in y"):
+        MotifSVM(3, positive=7).fit(["ACGT", "ACGT"], [1, 0])
+
+
+def test_gibbs_finds_it_and_same_seed_same_result():
+    X, y, _ = planted(5, n=80)
+    own = [s for s, label in zip(X, y, strict=True) if label]
+    other = [s for s, label in zip(X, y, strict=True) if not label]
+    a = GibbsMotif(8, order=1, sweeps=50, restarts=4).fit(own, other)
+    b = GibbsMotif(8, order=1, sweeps=50, restarts=4).fit(own, other)
+    assert np.array_equal(a.counts_, b.counts_)
+    found = "".join("ACGT"[k] for k in a.probabilities_.argmax(axis=1))
+    assert found == MOTIF
+    assert a.decision_function(own).mean() > a.decision_function(other).mean() + 2
+
+
+def test_background_is_a_distribution():
+    structure = Motif(2, order=2)
+    rng = np.random.default_rng(0)
+    x = structure.encode(["".join(rng.choice(list("ACGT"), p=[0.4, 0.1, 0.1, 0.4],
+                                             size=3000))])  # fmt: skip
+    q = np.exp(_markov(x.context, 2))
+    assert np.allclose(q.reshape(-1, 4).sum(axis=1), 1.0)
+    assert np.allclose(q[:4], [0.4, 0.1, 0.1, 0.4], atol=0.05)
+
+
+def test_meme_and_logo():
+    p = np.array([[0.7, 0.1, 0.1, 0.1], [0.0, 0.0, 0.0, 1.0]])
+    text = meme_text([("a", p, 12), ("b", p[::-1], 3)], [0.3, 0.2, 0.2, 0.3])
+    back = read_meme(text)
+    assert [m.name for m in back] == ["a", "b"]
+    assert np.allclose(back[1].probabilities, p[::-1])
+    assert back[0].sites == 12
+    with pytest.raises(ValueError, match="4 columns"):
+        meme_text([("c", np.ones((2, 3)), 1)])
+    picture = sequence_logo(p, title="a < b")
+    assert picture.startswith("<svg") and "a &lt; b" in picture
+    assert picture.count("<path transform") == 5
+
+
+def test_meme_from_a_file(tmp_path):
+    path = tmp_path / "m.meme"
+    path.write_text(meme_text([("a", np.full((3, 4), 0.25), 1)]))
+    assert read_meme(path)[0].probabilities.shape == (3, 4)
