@@ -190,7 +190,8 @@ def main() -> None:
     for name in args.data:
         X, y = load(name)
         X, y = X[: args.rows], y[: args.rows]
-        show([against_linear_svc(name, X, y, C) for C in args.C])
+        for C in args.C:
+            show([against_linear_svc(name, X, y, C)])
         if not args.no_variants:
             show(variants(name, X, y, args.C[0]))
     if not args.no_cold:
