@@ -96,9 +96,24 @@ def test_brackets_are_a_multiset():
 
 
 def test_evalb_settings():
-    truth = ("S", ("NP", ("NN", "a")), ("VP", ("VB", "b"), ("PRT", ("RP", "c"))), (".", "."))
-    guess = ("TOP", ("S", ("NP", ("NN", "a")), ("VP", ("VB", "b"), ("ADVP", ("RP", "c")), (".", "."))))
-    strict, loose = bracket_scores([truth], [guess], ALL), bracket_scores([truth], [guess], COLLINS)
+    truth = (
+        "S",
+        ("NP", ("NN", "a")),
+        ("VP", ("VB", "b"), ("PRT", ("RP", "c"))),
+        (".", "."),
+    )
+    guess = (
+        "TOP",
+        (
+            "S",
+            ("NP", ("NN", "a")),
+            ("VP", ("VB", "b"), ("ADVP", ("RP", "c")), (".", ".")),
+        ),
+    )
+    strict, loose = (
+        bracket_scores([truth], [guess], ALL),
+        bracket_scores([truth], [guess], COLLINS),
+    )
     assert (strict.matched, strict.predicted, strict.true) == (2, 4, 4)
     assert (loose.matched, loose.exact) == (4, 1.0)
     crossed = bracket_scores(
