@@ -37,7 +37,7 @@ def run_one(task: Task, name: str, seconds: float, epsilon: float = 0.1) -> dict
         return time.process_time() - begin > seconds
 
     result, _ = solver.solve(problem, watch=late)
-    return {
+    row = {
         "method": name,
         "seconds": time.process_time() - begin,
         "accuracy": 100.0 * (1.0 - task.error(result.w)),
@@ -47,6 +47,8 @@ def run_one(task: Task, name: str, seconds: float, epsilon: float = 0.1) -> dict
         "gap": result.gap,
         "dual": result.dual,
     }
+    print(f"{task.name} C={problem.C[0]:g}: {row}", flush=True)
+    return row
 
 
 def history(
