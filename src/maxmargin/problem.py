@@ -211,7 +211,7 @@ class Problem:
     def primal(self, w: Floats, slack: Floats) -> float:
         """Objective at w with the given slacks; hard margins at the scaled-up w."""
         if self.formulation.penalty == "hard":
-            margin = 1.0 - float(slack.max(initial=0.0))
+            margin = 1.0 - float((slack * (self.C > 0)).max(initial=0.0))
             return 0.5 * float(w @ w) / margin**2 if margin > 0 else np.inf
         square = self.structure.square(w)
         return 0.5 * square + float(self.formulation.cost(self.C, slack).sum())

@@ -56,6 +56,8 @@ class StructuredEstimator(PathMixin, StreamMixin, BaseEstimator):
     engine: Any
     random_state: Any
     warm_start: bool
+    _state: Any
+    _mark: Any
     callbacks: Any
     verbose: int
     restarts: int = 1  # hidden parts: starts, initial weights,

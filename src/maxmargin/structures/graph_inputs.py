@@ -217,7 +217,7 @@ def _keep_sparse(graphs: Sequence[Graph]) -> bool:
     filled = total = 0
     for graph in graphs[:200]:
         for row in graph.nodes:
-            filled += np.count_nonzero(row)
+            filled += int(np.count_nonzero(row))
             total += np.size(row)
     return filled < SPARSE_BELOW * total
 

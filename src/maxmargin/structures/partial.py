@@ -187,7 +187,7 @@ def filled(Y: Sequence[Any], label: Any = None) -> list[list[Any]]:
     return [[label if y is None else y for y in row] for row in Y]
 
 
-def has_hidden(Y: Sequence[Any]) -> bool:
+def has_hidden(Y: Any) -> bool:
     """Whether any label is None."""
     rows = [Y.flat.tolist()] if hasattr(Y, "offsets") else Y
     return any(y is None for row in rows if isinstance(row, list | tuple) for y in row)
