@@ -89,7 +89,7 @@ def model(method: str, tree: object, classes: np.ndarray, C: float) -> Multiclas
     """One of the four columns."""
     heights = Taxonomy.of(tree).heights(classes.tolist())
     return MulticlassSVM(
-        C=C, fit_intercept=False,
+        C=C, fit_intercept=False, rescaling="slack",
         loss=heights if method.endswith("tree") else "zero-one",
         taxonomy=tree if method.startswith("tax") else None,
     )  # fmt: skip
