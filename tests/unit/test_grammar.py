@@ -207,13 +207,13 @@ def test_words_alone_and_words_never_seen():
 
 
 def test_anchored_features_tell_apart_what_rules_cannot():
-    """Two bracketings of the same tags, decided by a word at the split."""
+    """Two bracketings of the same tags, decided by the word after the inner one."""
     a, b = (("N", "x"), ("N", "x"), ("N", "u")), (("N", "x"), ("N", "v"), ("N", "x"))
     left = ("S", ("S", a[0], a[1]), a[2])
     right = ("S", b[0], ("S", b[1], b[2]))
     sentences = [tagged_words(t) for t in (left, right)]
     plain = GrammarSVM(C=100.0).fit(sentences, [left, right])
-    model = GrammarSVM(C=100.0, anchors=("word:split",), rare=0)
+    model = GrammarSVM(C=100.0, anchors=("word:after",), rare=0)
     model.fit(sentences, [left, right])
     assert plain.score(sentences, [left, right]) < 1.0
     assert model.score(sentences, [left, right]) == 1.0

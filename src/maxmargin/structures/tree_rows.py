@@ -29,7 +29,7 @@ def checked_tokens(i: int, sentence: Any, with_tags: bool) -> list[Token]:
     for t, token in enumerate(sentence):
         if isinstance(token, str):
             out.append((token, token if with_tags else ""))
-        elif len(token) == 2 and all(isinstance(part, str) for part in token):
+        elif isinstance(token, tuple | list) and list(map(type, token)) == [str, str]:
             out.append((token[0], token[1] if with_tags else ""))
         else:
             what = "tag" if with_tags else "word"
