@@ -88,7 +88,9 @@ class Problem:
     def __post_init__(self) -> None:
         """SVM0, SVM1 and SVM2 proper are margin rescaling with the zero-one loss."""
         if self.formulation.rescaling is None or self.formulation.penalty == "hard":
-            object.__setattr__(self, "loss", ZeroOne(self.structure.label_count()))
+            own = getattr(self.loss, "zero_one", None)
+            loss = own() if own else ZeroOne(self.structure.label_count())
+            object.__setattr__(self, "loss", loss)
         if self.loss.form not in self.structure.losses:
             name = type(self.structure).__name__
             raise ValueError(
@@ -209,7 +211,7 @@ class Problem:
     def primal(self, w: Floats, slack: Floats) -> float:
         """Objective at w with the given slacks; hard margins at the scaled-up w."""
         if self.formulation.penalty == "hard":
-            margin = 1.0 - float(slack.max(initial=0.0))
+            margin = 1.0 - float((slack * (self.C > 0)).max(initial=0.0))
             return 0.5 * float(w @ w) / margin**2 if margin > 0 else np.inf
         square = self.structure.square(w)
         return 0.5 * square + float(self.formulation.cost(self.C, slack).sum())

@@ -66,7 +66,7 @@ def affine_paths(tables: Tables, mode: int) -> tuple[Ragged, Floats]:
     Examples
     --------
     >>> match = np.array([[2.0, -1.0, -1.0], [-1.0, -1.0, 2.0]])
-    >>> gap = np.array([[-1.0], [-0.5], [-1.0], [-0.5]])
+    >>> gap = np.array([[-1.0], [-0.5], [0.0], [0.0]])
     >>> tables = Tables(
     ...     *(np.array([k]) for k in match.shape),
     ...     *band(np.array([2]), np.array([3]), 3), match.ravel(),

@@ -60,7 +60,7 @@ def paths_by_count(
     >>> tables = Tables(one, one, *band(one, one, 1), np.array([5.0]), gap, gap)
     >>> found = paths_by_count(tables, np.ones(1, np.uint8), np.array([2]), GLOBAL)
     >>> found.hits.tolist(), found.score.tolist()
-    ([0, 1], [-2.0, 5.0])
+    ([0, 1], [-4.0, 5.0])
     """
     room = int((layers * (tables.rows + tables.cols + 2)).sum())
     ptr = np.zeros(len(layers) + 1, np.int64)

@@ -44,10 +44,10 @@ def best_other(tables: Tables, graphs: Plan, method: str, given: Labels) -> Best
     rest = np.flatnonzero(same & ~exact & (graphs.kind != FOREST))
     if len(rest):
         where = spans(tables.node_ptr, rest)[0]
-        part = tables.take(rest)
-        flipped, exists = best_flip(part, given[where])
+        some = tables.take(rest)
+        flipped, exists = best_flip(some, given[where])
         labels[where] = flipped
-        score[rest] = np.where(exists, part.score(flipped), -np.inf)
+        score[rest] = np.where(exists, some.score(flipped), -np.inf)
         bound[rest] = np.where(exists, bound[rest], -np.inf)
     for g in np.flatnonzero(exact):
         own = slice(tables.node_ptr[g], tables.node_ptr[g + 1])

@@ -328,10 +328,8 @@ def _bytes(sizes: Ints) -> float:
     return float(sizes @ np.array([PER_SLOT, PER_GRAM, PER_SUPPORT, PER_ENTRY]))
 
 
-def growth(old: DualSet, new: DualSet) -> Floats:
-    """By how much alpha may grow when C changes; 1 where the two do not compare."""
-    if np.isfinite(old.upper).all() and np.isfinite(new.upper).all():
-        return np.where(old.upper > 0, new.upper / np.maximum(old.upper, 1e-300), 0.0)
-    if (old.ridge > 0).all() and (new.ridge > 0).all():
-        return old.ridge / new.ridge
-    return np.ones(len(new.upper))
+def thin(state: Any, patience: int = 3) -> None:
+    """Drop planes without weight from a state that a run at another C goes on from."""
+    blocks = getattr(state, "blocks", None)
+    if isinstance(blocks, PlaneBlocks):
+        blocks.forget_idle(patience)

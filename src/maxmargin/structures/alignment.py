@@ -299,7 +299,7 @@ class Alignment(Structure):
     def work(self, x: Pairs) -> Floats:
         """Cells times what filling and aligning one costs."""
         rows, cols = x.sizes
-        return rows * cols * (8.0 + 2.0 * len(self.pairs))
+        return np.asarray(rows * cols * (8.0 + 2.0 * len(self.pairs)), np.float64)
 
     def feature_names(self) -> Sequence[str] | None:
         """Such as "residue=A|residue=C" and "insert open any=*"."""
@@ -332,7 +332,7 @@ class Alignment(Structure):
             return np.ones(len(ids))
         rows, cols = x.sizes
         total: Floats = (rows[ids] + cols[ids]).astype(np.float64)
-        return 1.0 / total
+        return np.reciprocal(total)
 
     def _tables(
         self, x: Pairs, ids: Ints, w: Floats, cells: int = CELLS

@@ -77,7 +77,7 @@ def path_features(
     most = max(len(symbols), len(layout.left_gaps) + len(layout.right_gaps))
     where = (left, right, s.ptr, t.ptr, s.codes, t.codes)
     gaps = (layout.left_gaps, layout.right_gaps, affine)
-    parts = []
+    parts: list[Ints] = []
     for paths in (plus, minus):
         ptr = np.zeros(paths.n + 1, np.int64)
         idx = np.empty(len(paths.data) * most, np.int64)
@@ -90,7 +90,10 @@ def path_features(
             *_vector_entries(*where, s.real, t.real, vectors, size, *plus, *minus)
         )
     acc = np.zeros(layout.dim)
-    return Rows(*_sum_up(*parts, *extra, layout.home, layout.factor, scale, acc))
+    ptr, idx, ptr2, idx2 = parts
+    return Rows(
+        *_sum_up(ptr, idx, ptr2, idx2, *extra, layout.home, layout.factor, scale, acc)
+    )
 
 
 @loop

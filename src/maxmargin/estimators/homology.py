@@ -1,0 +1,168 @@
+"""HomologySVM: learn alignment scores that tell a homolog from decoys."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from maxmargin.arrays import Floats, Ints
+from maxmargin.estimators.alignment import alignment_structure
+from maxmargin.estimators.base import (
+    StructuredEstimator,
+    check_same_length,
+    object_array,
+)
+from maxmargin.losses import ZeroOne
+from maxmargin.structures.base import Structure
+from maxmargin.structures.homology import Homology
+
+
+class HomologySVM(StructuredEstimator):
+    r"""Find the homolog of a native sequence among candidates.
+
+    .. math:: f(x) = \arg\max_c \max_a \langle w, \psi(x, z_c, a) \rangle
+
+    trained so that the homolog under its known alignment scores more than every decoy
+    under any alignment (Tsochantaridis et al. 2005, section 4.4).
+
+    Parameters
+    ----------
+    C : float, default=0.2
+        Penalty of the slacks; multiplies their plain sum.
+    mode : {"local", "semiglobal", "global"}, default="local"
+        Smith-Waterman, free ends, or Needleman-Wunsch.
+    features, gaps, symmetric, normalize, band, alphabets
+        As in `AlignmentSVM`; normalize is False by default.
+    penalty : {"squared", "linear", "hard", "summed"}, default="squared"
+        SVM2, SVM1, SVM0 (hard margin), or linear summed error; the loss is zero-one.
+    solver, tol, max_iter, max_time, n_jobs, engine, random_state, warm_start, callbacks
+        As in `StructuralSVM`.
+    verbose : int, default=0
+        Show progress.
+
+    Attributes
+    ----------
+    coef_ : array
+        Weights, named by `structure_.feature_names()`.
+    result_ : Result
+        Certificate: status, primal, dual, gap, history.
+
+    Examples
+    --------
+    >>> from maxmargin import HomologySVM
+    >>> X = [("ABBA", ["CCAC", "ABA"]), ("BAB", ["BA", "CAC"])]
+    >>> y = [(1, ("ABBA", "AB-A")), (0, ("BAB", "BA-"))]
+    >>> model = HomologySVM(C=10.0).fit(X, y)
+    >>> model.predict(X).tolist()
+    [1, 0]
+    """
+
+    structure_: Homology
+
+    def __init__(
+        self,
+        C: float = 0.2,
+        *,
+        mode: str = "local",
+        features: Any = "simple",
+        gaps: Any = "affine",
+        symmetric: bool = False,
+        normalize: bool = False,
+        band: int | None = None,
+        alphabets: Mapping[str, Sequence[Any]] | None = None,
+        penalty: str = "squared",
+        solver: Any = "auto",
+        tol: float = 1e-3,
+        max_iter: int | None = None,
+        max_time: float | None = None,
+        n_jobs: int | None = None,
+        engine: Any = None,
+        random_state: Any = None,
+        warm_start: bool = False,
+        callbacks: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.C = C
+        self.mode = mode
+        self.features = features
+        self.gaps = gaps
+        self.symmetric = symmetric
+        self.normalize = normalize
+        self.band = band
+        self.alphabets = alphabets
+        self.penalty = penalty
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.n_jobs = n_jobs
+        self.engine = engine
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.callbacks = callbacks
+        self.verbose = verbose
+
+    @property
+    def loss(self) -> str:  # type: ignore[override]
+        """The zero-one loss, always."""
+        return "zero-one"
+
+    @property
+    def rescaling(self) -> None:  # type: ignore[override]
+        """No rescaling, since the loss is zero-one."""
+        return None
+
+    def _structure(self, X: Any, y: Any) -> Structure:
+        return Homology(alignment_structure(self, [example[0] for example in X]))
+
+    def _known_losses(self, structure: Structure) -> dict[str, Any]:
+        return {"zero-one": ZeroOne()}
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> HomologySVM:
+        """Learn from natives with candidates and the homolog of each.
+
+        Parameters
+        ----------
+        X : sequence of (native, candidates)
+        y : sequence of (index of the homolog, its alignment with the native)
+        sample_weight : array (n,), optional
+            Factor on C for each example.
+        """
+        check_same_length(X, y)
+        aligned = []
+        for q, (example, written) in enumerate(zip(X, y, strict=True)):
+            if np.isscalar(written) or len(written) != 2:
+                raise ValueError(
+                    f"example {q}: the output must be (candidate, alignment)"
+                )
+            aligned.append((example[0], example[1], {int(written[0]): written[1]}))
+        super().fit(aligned, y, sample_weight)
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Index of the best aligned candidate of each native sequence."""
+        return np.array([c for c, _ in self.predict_alignments(X)], dtype=np.int64)
+
+    def predict_alignments(self, X: Any) -> np.ndarray:
+        """(candidate, columns) of each native sequence, as a 1-D object array."""
+        return object_array(list(super().predict(X)))
+
+    def candidate_scores(self, X: Any) -> list[Floats]:
+        """Scores of all candidates of each native sequence."""
+        check_is_fitted(self, "coef_")
+        x = self.structure_.encode(X)
+        scores = self.structure_.scores(x, self.coef_)
+        return np.split(scores, x.ptr[1:-1])
+
+    def score(self, X: Any, y: Any) -> float:
+        """Share of natives whose homolog is found; y as in `fit`, or indices."""
+        true: Ints = np.array([c if np.isscalar(c) else c[0] for c in y])
+        return float(np.mean(self.predict(X) == true))
+
+    def substitution_matrix(self, track: str = "residue") -> tuple[Any, Floats]:
+        """Letters of a track and the learned score of each pair of them."""
+        check_is_fitted(self, "coef_")
+        return self.structure_.alignment.substitution(self.coef_, track)

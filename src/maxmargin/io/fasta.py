@@ -1,0 +1,99 @@
+"""FASTA: sequences by name, and annotation tracks from several files.
+
+A record is a line `>name description` and lines of letters. A track (secondary
+structure, exposed surface) is a FASTA file with the same names and lengths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+
+def read_fasta(path: str | Path) -> dict[str, str]:
+    """Sequences of a file by name, in order.
+
+    Raises
+    ------
+    ValueError
+        Where letters come before the first name, a name occurs twice or is missing, or
+        a record is empty; the message names the line or the record.
+    """
+    return parse_fasta(Path(path).read_text().splitlines(), str(path))
+
+
+def parse_fasta(lines: Iterable[str], where: str = "FASTA") -> dict[str, str]:
+    r"""Sequences from lines.
+
+    Examples
+    --------
+    >>> parse_fasta([">a first", "HEAG", "AW", ">b", "PAW"])
+    {'a': 'HEAGAW', 'b': 'PAW'}
+    """
+    parts: dict[str, list[str]] = {}
+    name = ""
+    for number, line in enumerate(lines, 1):
+        text = line.strip()
+        if not text or text.startswith(";"):
+            continue
+        if text.startswith(">"):
+            words = text[1:].split()
+            if not words:
+                raise ValueError(f"{where}, line {number}: a record has no name")
+            name = words[0]
+            if name in parts:
+                raise ValueError(f"{where}, line {number}: {name!r} occurs twice")
+            parts[name] = []
+        elif not name:
+            raise ValueError(f"{where}, line {number}: letters before the first name")
+        else:
+            parts[name].append("".join(text.split()))
+    records = {name: "".join(rows) for name, rows in parts.items()}
+    for name, letters in records.items():
+        if not letters:
+            raise ValueError(f"{where}: record {name!r} is empty")
+    return records
+
+
+def write_fasta(records: Mapping[str, str], path: str | Path, width: int = 60) -> None:
+    """Write sequences by name, `width` letters per line."""
+    lines = []
+    for name, letters in records.items():
+        lines.append(f">{name}")
+        lines += [letters[k : k + width] for k in range(0, len(letters), width)]
+    Path(path).write_text("\n".join(lines) + "\n")
+
+
+def read_tracks(paths: Mapping[str, str | Path]) -> list[dict[str, Any]]:
+    """Annotated sequences from one FASTA file per track.
+
+    Parameters
+    ----------
+    paths : mapping from track to file
+        Such as {"residue": "pdb.fasta", "ss": "pdb.ss.fasta"}.
+
+    Returns
+    -------
+    list of mappings
+        {"name": ..., track: letters, ...}, in the order of the first file.
+    """
+    files = {track: read_fasta(path) for track, path in paths.items()}
+    first = next(iter(files))
+    out = []
+    for name, letters in files[first].items():
+        record: dict[str, Any] = {"name": name}
+        for track, records in files.items():
+            if name not in records:
+                raise ValueError(f"{paths[track]}: record {name!r} is missing")
+            if len(records[name]) != len(letters):
+                raise ValueError(
+                    f"{name}: track {track!r} has {len(records[name])} positions, "
+                    f"{first!r} has {len(letters)}"
+                )
+            record[track] = records[name]
+        out.append(record)
+    for track, records in files.items():
+        for name in records.keys() - files[first].keys():
+            raise ValueError(f"{paths[track]}: record {name!r} is not in {first!r}")
+    return out
