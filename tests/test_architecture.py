@@ -31,7 +31,9 @@ MAY = {
     "problem": LEAVES | LOSSES | {"engines", "formulations", "structures"},
     "solvers": LEAVES
     | {"formulations", "inference", "kernels", "problem", "structures.base"},
-    "baselines": SHAPES | LOSSES | {"inference", "structures", "metrics"},
+    "baselines": SHAPES
+    | LOSSES
+    | {"datasets", "inference", "io", "structures", "metrics"},
     "datasets": SHAPES | {"io"},
     "reports": SHAPES | {"solvers.base", "datasets", "metrics"},
     "estimators": SHAPES

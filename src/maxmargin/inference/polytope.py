@@ -11,14 +11,14 @@ still carry mass and score least, `room` is the mass that they can give.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from maxmargin.arrays import Floats, Ints, Labels, pointers
 from maxmargin.inference import forest, junction, relaxation, trws
 from maxmargin.inference.decode import FOREST, NARROW, Plan
-from maxmargin.inference.tables import Tables, spans
+from maxmargin.inference.tables import Tables, spans, sum_by
 from maxmargin.jit import loop
 
 EMPTY = 1e-10  # of the mass: what rounding leaves
@@ -35,8 +35,7 @@ class Direction(NamedTuple):
     def gain(self, tables: Tables, values: Floats) -> Floats:
         """Sum over nodes and labels of values * change, per graph."""
         owner = np.repeat(tables.graph_of_node(), tables.n_labels)
-        total = np.bincount(owner, values * self.node, minlength=tables.n)
-        return total.astype(np.float64)
+        return sum_by(owner, values * self.node, tables.n)
 
 
 class Point:
@@ -63,6 +62,7 @@ class Point:
         self, tables: Tables, graphs: Plan, labels: Labels, mass: Floats
     ) -> None:
         self.mass, self.graphs = mass, graphs
+        self._last: tuple[Labels, Labels] | None = None
         self.node_ptr, self.link_ptr = tables.node_ptr, tables.edge_ptr
         self.label_ptr = tables.label_ptr
         k = tables.n_labels
@@ -105,10 +105,10 @@ class Point:
         room = self._room(ids, tables, up, down)
         _indicate(*_shape(tables), edge_ptr, up, 1.0, node, edge)
         _indicate(*_shape(tables), edge_ptr, down, -1.0, node, edge)
-        for g in np.flatnonzero(~found | (room <= 0.0)).tolist():
-            self._whole(ids, tables, edge_ptr, g, up, node, edge)
+        for g in np.flatnonzero(~found | (room <= 0.0)):
+            self._whole(ids, tables, edge_ptr, int(g), up, node, edge)
             room[g] = 1.0
-        self._last: Any = (up, down, found)
+        self._last = (up, down)
         return Direction(node, edge_ptr, edge, room)
 
     def toward_relaxed(
@@ -133,7 +133,7 @@ class Point:
         self.edge[at_edge] = np.maximum(self.edge[at_edge] + edge_by * way.edge, 0.0)
         if self._last is None:
             return
-        up, down, _ = self._last
+        up, down = self._last
         narrow = np.flatnonzero(self.graphs.kind[ids] == NARROW)
         if len(narrow):
             part = tables.take(narrow)

@@ -39,8 +39,8 @@ def best_other(tables: Tables, graphs: Plan, method: str, given: Labels) -> Best
     trees = np.flatnonzero(same & (graphs.kind == FOREST))
     if len(trees):
         where = spans(tables.node_ptr, trees)[0]
-        part = _on_forests(tables.take(trees), given[where])
-        labels[where], score[trees], bound[trees] = part
+        found = _on_forests(tables.take(trees), given[where])
+        labels[where], score[trees], bound[trees] = found
     rest = np.flatnonzero(same & ~exact & (graphs.kind != FOREST))
     if len(rest):
         where = spans(tables.node_ptr, rest)[0]

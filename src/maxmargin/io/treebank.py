@@ -41,9 +41,9 @@ def parse_trees(text: str, source: str = "<text>") -> Treebank:
 
     Examples
     --------
-    >>> parse_trees("(S (NP (DT the) (NN cat))\\n  (VP (VBD sat)))").trees
+    >>> parse_trees("(S (NP (DT the) (NN cat))\n  (VP (VBD sat)))").trees
     [('S', ('NP', ('DT', 'the'), ('NN', 'cat')), ('VP', ('VBD', 'sat')))]
-    >>> parse_trees("(S (NP (DT the)))\\n(S (NP", "a.mrg")
+    >>> parse_trees("(S (NP (DT the)))\n(S (NP", "a.mrg")
     Traceback (most recent call last):
         ...
     maxmargin.io.treebank.TreebankError: a.mrg, line 2, column 4: this bracket is never closed

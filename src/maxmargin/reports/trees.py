@@ -48,13 +48,13 @@ def text_tree(tree: Tree | None) -> str:
     Examples
     --------
     >>> print(text_tree(("S", ("NP", ("DT", "the"), ("NN", "cat")), ("VBD", "sat"))))
-             S
-         ┌───┴─────┐
-        NP         │
-     ┌──┴──┐       │
-     DT    NN     VBD
-     │     │       │
-    the   cat     sat
+            S
+        ┌───┴────┐
+        NP       │
+     ┌──┴──┐     │
+    DT    NN    VBD
+     │     │     │
+    the   cat   sat
     """
     if tree is None:
         return "(no parse)"

@@ -30,6 +30,7 @@ from maxmargin.solvers.planes import PlaneBlocks
 # What a visit costs beside the oracle, in the oracle's multiply-adds (measured on
 # chains): its own are scattered, so each counts more, and there is a fixed part.
 PER_ENTRY, PER_VISIT, PER_PLANE = 4.0, 1000.0, 5000.0
+RUN = 8  # neighbours visited together
 
 
 @dataclass
@@ -102,7 +103,7 @@ class BlockDual(Solver):
         self._judge(problem, state, rise)
 
     def _pass(self, problem: Problem, state: BlockState) -> tuple[float, float, float]:
-        order = permutation(self.seed, state.turn, problem.n)
+        order = permutation(self.seed, state.turn, problem.n, RUN)
         awake = order[state.asleep[order] <= 0]
         state.asleep -= 1
         gap, rise, work = 0.0, 0.0, 0.0  # those who rest had no gap to speak of
@@ -156,7 +157,8 @@ class BlockDual(Solver):
         if state.stalls > 0 or problem.formulation.penalty == "hard":
             closed = 0.0
         for k in range(self.sweeps):
-            order = held[permutation(self.seed + 1, 1000 * state.turn + k, len(held))]
+            turn = 1000 * state.turn + k
+            order = held[permutation(self.seed + 1, turn, len(held), RUN)]
             if k > 0:
                 # The widest gaps first: the others wait for the next oracle pass.
                 order = order[gaps[order] > max(closed, 0.3 * gaps[held].mean())]

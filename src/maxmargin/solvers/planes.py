@@ -326,3 +326,10 @@ def _need(s: Store, ids: Ints, sizes: Ints, tight: bool = False) -> Ints:
 
 def _bytes(sizes: Ints) -> float:
     return float(sizes @ np.array([PER_SLOT, PER_GRAM, PER_SUPPORT, PER_ENTRY]))
+
+
+def thin(state: Any, patience: int = 3) -> None:
+    """Drop planes without weight from a state that a run at another C goes on from."""
+    blocks = getattr(state, "blocks", None)
+    if isinstance(blocks, PlaneBlocks):
+        blocks.forget_idle(patience)
