@@ -199,7 +199,8 @@ class PlaneBlocks:
                     s, self._scratch, self._space, i, 0, len(plane_idx), plane_idx,
                     plane_val, b[j],
                 )  # fmt: skip
-                s.alpha[s.first[i] + j], s.idle[s.first[i] + j] = alpha[j], idle[j]
+                last = s.first[i] + s.count[i] - 1
+                s.alpha[last], s.idle[last] = alpha[j], idle[j]
 
     def extend(self, dual_set: DualSet) -> None:
         """More examples, without planes so far, after those at hand."""
