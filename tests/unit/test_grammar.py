@@ -290,7 +290,7 @@ def test_rules_that_the_grammar_lacks_are_named():
     grammar = Grammar().bind(X[:1], TREES[:1])
     other = ("S", ("NN", "a"), ("DT", "b"))
     x = grammar.encode([tagged_words(other)])
-    with pytest.raises(ValueError, match="sentence 0: a rule .*: S -> NN DT"):
+    with pytest.raises(ValueError, match=r"sentence 0: a rule .*: S -> NN DT"):
         grammar.encode_labels(x, [other])
     with pytest.raises(ValueError, match="no rules yet"):
         Grammar().encode(X)

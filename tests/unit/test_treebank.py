@@ -127,7 +127,7 @@ def test_no_parse_costs_recall_and_other_words_are_refused():
     tree = ("S", ("NN", "a"), ("NN", "b"))
     scores = bracket_scores([tree, tree], [None, tree])
     assert (scores.precision, scores.recall, scores.parsed) == (1.0, 0.5, 0.5)
-    with pytest.raises(ValueError, match="sentence 0: .* 1 words, the truth 2"):
+    with pytest.raises(ValueError, match=r"sentence 0: .* 1 words, the truth 2"):
         bracket_scores([tree], [("S", ("NN", "a"))])
     with pytest.raises(ValueError, match="2 true trees, but 1"):
         bracket_scores([tree, tree], [tree])
