@@ -26,7 +26,7 @@ from maxmargin.formulations import DualSet, Formulation
 from maxmargin.losses import ZeroOne
 from maxmargin.structures.base import Answer, Augment, Parts, Product, Structure
 
-CHUNK = 64  # examples per task: fixed, so that sums do not depend on the threads
+CHUNK = 32  # examples per task: fixed, so that sums do not depend on the threads
 SEARCHES = 24  # weights tried per example where the loss does not enter linearly
 
 
