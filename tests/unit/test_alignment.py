@@ -79,7 +79,9 @@ def test_tabulated_letters_give_the_same_bits(model):
     start = np.concatenate([[0], np.cumsum(hi)])
     sides = (x.s, x.t)
     plain = fill_tables(x.left, x.right, lo, hi, start, sides, structure.layout, full)
-    short = fill_tables(x.left, x.right, lo, hi, start, *collapse(sides, structure.layout, full))
+    short = fill_tables(
+        x.left, x.right, lo, hi, start, *collapse(sides, structure.layout, full)
+    )
     assert (plain.match == short.match).all()
 
 
@@ -126,17 +128,28 @@ def test_losses_of_the_figures():
     reference = Ragged.pack([[0, 0, 2, 0, 0, 0, 1]])  # -AECD / EACC-
     other = Ragged.pack([[0, 0, 0, 2, 0, 0, 1]])  # A-ECD / EACC-
     assert AlignedPairs().value(reference, other) == pytest.approx(1 / 3)
-    swapped = [Ragged.pack([[0, 0, 1, 0, 0, 0, 2]]), Ragged.pack([[0, 0, 0, 1, 0, 0, 2]])]
+    swapped = [
+        Ragged.pack([[0, 0, 1, 0, 0, 0, 2]]),
+        Ragged.pack([[0, 0, 0, 1, 0, 0, 2]]),
+    ]
     assert AlignedPairs(4).value(*swapped) == pytest.approx(0)
 
 
 BAD = [
     (("", "AC"), None, "pair 0, first sequence: the sequence is empty"),
     (("AC", "A"), (("AC", "A-C")), "rows of the alignment have 2 and 3 columns"),
-    (("AC", "AC"), [[0, 0], [0, 1]], "pair 0, column 1: position 0 of the first sequence"),
+    (
+        ("AC", "AC"),
+        [[0, 0], [0, 1]],
+        "pair 0, column 1: position 0 of the first sequence",
+    ),
     (("ACD", "ACD"), [[0, 0], [2, 1], [-1, 2]], "skips positions"),
     (("AC", "AC"), [[0, 0]], "1 of the 2 positions of the first sequence"),
-    (("AC", "AC"), [[0, 0], [1, 1], [2, -1]], "position 2 is beyond the first sequence"),
+    (
+        ("AC", "AC"),
+        [[0, 0], [1, 1], [2, -1]],
+        "position 2 is beyond the first sequence",
+    ),
     (("AC", "AC"), [[0, -1], [1, -1], [-1, 0], [-1, 1]], "matches no positions"),
     (("AC", "AC"), [[0, 0], [-1, -1], [1, 1]], "column 1: a gap stands against a gap"),
     (("AC", "AC"), [[0.5, 1.0]], "an array \\(columns, 2\\) of positions"),
@@ -155,7 +168,11 @@ def test_bad_records_are_named():
     good = {"name": "1abc", "residue": "ACD", "ss": "HHE"}
     bound = Alignment().bind([(good, good)], [])
     for track, value, message in (
-        ("residue", "AXD", r"second sequence \(2xyz\), position 1: 'X' is not a letter"),
+        (
+            "residue",
+            "AXD",
+            r"second sequence \(2xyz\), position 1: 'X' is not a letter",
+        ),
         ("ss", "HH", r"\(2xyz\): track 'ss' has 2 positions, 'residue' has 3"),
     ):
         with pytest.raises(ValueError, match=message):
@@ -168,9 +185,7 @@ def test_bad_records_are_named():
         Alignment(mode="lokal").bind([(good, good)], [])
     narrow = Alignment(band=0).bind([("AAAA", "AAAA")], [])
     with pytest.raises(ValueError, match="leaves the band of width 0"):
-        narrow.encode_labels(
-            narrow.encode([("AAAA", "AAAA")]), [("AAAA--", "--AAAA")]
-        )
+        narrow.encode_labels(narrow.encode([("AAAA", "AAAA")]), [("AAAA--", "--AAAA")])
 
 
 def test_ends_of_local_and_semiglobal_alignments():

@@ -50,7 +50,11 @@ def allowed(tables, b, mode):
             i, j = i + (move != INSERT), j + (move != DELETE)
             cells.append((i, j))
         return all(
-            j <= hi[0] if i == 0 else lo[i - 1] == 0 if j == 0 else lo[i - 1] < j <= hi[i - 1]
+            j <= hi[0]
+            if i == 0
+            else lo[i - 1] == 0
+            if j == 0
+            else lo[i - 1] < j <= hi[i - 1]
             for i, j in cells
         )
 
@@ -140,7 +144,9 @@ def test_a_wide_band_changes_nothing():
     for width in (3, 20, 1000):
         lo, hi, start = band(rows, cols, width)
         cells = np.concatenate([match[i, lo[i] : hi[i]] for i in range(40)])
-        scores.append(affine_paths(Tables(rows, cols, lo, hi, start, cells, *gaps), 0)[1][0])
+        scores.append(
+            affine_paths(Tables(rows, cols, lo, hi, start, cells, *gaps), 0)[1][0]
+        )
     assert scores[0] <= scores[1] <= scores[2]
     assert scores[1] == pytest.approx(scores[2], rel=0.2)
 
@@ -183,7 +189,9 @@ def test_scores_agree_with_biopython(mode, affine):
     find = affine_paths if affine else linear_paths
     score = find(tables._replace(**gaps), MODES[mode])[1]
     expected = [aligner.score(a, b) for a, b in texts]
-    assert score.tolist() == [max(0.0, v) if mode == "semiglobal" else v for v in expected]
+    assert score.tolist() == [
+        max(0.0, v) if mode == "semiglobal" else v for v in expected
+    ]
 
 
 @modes
@@ -197,4 +205,6 @@ def test_scores_agree_with_parasail(mode):
     tables, texts = proteins(2)
     score = affine_paths(tables, MODES[mode])[1]
     expected = [run(a, b, 11, 1, parasail.blosum62).score for a, b in texts]
-    assert score.tolist() == [max(0.0, v) if mode == "semiglobal" else v for v in expected]
+    assert score.tolist() == [
+        max(0.0, v) if mode == "semiglobal" else v for v in expected
+    ]
