@@ -19,6 +19,7 @@ import importlib.util
 import io
 import json
 import re
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -101,6 +102,7 @@ def prototype(path: Path, data: Path, large: bool) -> list[dict]:
     """The prototype on the same task, its clock set to CPU seconds."""
     spec = importlib.util.spec_from_file_location("prototype", path)
     module = importlib.util.module_from_spec(spec)
+    sys.modules["prototype"] = module  # Numba's cache looks it up by name
     spec.loader.exec_module(module)
     module.time = SimpleNamespace(perf_counter=time.process_time)
     text = io.StringIO()

@@ -22,7 +22,7 @@ PUBLISHED = {
 
 
 def run(data: Path, quick: bool = False, seed: int = 0) -> dict:
-    limit = 100.0 if quick else 900.0
+    limit = 40.0 if quick else 900.0
     makers = {
         "WSJ sample": wsj,
         "OCR fold 0": lambda data, C, penalty: ocr(

@@ -10,14 +10,15 @@ __version__ = "0.1.0"
 # Each public name and where it lives. Names are imported when first asked for, so
 # that `import maxmargin` costs nothing and Numba is loaded only where it is used.
 _HOME = {
-    "PathCV": "maxmargin.estimators.cv",
-    "ChainSVM": "maxmargin.estimators.chain",
     "AlignmentSVM": "maxmargin.estimators.alignment",
+    "ChainSVM": "maxmargin.estimators.chain",
+    "CoreferenceSVM": "maxmargin.estimators.coreference",
+    "GrammarSVM": "maxmargin.estimators.grammar",
     "HomologySVM": "maxmargin.estimators.homology",
+    "MotifSVM": "maxmargin.estimators.motif",
     "MulticlassSVM": "maxmargin.estimators.multiclass",
     "NetworkSVM": "maxmargin.estimators.network",
-    "CoreferenceSVM": "maxmargin.estimators.coreference",
-    "MotifSVM": "maxmargin.estimators.motif",
+    "PathCV": "maxmargin.estimators.cv",
     "RankingSVM": "maxmargin.estimators.ranking",
     "Sequences": "maxmargin.sequences",
     "StructuralSVM": "maxmargin.estimators.structural",

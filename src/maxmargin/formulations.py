@@ -45,7 +45,9 @@ class DualSet(NamedTuple):
     def growth(self, new: DualSet) -> Floats:
         """Factor on alpha of each example that carries it over to another C."""
         if np.isfinite(self.upper).all() and np.isfinite(new.upper).all():
-            return new.upper / np.maximum(self.upper, 1e-100)
+            return np.where(
+                self.upper > 0, new.upper / np.maximum(self.upper, 1e-300), 0.0
+            )
         if (self.ridge > 0).all() and (new.ridge > 0).all():
             return self.ridge / new.ridge
         return np.ones(len(new.upper))
@@ -100,11 +102,13 @@ class Formulation:
 
     def dual_set(self, C: Floats) -> DualSet:
         """Bounds and ridge for examples with penalties C (n,)."""
-        infinite, zero = np.full(len(C), np.inf), np.zeros(len(C))
+        zero, counts = np.zeros(len(C)), C > 0  # without weight, alpha stays zero
         if self.penalty == "hard":
-            return DualSet(infinite, zero, False)
+            return DualSet(np.where(counts, np.inf, 0.0), zero, False)
         if self.penalty == "squared":
-            return DualSet(infinite, 1.0 / np.maximum(C, 1e-100), False)
+            ridge = 1.0 / np.where(counts, C, 1.0)
+            upper = np.where(counts, np.inf, 0.0)
+            return DualSet(upper, np.where(counts, ridge, 0.0), False)
         return DualSet(np.array(C, dtype=np.float64), zero, self.penalty == "summed")
 
     def cost(self, C: Floats, slack: Floats) -> Floats:

@@ -106,6 +106,11 @@ class Hamming:
                 raise ValueError(
                     f"class_weight has {weight.shape} entries for {n_labels} labels"
                 )
+            if not (np.isfinite(weight) & (weight >= 0)).all():
+                i = int(np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))[0])
+                raise ValueError(
+                    f"class_weight[{i}] is {weight[i]}: weights must be finite and >= 0"
+                )
             table = table * weight[:, None]
         return replace(self, bound_table=np.ascontiguousarray(table))
 
@@ -239,9 +244,9 @@ def _bracket_counts(ptr, data, ptr2, data2, width):
             found[i] += 1
             for t in range(len(used)):
                 a = ptr[i] + t * width
-                if not used[t] and data[a + 4] == data2[b + 4]:
-                    if data[a] == data2[b] and data[a + 2] == data2[b + 2]:
-                        used[t] = True
-                        common[i] += 1
-                        break
+                same = data[a] == data2[b] and data[a + 2] == data2[b + 2]
+                if same and not used[t] and data[a + 4] == data2[b + 4]:
+                    used[t] = True
+                    common[i] += 1
+                    break
     return common, found, true

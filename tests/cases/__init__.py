@@ -2,7 +2,8 @@
 
 A module has `tiny(rng) -> (structure, X, Y)`, `outputs(structure, x, i)` (all encoded
 outputs of example i, as lists) and `LOSSES`; where outputs do not compare by ==, also
-`same(y, z)`; `PRUNED = True` if layers may be left out that no formulation prefers. The contract tests find the modules by themselves.
+`same(y, z)`; `PRUNED = True` if layers may be left out that no formulation prefers. The
+contract tests find the modules by themselves.
 """
 
 import importlib

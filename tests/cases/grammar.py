@@ -1,5 +1,6 @@
 """A grammar read off a few random trees, and all trees of its sentences."""
 
+import itertools
 from functools import cache
 from operator import eq as same
 
@@ -23,8 +24,7 @@ def random_tree(rng, words, depth=0):
     cuts = sorted(rng.choice(len(words) - 1, parts - 1, replace=False) + 1)
     bounds = [0, *map(int, cuts), len(words)]
     children = [
-        random_tree(rng, words[a:b], depth + 1)
-        for a, b in zip(bounds[:-1], bounds[1:], strict=True)
+        random_tree(rng, words[a:b], depth + 1) for a, b in itertools.pairwise(bounds)
     ]
     return (label, *children)
 

@@ -288,3 +288,16 @@ def test_nested_dicts_follow_crfsuite():
         "plain",
         "s",
     ]
+
+
+def test_a_loss_with_too_many_values_for_layers_is_refused():
+    X = [np.ones((1100, 1)), np.ones((3, 1))]
+    Y = [[0, 1] * 550, [0, 1, 0]]
+    structure = Chain().bind(X, Y)
+    x = structure.encode(X)
+    truth = structure.encode_labels(x, Y)
+    augment = Augment(truth, Hamming().bind(2), np.ones(2))
+    w = np.zeros(structure.dim)
+    with pytest.raises(ValueError, match="sequence 0: its loss may take 1100 values"):
+        structure.argmax_by_loss(x, np.arange(2), w, augment)
+    assert structure.argmax_by_loss(x, np.array([1]), w, augment).ptr.tolist() == [0, 4]

@@ -5,7 +5,8 @@ import pytest
 from sklearn.base import clone
 
 from maxmargin import MotifSVM
-from maxmargin.baselines.gibbs_motif import GibbsMotif, _markov
+from maxmargin.baselines.gibbs_motif import GibbsMotif
+from maxmargin.inference.motif_sampler import markov
 from maxmargin.io.meme import meme_text, read_meme
 from maxmargin.reports.logo import sequence_logo
 from maxmargin.structures.motif import Motif
@@ -95,7 +96,7 @@ def test_background_is_a_distribution():
     rng = np.random.default_rng(0)
     x = structure.encode(["".join(rng.choice(list("ACGT"), p=[0.4, 0.1, 0.1, 0.4],
                                              size=3000))])  # fmt: skip
-    q = np.exp(_markov(x.context, 2))
+    q = np.exp(markov(x.context, 2))
     assert np.allclose(q.reshape(-1, 4).sum(axis=1), 1.0)
     assert np.allclose(q[:4], [0.4, 0.1, 0.1, 0.4], atol=0.05)
 

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 from maxmargin import NetworkSVM
 from maxmargin.formulations import Formulation
+from maxmargin.inference.layers import common_unit
 from maxmargin.losses import Hamming
 from maxmargin.problem import Problem
 from maxmargin.structures.base import Augment
@@ -22,7 +23,7 @@ from maxmargin.structures.graphs import (
     multilabel_graphs,
     tree_edges,
 )
-from maxmargin.structures.network import Network, common_unit
+from maxmargin.structures.network import Network
 
 RING = [[0, 1], [1, 2], [2, 0]]
 

@@ -70,14 +70,14 @@ def test_path_refuses_bad_penalties():
 def test_cv_finds_a_good_C_and_stops_early():
     X, Y = words(4, 120)
     test = words(5, 200)
-    model = PathCV(StructuralSVM(Chain()), random_state=0).fit(X, Y)
+    model = PathCV(StructuralSVM(Chain()), cv=3, random_state=0).fit(X, Y)
     assert model.estimator_.C == model.C_
     scores = [np.mean(s) for s in model.scores_.values()]
     assert list(model.scores_)[int(np.argmax(scores))] == model.C_
     fixed = [StructuralSVM(Chain(), C=C).fit(X, Y).score(*test) for C in (1e-3, 10.0)]
     assert model.score(*test) >= max(fixed) - 0.02
     assert model.predict(X).shape == (120,)
-    one = PathCV(StructuralSVM(Chain()), Cs=[0.1, 0.2], cv=1).fit(X, Y)
+    one = PathCV(StructuralSVM(Chain()), Cs=[0.1, 0.2]).fit(X, Y)
     assert all(len(s) == 1 for s in one.scores_.values())
 
 

@@ -28,7 +28,7 @@ BOTH = [
 
 
 @pytest.mark.parametrize("solver", BOTH, ids=["sdcd", "cutting-plane"])
-@settings(deadline=None, max_examples=6)
+@settings(deadline=None, max_examples=3)
 @given(seed=st.integers(0, 1000), C=st.sampled_from([0.02, 0.2, 1.0]))
 def test_exact_where_all_outputs_are_asked_for(solver, seed, C):
     problem = chain_problem(seed, n=5, C=C, penalty="summed")

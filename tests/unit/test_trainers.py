@@ -51,7 +51,7 @@ def test_agrees_with_the_dense_qp(solver):
     assert 0.5 * np.sum((result.w - w) ** 2) <= result.primal - best + 1e-6 * best
 
 
-@settings(deadline=None, max_examples=5)
+@settings(deadline=None, max_examples=3)
 @given(st.integers(0, 1000), st.sampled_from([0.05, 0.5, 3.0]))
 def test_all_agree_on_random_chains(seed, C):
     problem = chain_problem(seed, C=C)

@@ -6,6 +6,8 @@ engine, prediction in chunks and the certificate are here.
 
 from __future__ import annotations
 
+import hashlib
+import pickle
 import warnings
 from collections.abc import Callable, Sequence
 from numbers import Real
@@ -32,6 +34,8 @@ from maxmargin.solvers.cccp import CCCP
 from maxmargin.solvers.choose import choose
 from maxmargin.structures.base import Structure
 
+PRIVATE = ("_state", "_mark", "_schedule")  # planes, what of, and who asks for runs
+
 
 class StructuredEstimator(PathMixin, StreamMixin, BaseEstimator):
     """Base of the estimators; see `ChainSVM`, `MulticlassSVM`, `StructuralSVM`.
@@ -52,6 +56,8 @@ class StructuredEstimator(PathMixin, StreamMixin, BaseEstimator):
     engine: Any
     random_state: Any
     warm_start: bool
+    _state: Any
+    _mark: Any
     callbacks: Any
     verbose: int
     restarts: int = 1  # hidden parts: starts, initial weights,
@@ -95,13 +101,16 @@ class StructuredEstimator(PathMixin, StreamMixin, BaseEstimator):
     ) -> Any:
         problem = self._problem(structure, x, truth, sample_weight)
         solver = self._solver(problem)
-        warm = getattr(self, "_state", None) if self.warm_start else None
-        self.structure_ = structure
+        mark = fingerprint(problem) if self.warm_start else None
+        same = mark is not None and mark == self.__dict__.get("_mark")
+        warm = self.__dict__.get("_state") if same else None
+        keeps = self.warm_start or "_schedule" in self.__dict__
         try:
-            for run in self._runs(solver, problem, warm, self._watch()):
-                self.result_, self._state = run
-                self.coef_ = self.result_.w
-                warn_unless_converged(self.result_)
+            for result, state in self._runs(solver, problem, warm, self._watch()):
+                self.structure_, self.result_ = structure, result
+                self.coef_ = result.w
+                self._state, self._mark = (state, mark) if keeps else (None, None)
+                warn_unless_converged(result)
         finally:
             if self.engine is None:
                 problem.engine.close()
@@ -181,7 +190,28 @@ class StructuredEstimator(PathMixin, StreamMixin, BaseEstimator):
     def __getstate__(self) -> dict[str, Any]:
         """Pickle without the dual state, which only `warm_start` uses."""
         state = super().__getstate__()
-        return {k: v for k, v in state.items() if k not in ("_state", "_schedule")}
+        return {k: v for k, v in state.items() if k not in PRIVATE}
+
+
+def fingerprint(problem: Problem) -> bytes | None:
+    """A hash of all that planes depend on, C apart; None if it cannot be pickled.
+
+    A warm start takes over planes, and planes of other data would make the dual, and
+    with it the certificate, wrong.
+    """
+    parts = (problem.structure, problem.loss, problem.formulation, problem.x)
+    buffers: list[pickle.PickleBuffer] = []
+    digest = hashlib.blake2b(digest_size=16)
+    try:
+        head = pickle.dumps(
+            (*parts, problem.truth), protocol=5, buffer_callback=buffers.append
+        )
+    except Exception:  # whatever a pickle of the user's objects may raise
+        return None
+    digest.update(head)
+    for buffer in buffers:
+        digest.update(buffer.raw())
+    return digest.digest()
 
 
 def check_same_length(X: Any, y: Any) -> None:

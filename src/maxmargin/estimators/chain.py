@@ -13,10 +13,11 @@ from maxmargin.arrays import Floats, Ints, Ragged
 from maxmargin.estimators.base import StructuredEstimator, object_array
 from maxmargin.losses import Hamming, ZeroOne
 from maxmargin.metrics.sequences import token_error
-from maxmargin.problem import CHUNK
+from maxmargin.problem import CHUNK, Problem
 from maxmargin.structures.base import Structure
 from maxmargin.structures.chain import Chain, Tokens
 from maxmargin.structures.chain_names import Reason, input_weights, token_parts
+from maxmargin.structures.partial import Partial, PartialLoss, has_hidden
 from maxmargin.structures.schemes import legal_scores
 
 
@@ -28,7 +29,9 @@ class ChainSVM(StructuredEstimator):
 
     X is a list of sequences, each a dense array (length, features), a scipy.sparse
     matrix, or a list of feature dicts or feature lists as sklearn-crfsuite takes them;
-    or a `Sequences` (flat matrix and offsets). y is a list of sequences of labels.
+    or a `Sequences` (flat matrix and offsets). y is a list of sequences of labels;
+    None marks a label that is not known: it is completed in turns with training, from
+    weights learnt on the runs of known labels.
 
     Parameters
     ----------
@@ -148,7 +151,7 @@ callbacks, verbose
         return structure
 
     def _structure(self, X: Any, y: Any) -> Structure:
-        return Chain(
+        chain = Chain(
             eta=self.eta,
             window=self.window,
             order=self.order,
@@ -158,6 +161,24 @@ callbacks, verbose
             allowed=self.allowed,
             scheme=self.scheme,
         )
+        return Partial(chain) if has_hidden(y) else chain
+
+    def _loss(self, structure: Structure) -> Any:
+        if isinstance(structure, Partial):
+            return PartialLoss(super()._loss(structure.inner))
+        return super()._loss(structure)
+
+    def _solver(self, problem: Problem) -> Any:
+        solver = super()._solver(problem)
+        if not isinstance(problem.structure, Partial):
+            return solver
+        chain, x, truth, owner = problem.structure.known(problem.x, problem.truth)
+        runs = Problem(
+            chain, problem.loss.inner, problem.formulation, x, truth, problem.C[owner],
+            problem.engine,
+        )  # fmt: skip
+        rough = max(self.tol, 0.01)
+        return replace(solver, w=replace(solver.inner, tol=rough).solve(runs)[0].w)
 
     def _known_losses(self, structure: Structure) -> dict[str, Any]:
         assert isinstance(structure, Chain)
@@ -184,8 +205,12 @@ callbacks, verbose
     def _fit_encoded(
         self, structure: Structure, x: Any, truth: Ragged, sample_weight: Any
     ) -> Any:
-        self._counts = np.bincount(truth.data, minlength=structure.label_count())
-        return super()._fit_encoded(structure, x, truth, sample_weight)
+        k = structure.label_count()
+        self._counts = np.bincount(truth.data[truth.data < k], minlength=k)
+        super()._fit_encoded(structure, x, truth, sample_weight)
+        if isinstance(structure, Partial):
+            self.structure_ = structure.inner
+        return self
 
     def predict(
         self, X: Any, forced: Any = None, allowed: Any = None, scheme: str | None = None

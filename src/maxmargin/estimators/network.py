@@ -185,7 +185,7 @@ class NetworkSVM(StructuredEstimator):
         for found, true in zip(self.predict(X), y, strict=True):
             same = [a == b for a, b in zip(found, true, strict=True)]
             right, total = right + sum(same), total + len(same)
-        return right / max(total, 1)
+        return float(right / max(total, 1))
 
     def margin_curve(self, X: Any, y: Any, gammas: Any) -> Floats:
         """Mean gamma-margin per-label loss for each gamma, on forests.
@@ -201,7 +201,7 @@ class NetworkSVM(StructuredEstimator):
         x = self.structure_.encode(X)
         truth = self.structure_.encode_labels(x, y)
         loss = Hamming().bind(self.structure_.label_count())
-        augment = Augment(truth, loss, np.ones(truth.n))
+        augment = Augment(truth, loss, np.ones(truth.n))  # type: ignore[arg-type]
         layers = self.structure_.argmax_by_loss(  # type: ignore[attr-defined]
             x, np.arange(x.n), self.coef_, augment
         )

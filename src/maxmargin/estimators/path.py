@@ -13,6 +13,7 @@ import numpy as np
 
 from maxmargin.problem import Problem
 from maxmargin.solvers.base import Result, Solver
+from maxmargin.solvers.planes import thin
 
 
 class PathMixin:
@@ -56,6 +57,7 @@ class PathMixin:
         def runs(solver: Solver, problem: Problem, watch: Any) -> Iterator[Any]:
             state = None
             for k in order:
+                thin(state)
                 result, state = solver.solve(
                     problem.with_C(problem.C * values[k]), state, watch
                 )

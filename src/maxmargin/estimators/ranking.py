@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 from sklearn.utils.validation import check_is_fitted
 
@@ -162,10 +164,12 @@ warm_start, callbacks, verbose
         flat, grades = np.concatenate(X), np.concatenate(y)
         size = np.concatenate([np.full(len(g), 1.0 / len(g)) for g in y])
         first = LinearSVC(
-            C=self.init_C, loss="hinge", max_iter=20000, tol=1e-3,
+            C=self.init_C, loss="hinge", max_iter=5000, tol=1e-3,
             class_weight="balanced", random_state=seed_of(self.random_state),
         )  # fmt: skip
-        first.fit(flat, grades > 0, sample_weight=size)
+        with warnings.catch_warnings():  # rough weights will do to start from
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            first.fit(flat, grades > 0, sample_weight=size)
         return np.ascontiguousarray(first.coef_[0])
 
     def decision_function(self, X: Any) -> list[Floats]:

@@ -31,4 +31,4 @@ class Work(NamedTuple):
     high: np.ndarray  # (nodes,) int32: y1
     low: np.ndarray  # (nodes,) int32: y2
     gram: Floats  # (nodes, nodes)
-    count: Floats  # (table entries,) of edge parameters, zero between calls
+    tally: Floats  # (table entries,) of edge parameters, zero between calls

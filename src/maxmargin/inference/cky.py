@@ -97,7 +97,7 @@ def _combine(
     """Raise `base` to the best of all rules over two neighbouring spans."""
     for q in range(first, last):
         b, s = symbol[q], value[q, 1]
-        for r in range(left_ptr[b], left_ptr[b + 1]):
+        for r in range(left_ptr[b], left_ptr[b + 1] if s > -np.inf else 0):
             v = top[right[r]]
             if v > -np.inf:
                 v += s + rule[r]
@@ -180,11 +180,12 @@ def _store(c, i, beam, base, top, seen, where, ptr, symbol, value, right):
         best = max(best, top[seen[q]])
     for q in range(len(seen)):
         a = seen[q]
-        if top[a] >= best - beam:
-            where[c, a], symbol[at] = at, a
-            value[at, 0], value[at, 1] = base[a], top[a]
-            right[i, a] = top[a]
-            at += 1
+        if top[a] < best - beam:
+            top[a] = -np.inf  # but base stays, for chains that start there
+        where[c, a], symbol[at] = at, a
+        value[at, 0], value[at, 1] = base[a], top[a]
+        right[i, a] = top[a]
+        at += 1
         base[a] = top[a] = -np.inf
     ptr[c + 1] = at
 

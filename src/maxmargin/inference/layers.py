@@ -10,6 +10,8 @@ and the per-error-level functions M_d of Taskar et al. 2003 (Definition A.4) nee
 
 from __future__ import annotations
 
+from fractions import Fraction
+from math import gcd, lcm
 from typing import NamedTuple
 
 import numpy as np
@@ -80,6 +82,31 @@ def best_by_cost(tables: Tables, cost: Ints, cap: int | None = None) -> Layered:
     )  # fmt: skip
     score = np.concatenate([f[c] for f, c in zip(found, costs, strict=True)])
     return Layered(ptr, level, score, label_ptr, labels)
+
+
+def common_unit(cost: Floats) -> float:
+    """The largest number of which all costs are multiples.
+
+    Examples
+    --------
+    >>> common_unit(np.array([0.0, 0.5, 2.0, 0.75]))
+    0.25
+    """
+    values = [
+        Fraction(float(v)).limit_denominator(10**6) for v in np.unique(cost[cost > 0])
+    ]
+    if not values:
+        return 1.0
+    bottom = lcm(*(v.denominator for v in values))
+    top = gcd(*(v.numerator * (bottom // v.denominator) for v in values))
+    unit = top / bottom
+    if max(float(v) for v in values) / unit > 1e5:
+        raise ValueError(
+            "slack rescaling and squared penalties need costs that are multiples of a "
+            f"common unit; these would need {float(max(values)) / unit:.3g} layers per "
+            "node: round the costs"
+        )
+    return unit
 
 
 @loop

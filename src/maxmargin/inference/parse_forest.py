@@ -228,7 +228,7 @@ def _spread(edge, value, t, first, last, point, score, bonus, least, shift, grid
             ):
                 grid[m, at] = s
                 how[m, at, 0], how[m, at, 1], how[m, at, 2] = t, p, q
-                high_m, high_e = max(high_m, m), max(high_e, at)
+                high_m, high_e = max(high_m, m), max(high_e, at)  # type: ignore[assignment]
     return high_m, high_e
 
 

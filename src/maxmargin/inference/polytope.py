@@ -18,10 +18,10 @@ import numpy as np
 from maxmargin.arrays import Floats, Ints, Labels, pointers
 from maxmargin.inference import forest, junction, relaxation, trws
 from maxmargin.inference.decode import FOREST, NARROW, Plan
-from maxmargin.inference.tables import Tables, spans
+from maxmargin.inference.tables import Tables, spans, sum_by
 from maxmargin.jit import loop
 
-EMPTY = 1e-12  # of the mass: what rounding leaves
+EMPTY = 1e-10  # of the mass: what rounding leaves
 
 
 class Direction(NamedTuple):
@@ -35,7 +35,7 @@ class Direction(NamedTuple):
     def gain(self, tables: Tables, values: Floats) -> Floats:
         """Sum over nodes and labels of values * change, per graph."""
         owner = np.repeat(tables.graph_of_node(), tables.n_labels)
-        return np.bincount(owner, values * self.node, minlength=tables.n)
+        return sum_by(owner, values * self.node, tables.n)
 
 
 class Point:
@@ -62,6 +62,7 @@ class Point:
         self, tables: Tables, graphs: Plan, labels: Labels, mass: Floats
     ) -> None:
         self.mass, self.graphs = mass, graphs
+        self._last: tuple[Labels, Labels] | None = None
         self.node_ptr, self.link_ptr = tables.node_ptr, tables.edge_ptr
         self.label_ptr = tables.label_ptr
         k = tables.n_labels
@@ -105,9 +106,9 @@ class Point:
         _indicate(*_shape(tables), edge_ptr, up, 1.0, node, edge)
         _indicate(*_shape(tables), edge_ptr, down, -1.0, node, edge)
         for g in np.flatnonzero(~found | (room <= 0.0)):
-            self._whole(ids, tables, edge_ptr, g, up, node, edge)
+            self._whole(ids, tables, edge_ptr, int(g), up, node, edge)
             room[g] = 1.0
-        self._last = (up, down, found)
+        self._last = (up, down)
         return Direction(node, edge_ptr, edge, room)
 
     def toward_relaxed(
@@ -132,13 +133,19 @@ class Point:
         self.edge[at_edge] = np.maximum(self.edge[at_edge] + edge_by * way.edge, 0.0)
         if self._last is None:
             return
-        up, down, _ = self._last
+        up, down = self._last
         narrow = np.flatnonzero(self.graphs.kind[ids] == NARROW)
         if len(narrow):
             part = tables.take(narrow)
             where = spans(tables.node_ptr, narrow)[0]
             self._add_cliques(ids[narrow], part, up[where], by[narrow])
             self._add_cliques(ids[narrow], part, down[where], -by[narrow])
+
+    def scale(self, factor: float) -> None:
+        """All masses times a factor."""
+        self.mass = self.mass * factor
+        for part in (self.node, self.edge, self.clique):
+            part *= factor
 
     def _edge_ptr(self, ids: Ints) -> Ints:
         return spans(self.edge_ptr, spans(self.link_ptr, ids)[0])[1]

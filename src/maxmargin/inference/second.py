@@ -39,20 +39,20 @@ def best_other(tables: Tables, graphs: Plan, method: str, given: Labels) -> Best
     trees = np.flatnonzero(same & (graphs.kind == FOREST))
     if len(trees):
         where = spans(tables.node_ptr, trees)[0]
-        part = _on_forests(tables.take(trees), given[where])
-        labels[where], score[trees], bound[trees] = part
+        found = _on_forests(tables.take(trees), given[where])
+        labels[where], score[trees], bound[trees] = found
     rest = np.flatnonzero(same & ~exact & (graphs.kind != FOREST))
     if len(rest):
         where = spans(tables.node_ptr, rest)[0]
-        part = tables.take(rest)
-        flipped, exists = best_flip(part, given[where])
+        some = tables.take(rest)
+        flipped, exists = best_flip(some, given[where])
         labels[where] = flipped
-        score[rest] = np.where(exists, part.score(flipped), -np.inf)
+        score[rest] = np.where(exists, some.score(flipped), -np.inf)
         bound[rest] = np.where(exists, bound[rest], -np.inf)
     for g in np.flatnonzero(exact):
-        where = slice(tables.node_ptr[g], tables.node_ptr[g + 1])
-        labels[where], score[g] = _by_classes(
-            tables.take([g]), graphs.take(np.array([g])), given[where]
+        own = slice(tables.node_ptr[g], tables.node_ptr[g + 1])
+        labels[own], score[g] = _by_classes(
+            tables.take([g]), graphs.take(np.array([g])), given[own]
         )
         bound[g] = score[g]
     return Best(labels, score, bound)

@@ -37,13 +37,13 @@ class TreebankError(ValueError):
 
 
 def parse_trees(text: str, source: str = "<text>") -> Treebank:
-    """Trees of a text exactly as they are bracketed; see `strip_tree`.
+    r"""Trees of a text exactly as they are bracketed; see `strip_tree`.
 
     Examples
     --------
-    >>> parse_trees("(S (NP (DT the) (NN cat))\\n  (VP (VBD sat)))").trees
+    >>> parse_trees("(S (NP (DT the) (NN cat))\n  (VP (VBD sat)))").trees
     [('S', ('NP', ('DT', 'the'), ('NN', 'cat')), ('VP', ('VBD', 'sat')))]
-    >>> parse_trees("(S (NP (DT the)))\\n(S (NP", "a.mrg")
+    >>> parse_trees("(S (NP (DT the)))\n(S (NP", "a.mrg")
     Traceback (most recent call last):
         ...
     maxmargin.io.treebank.TreebankError: a.mrg, line 2, column 4: this bracket is never closed

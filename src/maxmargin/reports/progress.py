@@ -41,6 +41,7 @@ class _Bar:
         share = math.log(gap) / math.log(self.tol) if self.tol < 1 else 1.0
         filled = int(self.width * share)
         bar = "#" * filled + "." * (self.width - filled)
-        end = "\n" if row["gap"] <= self.tol else ""
+        certified = row["gap"] <= self.tol and math.isfinite(row["primal"])
+        end = "\n" if certified else ""
         sys.stderr.write(f"\r[{bar}] {line(row)}{end}")
         sys.stderr.flush()

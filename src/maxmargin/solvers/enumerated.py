@@ -73,9 +73,8 @@ class Enumerated(Solver):
         n, k = problem.n, len(lambdas)
         c = b.copy() if form.scales else np.ones_like(b)
         plain = np.array_equal(lambdas, np.eye(*lambdas.shape))
-        even = (
-            plain and not dual_set.box and bool((c[~np.eye(k, dtype=bool)] == 1).all())
-        )
+        unit = bool((c[~np.eye(k, dtype=bool)] == 1.0).all())
+        even = plain and unit and not dual_set.box
         tables = Tables(
             *vectors, lambdas, plain, even, lambdas @ lambdas.T,
             squares(vectors.ptr, vectors.val), outputs.truth, b, c,
@@ -108,7 +107,7 @@ class Enumerated(Solver):
         order, rise, work = self._sweep_all(state, rng, closed)
         self._sweep_held(state, rng, closed, order, rise, work)
         state.fresh = False
-        if np.isinf(state.tables.upper[0]):
+        if np.isinf(state.tables.upper).any():
             _stretch(state)
             self._refresh(state)
         self._judge(problem, state, state.dual - before)

@@ -141,7 +141,7 @@ def _close(
 ) -> None:
     """Sweep until the gaps of all blocks add up to `tol` times the dual."""
     gaps = np.full(blocks.n, np.inf)
-    cone = bool(np.isinf(blocks.dual_set.upper[0]))
+    cone = bool(np.isinf(blocks.dual_set.upper).any())
     hard = cone and not blocks.dual_set.ridge.any()
     for _ in range(rounds):
         rise, _ = blocks.sweep(order, w, 0.0, gaps)

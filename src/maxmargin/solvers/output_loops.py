@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.arrays import Floats, Ints, Labels, add_scores, fill_scores
-from maxmargin.jit import loop
+from maxmargin.arrays import Floats, Ints, Labels, add_scores, fill_scores, inner
+from maxmargin.jit import dense_loop, loop
 
 STEPS = 50  # pairwise steps per visit
 NEIGHBOURS = 5  # weights of neighbouring labels that cost as much as one alone
@@ -45,7 +45,7 @@ class Tables(NamedTuple):
     box: bool
 
 
-@loop
+@dense_loop
 def squares(ptr, val):
     """Squared length of each vector."""
     out = np.zeros(len(ptr) - 1)
@@ -64,7 +64,7 @@ def sweep(t, order, held, w, alpha, gaps, closed):
     """
     # Tables are taken apart here: to pass them on costs more than a short visit.
     ptr, idx, val, width, lambdas = t.ptr, t.idx, t.val, t.width, t.lambdas
-    truth, uppers, ridges, B, C, inner = t.truth, t.upper, t.ridge, t.b, t.c, t.inner
+    truth, uppers, ridges, B, C, D = t.truth, t.upper, t.ridge, t.b, t.c, t.inner
     sparse, plain = len(idx) > 0, t.plain
     k, z = lambdas.shape
     W = w.reshape((width, z)) if sparse else w.reshape((z, width))
@@ -79,10 +79,7 @@ def sweep(t, order, held, w, alpha, gaps, closed):
         if plain and not sparse:
             x = val[ptr[i] : ptr[i + 1]]
             for e in range(m + 1):
-                own, s = W[labels[e]], 0.0
-                for f in range(len(x)):
-                    s += x[f] * own[f]
-                h[e] = s
+                h[e] = inner(W[labels[e]], x)
         elif plain:
             _products(ptr, idx, val, W, i, labels, m, few, row, h)
         else:
@@ -96,7 +93,7 @@ def sweep(t, order, held, w, alpha, gaps, closed):
             _project(m, h, a, xx, upper, ridge, change)
         else:
             m = _shorten(m, ridge, labels, h, a)
-            _gram(inner, C, y, xx, labels, m, K)
+            _gram(D, C, y, xx, labels, m, K)
             for e in range(m):
                 g[e], change[e] = h[e], a[e]
             if t.box:
@@ -110,15 +107,12 @@ def sweep(t, order, held, w, alpha, gaps, closed):
         if plain and not sparse:
             x = val[ptr[i] : ptr[i + 1]]
             for e in range(m + 1):
-                c, own = row[labels[e]], W[labels[e]]
-                if c != 0.0:
-                    for f in range(len(x)):
-                        own[f] += c * x[f]
+                _add_to(W[labels[e]], row[labels[e]], x)
         elif plain:
             _add(ptr, idx, val, W, i, labels, m, row)
         else:
             add_scores(ptr, idx, val, width, i, row, z, w)
-        rise -= 0.5 * xx * (_length(labels, m, row) if plain else _dot(row, row))
+        rise -= 0.5 * xx * (_length(labels, m, row) if plain else inner(row, row))
     return rise, work
 
 
@@ -208,15 +202,14 @@ def _products(ptr, idx, val, W, i, labels, m, few, row, h):
 def _combine(lambdas, labels, m, row, h):
     """h[e] = <Lambda(labels[e]), row>, e <= m."""
     for e in range(m + 1):
-        h[e] = _dot(lambdas[labels[e]], row)
+        h[e] = inner(lambdas[labels[e]], row)
 
 
 @loop
-def _dot(u, v):
-    s = 0.0
-    for f in range(len(u)):
-        s += u[f] * v[f]
-    return s
+def _add_to(u, c, v):
+    if c != 0.0:
+        for f in range(len(u)):
+            u[f] += c * v[f]
 
 
 @loop
@@ -240,20 +233,20 @@ def _to_heights(B, C, y, labels, m, h):
 @loop
 def _gap(m, h, a, upper, ridge, box):
     """Exact gap over the outputs listed (hard margins: a KKT measure)."""
-    top, inner, total, summed, worst = 0.0, 0.0, 0.0, 0.0, 0.0
+    top, held, total, summed, worst = 0.0, 0.0, 0.0, 0.0, 0.0
     for e in range(m):
         top = max(top, h[e])
         summed += max(h[e], 0.0)
-        inner += a[e] * h[e]
+        held += a[e] * h[e]
         total += a[e]
         if a[e] > 0.0:
             worst = max(worst, -h[e])
     if box:
-        return upper * summed - inner
+        return upper * summed - held
     if upper < np.inf:
-        return upper * top - inner
+        return upper * top - held
     if ridge > 0.0:
-        return 0.5 * top * top / ridge + 0.5 * ridge * total * total - inner
+        return 0.5 * top * top / ridge + 0.5 * ridge * total * total - held
     return max(top, worst) * (1.0 + total)
 
 
@@ -287,7 +280,7 @@ def _project(m, h, a, xx, upper, ridge, v):
             if v[e] > theta:
                 kept += 1
                 sum_v += v[e]
-        if kept == active:
+        if kept >= active:  # fewer each time, but for rounding
             break
         active = kept
     for e in range(m):
@@ -310,14 +303,14 @@ def _shorten(m, ridge, labels, h, a):
 
 
 @loop
-def _gram(inner, C, y, xx, labels, m, K):
+def _gram(D, C, y, xx, labels, m, K):
     """K[e, f] = <a_u, a_v> for outputs u, v listed."""
     for e in range(m):
         u = labels[e]
-        own = inner[y, y] - inner[u, y]
+        own = D[y, y] - D[u, y]
         for f in range(e + 1):
             v = labels[f]
-            K[e, f] = xx * C[y, u] * C[y, v] * (own - inner[y, v] + inner[u, v])
+            K[e, f] = xx * C[y, u] * C[y, v] * (own - D[y, v] + D[u, v])
             K[f, e] = K[e, f]
 
 
@@ -408,7 +401,7 @@ def _move(alpha, i, labels, m, h, change, ridge):
 
 @loop
 def _coefficients(C, lambdas, plain, y, labels, m, change, row):
-    """Write sum of change * a as phi (x) row; for canonical outputs at the labels listed."""
+    """Row with phi (x) row = sum of change * a; if plain, at the labels listed."""
     if plain:
         own = 0.0
         for e in range(m):

@@ -199,7 +199,8 @@ class PlaneBlocks:
                     s, self._scratch, self._space, i, 0, len(plane_idx), plane_idx,
                     plane_val, b[j],
                 )  # fmt: skip
-                s.alpha[s.first[i] + j], s.idle[s.first[i] + j] = alpha[j], idle[j]
+                last = s.first[i] + s.count[i] - 1
+                s.alpha[last], s.idle[last] = alpha[j], idle[j]
 
     def extend(self, dual_set: DualSet) -> None:
         """More examples, without planes so far, after those at hand."""
@@ -328,10 +329,8 @@ def _bytes(sizes: Ints) -> float:
     return float(sizes @ np.array([PER_SLOT, PER_GRAM, PER_SUPPORT, PER_ENTRY]))
 
 
-def growth(old: DualSet, new: DualSet) -> Floats:
-    """By how much alpha may grow when C changes; 1 where the two do not compare."""
-    if np.isfinite(old.upper).all() and np.isfinite(new.upper).all():
-        return np.where(old.upper > 0, new.upper / np.maximum(old.upper, 1e-300), 0.0)
-    if (old.ridge > 0).all() and (new.ridge > 0).all():
-        return old.ridge / new.ridge
-    return np.ones(len(new.upper))
+def thin(state: Any, patience: int = 3) -> None:
+    """Drop planes without weight from a state that a run at another C goes on from."""
+    blocks = getattr(state, "blocks", None)
+    if isinstance(blocks, PlaneBlocks):
+        blocks.forget_idle(patience)

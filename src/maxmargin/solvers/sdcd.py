@@ -26,7 +26,6 @@ import numpy as np
 from maxmargin.arrays import Floats
 from maxmargin.problem import Problem
 from maxmargin.solvers.base import Solver, State, Status, permutation
-from maxmargin.solvers.planes import growth
 from maxmargin.solvers.sdm import type_one
 from maxmargin.solvers.violators import Outside, Violators
 
@@ -77,7 +76,7 @@ class SDCD(Solver):
         """V_i empty, or those of an earlier run with alpha scaled to the new C."""
         if isinstance(warm, SummedState) and warm.sets.blocks.n == problem.n:
             sets, blocks = warm.sets, warm.sets.blocks
-            blocks.rescale(problem.dual_set, growth(blocks.dual_set, problem.dual_set))
+            blocks.rescale(problem.dual_set, blocks.dual_set.growth(problem.dual_set))
         else:
             sets = Violators(problem, self.k, self.memory)
         w = sets.blocks.weights()

@@ -22,7 +22,7 @@ import numpy as np
 
 from maxmargin.problem import Problem
 from maxmargin.solvers.base import Solver, State, Status, permutation
-from maxmargin.solvers.planes import PlaneBlocks, growth
+from maxmargin.solvers.planes import PlaneBlocks
 
 
 @dataclass
@@ -67,7 +67,7 @@ class SDM(Solver):
         held = getattr(warm, "blocks", None)
         if isinstance(held, PlaneBlocks) and held.n == n:
             blocks = held
-            factor = growth(held.dual_set, problem.dual_set)
+            factor = held.dual_set.growth(problem.dual_set)
             blocks.rescale(problem.dual_set, factor)
         else:
             blocks = PlaneBlocks(

@@ -81,7 +81,9 @@ class Smo(Solver):
             )
 
     def start(self, problem: Problem, warm: Any = None) -> SmoState:
-        """All mass on the truth: w = 0."""
+        """All mass on the truth, w = 0; or an earlier run's marginals, scaled to C."""
+        if isinstance(warm, SmoState) and _continues(warm, problem):
+            return _rescaled(warm, problem)
         structure: Any = problem.structure
         ids, n = np.arange(problem.n), problem.n
         w = np.zeros(problem.dim)
@@ -165,7 +167,7 @@ class Smo(Solver):
         return state.point.toward(ids, tables, best.labels, method), best.bound
 
     def _judge(self, state: SmoState, before: float) -> None:
-        if state.dual - before <= 1e-13 * abs(state.dual):
+        if state.dual - before <= 1e-15 * abs(state.dual):
             state.stalls += 1
             state.asleep[:] = 0
             state.gap_estimate = 0.0  # look: certify in the next step
@@ -173,6 +175,30 @@ class Smo(Solver):
             state.stalls = 0
         if state.stalls >= 4:
             state.status = Status.NO_PROGRESS
+
+
+def _continues(warm: SmoState, problem: Problem) -> bool:
+    """Whether the marginals fit: the same graphs, all C changed by one factor."""
+    if len(warm.w) != problem.dim or len(warm.point.mass) != problem.n:
+        return False
+    factor = problem.C / np.maximum(warm.point.mass, 1e-300)
+    return bool(np.allclose(factor, factor[0], rtol=1e-12))
+
+
+def _rescaled(warm: SmoState, problem: Problem) -> SmoState:
+    factor = float(problem.C[0] / warm.point.mass[0])
+    warm.point.scale(factor)
+    w = warm.w * factor
+    n = problem.n
+    state = SmoState(
+        w, point=warm.point, linear=warm.linear * factor, slack=warm.slack.copy(),
+        rest=np.zeros(n, np.int64), asleep=np.zeros(n, np.int64), work=warm.work,
+    )  # fmt: skip
+    if warm.forests is not None:
+        state.forests = warm.forests._replace(mass=warm.point.mass)
+    state.dual = state.linear - 0.5 * problem.structure.square(w)
+    state.gap_estimate = 0.0 if factor == 1.0 else np.inf
+    return state
 
 
 def ascent_arrays(

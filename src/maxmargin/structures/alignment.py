@@ -299,7 +299,7 @@ class Alignment(Structure):
     def work(self, x: Pairs) -> Floats:
         """Cells times what filling and aligning one costs."""
         rows, cols = x.sizes
-        return rows * cols * (8.0 + 2.0 * len(self.pairs))
+        return np.asarray(rows * cols * (8.0 + 2.0 * len(self.pairs)), np.float64)
 
     def feature_names(self) -> Sequence[str] | None:
         """Such as "residue=A|residue=C" and "insert open any=*"."""

@@ -166,7 +166,7 @@ def check_templates(templates: Sequence[str]) -> None:
             )
 
 
-def length_bin(length: Labels) -> Labels:
+def length_bin(length: np.ndarray) -> Labels:
     """Bin of a span's length: 1, 2, 3, 4, 5-6, 7-10, 11-20, more."""
     return LENGTHS[np.minimum(length, len(LENGTHS) - 1)]
 

@@ -64,7 +64,10 @@ class Shape(NamedTuple):
     start: str = "TOP"
 
 
-def binarise(tree: Tree, shape: Shape = Shape()) -> Node:
+PLAIN = Shape()
+
+
+def binarise(tree: Tree, shape: Shape = PLAIN) -> Node:
     """Binary tree with unary chains; ValueError where `tree` is not a tree.
 
     Examples

@@ -282,6 +282,7 @@ class Chain(Structure):
             units, most = 1 - np.eye(len(self.labels), dtype=np.int64), 1
         else:
             units, most = chains.whole_costs(augment.loss.table), chains.LAYERS
+            _check_layers(ids, truth.sizes * int(units.max()), most)
         ptr, labels, score = chains.best_by_cost(scores, truth, units, most)
         rows = np.repeat(np.arange(len(ids)), np.diff(ptr))
         loss = augment.loss.value(truth.take(rows), labels)
@@ -414,3 +415,15 @@ def _unit_vectors(n: int) -> Vectors:
     """One feature per token, its own: psi over them is psi in `parts`."""
     rows = np.arange(n, dtype=np.int32)
     return Vectors(np.arange(n + 1, dtype=np.int64), rows, np.ones(n), n)
+
+
+def _check_layers(ids: Ints, needed: Ints, most: int) -> None:
+    """Refuse what the last layer, shared by all higher costs, would make inexact."""
+    over = np.flatnonzero(needed > most)
+    if len(over):
+        raise ValueError(
+            f"sequence {int(ids[over[0]])}: its loss may take {int(needed[over[0]])} "
+            f"values, more than the {most} layers that slack rescaling and squared "
+            "penalties are computed in: split the sequence, use coarser costs, or "
+            "rescaling='margin' with penalty='linear'"
+        )

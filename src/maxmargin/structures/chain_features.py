@@ -91,52 +91,36 @@ def _room(vptr, begin, one, two, layout):
 @loop
 def _write(vptr, vidx, vval, begin, one, two, layout, eta, idx, val, m):
     """Write psi(one) - psi(two) from place m on; returns the place after it."""
-    K, L, width, plain = layout.labels, len(one), layout.width, len(two) == 0
-    if L == 0:
-        return m
+    K, L, plain = layout.labels, len(one), len(two) == 0
+    other = one if plain else two
     run = layout.order + 1  # tokens since the last difference
     for t in range(L):
-        run += 1
-        y = np.int64(one[t])
-        o = y if plain else np.int64(two[t])
+        y, o, run = np.int64(one[t]), np.int64(other[t]), run + 1
         if plain or y != o:
             run = 0
-            m = _write_node(
-                vptr, vidx, vval, width, begin + t, 0, K, y, o, plain, idx, val, m
-            )
-            if layout.bias >= 0:
-                m = _put(layout.bias + y, layout.bias + o, 1.0, plain, idx, val, m)
-        at, rows, power, sy, so = layout.pairs, 1, 1, y, o
-        for j in range(1, min(layout.order, t) + 1):
-            power *= K
-            rows *= K
-            sy += np.int64(one[t - j]) * power
-            so += np.int64(one[t - j] if plain else two[t - j]) * power
-            if run <= j:
-                m = _put(at + sy, at + so, eta, plain, idx, val, m)
-            at += rows * K
-        if layout.edge >= 0 and t > 0 and run <= 1:
-            sy = one[t - 1] * K + y
-            so = sy if plain else two[t - 1] * K + o
-            m = _write_node(
-                vptr,
-                vidx,
-                vval,
-                width,
-                begin + t,
-                layout.edge,
-                K * K,
-                sy,
-                so,
-                plain,
-                idx,
-                val,
-                m,
-            )
-    for part, t in ((layout.start, 0), (layout.end, L - 1)):
-        if part >= 0 and (plain or one[t] != two[t]):
-            o = one[t] if plain else two[t]
-            m = _put(part + one[t], part + o, eta, plain, idx, val, m)
+        kinds, base, sy, so = K, 0, y, o
+        for part in range(2 if layout.edge >= 0 and t > 0 else 1):
+            if run <= part:
+                m = _write_input(
+                    vptr, vidx, vval, layout.width, begin + t, base, kinds, sy, so,
+                    plain, idx, val, m,
+                )  # fmt: skip
+            kinds, base = K * K, layout.edge
+            sy, so = one[t - 1] * K + y, other[t - 1] * K + o
+        at, rows, sy, so = layout.pairs, 1, y, o
+        for j in range(min(layout.order, t) + 1):
+            if j > 0:
+                rows *= K
+                sy += one[t - j] * rows
+                so += other[t - j] * rows
+            first = layout.bias if j == 0 else at
+            if run <= j and first >= 0:
+                m = _put(first + sy, first + so, eta if j else 1.0, plain, idx, val, m)
+            at += rows * K if j else 0
+        for part in range(2):
+            first = layout.end if part else layout.start
+            if run == 0 and first >= 0 and t == part * (L - 1):
+                m = _put(first + y, first + o, eta, plain, idx, val, m)
     return m
 
 
@@ -150,15 +134,13 @@ def _put(plus, minus, value, plain, idx, val, m):
 
 
 @loop
-def _write_node(vptr, vidx, vval, width, r, base, K, y, o, plain, idx, val, m):
+def _write_input(vptr, vidx, vval, width, r, base, kinds, y, o, plain, idx, val, m):
+    """Input features of token r with "label" y less those with o."""
     sparse = len(vidx) > 0
+    step, jump = (kinds, 1) if sparse else (1, width)
     for p in range(vptr[r], vptr[r + 1]):
         f = np.int64(vidx[p]) if sparse else p - vptr[r]
-        v = vval[p]
-        if v == 0.0:
-            continue
-        if sparse:
-            m = _put(base + f * K + y, base + f * K + o, v, plain, idx, val, m)
-        else:
-            m = _put(base + y * width + f, base + o * width + f, v, plain, idx, val, m)
+        at = base + f * step
+        if vval[p] != 0.0:
+            m = _put(at + y * jump, at + o * jump, vval[p], plain, idx, val, m)
     return m

@@ -32,6 +32,7 @@ from maxmargin.structures.network_ascent import ascend_kernel
 
 MEMORY = 4e9  # bytes for the Gram matrix
 BLOCK = 2048  # nodes scored at once when predicting
+DENSE_WIDTH = 1000  # features up to which products of dense rows are the faster
 
 
 class KernelGraphs(NamedTuple):
@@ -165,7 +166,7 @@ class KernelNetwork(Network):
         width = int(network._layout.width[0])
         vectors = Vectors(x.ptr, x.idx, x.val, width)
         matrix = vectors.csr()
-        return matrix if vectors.sparse else matrix.toarray()
+        return matrix if vectors.sparse and width > DENSE_WIDTH else matrix.toarray()
 
     def cuts(self, x: Any, ids: Ints, w: Floats, augment: Augment) -> Answer:
         """Slacks only: differences of psi have no coordinates here."""

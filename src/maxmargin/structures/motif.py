@@ -23,11 +23,13 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from maxmargin.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
+from maxmargin.inference.motif_sampler import log_background, markov, sample
 from maxmargin.jit import loop
 from maxmargin.structures.base import Answer, Augment, Found, Layers, Structure
 
 LETTERS = "ACGT"
 UNKNOWN = 4
+PSEUDO = 0.5  # added to each count of a base while sampling places
 _CODE = np.full(256, -1, np.int32)
 for _letter in "NRYSWKMBDHVX-.":
     _CODE[ord(_letter)] = _CODE[ord(_letter.lower())] = UNKNOWN
@@ -92,11 +94,14 @@ class Motif(Structure):
         Order of the Markov background, 0 to 3.
     both_strands : bool
         Whether the motif may also lie on the reverse strand.
+    sweeps : int
+        Sweeps of Gibbs sampling that `guess` makes; 0 for uniform places.
     """
 
     length: int = 11
     order: int = 3
     both_strands: bool = False
+    sweeps: int = 50
     losses: ClassVar[tuple[str, ...]] = ("motif",)
     provides: tuple[str, ...] = ("argmax_by_loss", "complete", "guess")
 
@@ -206,13 +211,22 @@ class Motif(Structure):
         return _rows(np.where(label[:, None] == 1, place, np.int32(0)))
 
     def guess(self, x: Bases, truth: Ragged, rng: np.random.Generator) -> Ragged:
-        """Places drawn uniformly."""
+        """Places drawn by a few sweeps of Gibbs sampling; uniformly if `sweeps` is 0.
+
+        The background is that of the sequences without motif.
+        """
         rows = np.array(truth.data.reshape(-1, 3))
-        room = np.maximum(np.diff(x.ptr) - self.length + 1, 1)
-        start = np.floor(rng.random(len(rows)) * room).astype(np.int32)
-        strand = rng.integers(2 if self.both_strands else 1, size=len(rows))
-        rows[:, 1], rows[:, 2] = start, strand
-        rows[rows[:, 0] == 0] = 0
+        ids = np.flatnonzero(rows[:, 0] == 1)
+        strands = 2 if self.both_strands else 1
+        own = Ragged(x.ptr, x.letter).take(ids)
+        context = Ragged(x.ptr, x.context).take(ids).data
+        behind = Ragged(x.ptr, x.context).take(np.flatnonzero(rows[:, 0] == 0)).data
+        odds = log_background(context, markov(behind, self.order))
+        draws = rng.random((self.sweeps + 1, len(ids)))
+        _, _, place = sample(
+            own.ptr, own.data, odds, self.length, strands, draws, PSEUDO
+        )
+        rows[ids, 1], rows[ids, 2] = place // strands, place % strands
         return _rows(rows)
 
     def gains(self, x: Bases, w: Floats) -> tuple[Labels, Floats]:

@@ -88,11 +88,24 @@ class Multiclass(Structure):
         """Rows of a dense or sparse matrix."""
         if self.bias != 0.0:
             X = _with_constant(X, self.bias)
+        if X.shape[1] != self.width:
+            extra = int(self.bias != 0.0)
+            raise ValueError(
+                f"X has {X.shape[1] - extra} features, but there were "
+                f"{self.width - extra} when the structure was bound"
+            )
         return Points(Vectors.of(X, self.sparse))
 
     def encode_labels(self, x: Points, Y: Any) -> Ragged:
         """Classes 0 .. k - 1, one number per row."""
-        return Ragged.single(Y)
+        labels = np.asarray(Y)
+        bad = np.flatnonzero((labels < 0) | (labels >= self.k))
+        if len(bad):
+            raise ValueError(
+                f"example {bad[0]}: class {labels[bad[0]]} is not one of 0 .. "
+                f"{self.k - 1}"
+            )
+        return Ragged.single(labels)
 
     def decode_labels(self, x: Points, labels: Ragged) -> list[int]:
         """Classes as integers."""
@@ -179,7 +192,8 @@ class Multiclass(Structure):
         rank = table
         if augment is not None:
             truth = augment.truth.take(ids)
-            loss = augment.loss.table[truth.data]
+            scale = augment.loss.scale(augment.truth)[ids]
+            loss = scale[:, None] * augment.loss.table[truth.data]
             rank = table + augment.weight[ids][:, None] * loss
         k = min(k, self.k)
         best = np.argsort(-rank, axis=1, kind="stable")[:, :k]

@@ -18,8 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
-from math import gcd, lcm
 from typing import Any, Self
 
 import numpy as np
@@ -27,21 +25,16 @@ import numpy as np
 from maxmargin.arrays import Floats, Ints, Labels, Ragged, Rows
 from maxmargin.inference import relaxation
 from maxmargin.inference.decode import FOREST, Plan, decode
-from maxmargin.inference.layers import best_by_cost
+from maxmargin.inference.layers import best_by_cost, common_unit
 from maxmargin.inference.polytope import Direction
 from maxmargin.inference.second import best_other
 from maxmargin.inference.tables import Tables, sum_by
 from maxmargin.structures import network_loops as loops
 from maxmargin.structures.base import Answer, Augment, Found, Layers, Structure
-from maxmargin.structures.graph_inputs import (
-    Graphs,
-    Kinds,
-    Layout,
-    encode_graphs,
-    plain,
-    survey,
-)
+from maxmargin.structures.graph_checks import plain
+from maxmargin.structures.graph_inputs import Graphs, encode_graphs
 from maxmargin.structures.network_ascent import ascend_linear
+from maxmargin.structures.network_layout import Kinds, Layout, survey
 
 ASCENT_NODES = 500  # of a graph whose nodes are compared with each other
 
@@ -393,28 +386,3 @@ class Network(Structure):
 
 def _cost_table(augment: Augment) -> Floats:
     return np.ascontiguousarray(augment.loss.table, dtype=np.float64)
-
-
-def common_unit(cost: Floats) -> float:
-    """The largest number of which all costs are multiples.
-
-    Examples
-    --------
-    >>> common_unit(np.array([0.0, 0.5, 2.0, 0.75]))
-    0.25
-    """
-    values = [
-        Fraction(float(v)).limit_denominator(10**6) for v in np.unique(cost[cost > 0])
-    ]
-    if not values:
-        return 1.0
-    bottom = lcm(*(v.denominator for v in values))
-    top = gcd(*(v.numerator * (bottom // v.denominator) for v in values))
-    unit = top / bottom
-    if max(float(v) for v in values) / unit > 1e5:
-        raise ValueError(
-            "slack rescaling and squared penalties need costs that are multiples of a "
-            f"common unit; these would need {float(max(values)) / unit:.3g} layers per "
-            "node: round the costs"
-        )
-    return unit

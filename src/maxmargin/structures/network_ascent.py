@@ -17,7 +17,7 @@ import numpy as np
 from maxmargin.arrays import add_scores, fill_scores
 from maxmargin.jit import loop
 
-EMPTY = 1e-12  # of the mass: what rounding leaves
+EMPTY = 1e-10  # of the mass: what rounding leaves
 
 
 @loop
@@ -227,7 +227,7 @@ def _ascend(i, steps, share, node_ptr, edge_ptr, edges, node_type, edge_class, l
                      work.low)  # fmt: skip
         square = _node_square(first, n, node_type, work.gram, work.high, work.low)
         square += _edge_square(first, start, stop, edges, edge_class, layout,
-                               forests.label_ptr, work.high, work.low, work.count)  # fmt: skip
+                               forests.label_ptr, work.high, work.low, work.tally)  # fmt: skip
         if room <= 0.0 or room == np.inf:
             break
         step = room if slope >= room * square else slope / square

@@ -46,21 +46,37 @@ class Objects(NamedTuple):
 
 @dataclass(frozen=True)
 class OwnLoss:
-    """The `loss` method of the user's object."""
+    """The `loss` method of the user's object.
+
+    Its form is "own", or "zero-one" where a formulation is about that loss: the values
+    are then checked to be 0 or 1.
+    """
 
     owner: Any
-    form: ClassVar[str] = "own"
+    form: str = "own"
 
     def bind(self, n_labels: int) -> OwnLoss:
         """Nothing to know."""
         return self
 
+    def zero_one(self) -> OwnLoss:
+        """The same, for formulations without a loss: SVM0, SVM1 and SVM2 proper."""
+        return replace(self, form="zero-one")
+
     def value(self, truth: Ragged, labels: Ragged) -> Floats:
         """Loss of each row."""
-        return np.array([
+        out = np.array([
             float(self.owner.loss(_unpickle(truth.row(i)), _unpickle(labels.row(i))))
             for i in range(truth.n)
         ])  # fmt: skip
+        bad = np.flatnonzero((out != 0.0) & (out != 1.0))
+        if self.form == "zero-one" and len(bad):
+            raise ValueError(
+                f"the loss of an output is {out[bad[0]]}: penalty='hard' and "
+                "rescaling=None are about the zero-one loss, so `loss` must return 0 "
+                "or 1 there, and `argmax` must add it"
+            )
+        return out
 
 
 @dataclass(frozen=True)
@@ -69,7 +85,7 @@ class OwnStructure(Structure):
 
     owner: Any = None
     dim: int = 0
-    losses: ClassVar[tuple[str, ...]] = ("own",)
+    losses: ClassVar[tuple[str, ...]] = ("own", "zero-one")
 
     @property
     def provides(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -90,7 +106,15 @@ class OwnStructure(Structure):
 
     def encode_labels(self, x: Objects, Y: Sequence[Any]) -> Ragged:
         """Pickle the objects."""
-        return Ragged.pack([_pickle(y) for y in Y])
+        rows = []
+        for i, y in enumerate(Y):
+            try:
+                rows.append(_pickle(y))
+            except Exception as error:
+                raise ValueError(
+                    f"example {i}: the output cannot be pickled ({error})"
+                ) from error
+        return Ragged.pack(rows)
 
     def decode_labels(self, x: Objects, labels: Ragged) -> list[Any]:
         """Unpickle the objects."""
@@ -125,7 +149,7 @@ class OwnStructure(Structure):
             if augment is None:
                 best, gain = self.owner.argmax(w, item), 0.0
             else:
-                truth = _unpickle(augment.truth.row(i))
+                truth = _unpickle(augment.truth.row(int(i)))
                 weight = augment.weight[i]
                 best = self.owner.argmax(w / weight, item, truth)
                 gain = weight * float(self.owner.loss(truth, best))

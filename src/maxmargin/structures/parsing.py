@@ -21,7 +21,7 @@ import numpy as np
 
 from maxmargin.arrays import Floats, Labels
 from maxmargin.inference import cky
-from maxmargin.inference import forest as trees
+from maxmargin.inference import parse_forest as trees
 from maxmargin.inference.chart import (
     NOTHING,
     Bonus,
@@ -153,6 +153,8 @@ def layers(sentence: Sentence, truth: Labels, own: float, loss: Any) -> list[Tre
     value = np.array([loss.of_counts(tree.m, tree.e, g) for tree in out])
     score = np.array([tree.score for tree in out])
     highest = float(loss.of_counts(0, most, g))
+    if highest == 0.0:  # no tree has brackets: all are as good as the truth
+        return out
     least = _least(score, value, own, highest)
     forest = sentence.forest(gold, NOTHING, chart, least)
     if additive:  # one count is enough: wrong brackets less those in common

@@ -12,6 +12,7 @@ stands for all words of its shape, so that new words have tags.
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -141,7 +142,7 @@ class _Counts:
         for chain in unary_chains(tree):
             symbols = tuple(node.symbol for node in chain)
             self.symbols.update(symbols)
-            self.unary.update(zip(symbols[:-1], symbols[1:], strict=True))
+            self.unary.update(itertools.pairwise(symbols))
             for i in range(len(symbols) - 1):
                 for j in range(i + 2, len(symbols) + 1):
                     self.chains.add(symbols[i:j])
@@ -176,8 +177,8 @@ def _terms(
         total[word] += n
     for (tag, word), n in lexical.items():
         out[number[tag], word if total[word] > rare else shape(word)] += n
-    for tag in {number[tag] for tag, _ in lexical}:
-        out[tag, UNKNOWN] += 1
+    for symbol in {number[tag] for tag, _ in lexical}:
+        out[symbol, UNKNOWN] += 1
     return out
 
 
@@ -202,7 +203,7 @@ def _indexed(
         np.int32,
     )
     number = {pair: i for i, pair in enumerate(unary)}
-    steps = [[number[a, b] for a, b in zip(c[:-1], c[1:], strict=True)] for c in chains]
+    steps = [[number[a, b] for a, b in itertools.pairwise(c)] for c in chains]
     flat = np.array([u for chain in steps for u in chain], np.int32)
     above = np.array([a for a, _ in unary], np.int32)
     tops = np.array([chain[0] for chain in chains], np.int32)

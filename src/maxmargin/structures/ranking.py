@@ -81,7 +81,7 @@ class NDCGAtK:
 
     def gains(self, grades: Labels) -> Floats:
         """2^grade - 1, scaled so that the best order has gain one."""
-        gain = 2.0 ** np.asarray(grades) - 1.0
+        gain: Floats = (2.0 ** np.asarray(grades) - 1.0).astype(np.float64)
         top = np.sort(gain)[::-1][: self.k]
         best = float(top @ self.discount()[: len(top)])
         return gain / best if best > 0 else gain

@@ -137,7 +137,7 @@ def _check_matrix(matrix: Any, ptr: Ints) -> Any:
 
 def vocabulary(tokens: Gathered) -> dict[str, int]:
     """Column of each feature name, in order of first sight."""
-    if _plain_lists(tokens.named):
+    if _lists(tokens.named) and _all_strings(tokens.named):
         flat = chain.from_iterable(tokens.named)
         return {name: j for j, name in enumerate(dict.fromkeys(flat))}
     names: dict[str, int] = {}
@@ -147,7 +147,7 @@ def vocabulary(tokens: Gathered) -> dict[str, int]:
 
 def matrix_of(tokens: Gathered, names: Mapping[str, int]) -> Any:
     """Named features as a CSR matrix; names not in the vocabulary are left out."""
-    if _plain_lists(tokens.named):
+    if _lists(tokens.named):
         sizes = np.fromiter(map(len, tokens.named), np.int64, len(tokens.named))
         flat = chain.from_iterable(tokens.named)
         idx = np.fromiter(map(names.get, flat, repeat(-1)), np.int32, sizes.sum())
@@ -164,10 +164,12 @@ def matrix_of(tokens: Gathered, names: Mapping[str, int]) -> Any:
     return sp.csr_array(data, shape=(len(tokens.named), len(names)))
 
 
-def _plain_lists(named: Sequence[Any]) -> bool:
-    """Whether tokens are lists of strings, none empty: the case that maps in C."""
-    if not named or set(map(type, named)) != {list} or not all(named):
-        return False
+def _lists(named: Sequence[Any]) -> bool:
+    """Whether tokens are lists, none empty: the case that maps in C."""
+    return bool(named) and set(map(type, named)) == {list} and all(named)
+
+
+def _all_strings(named: Sequence[Any]) -> bool:
     return set(map(type, chain.from_iterable(named))) == {str}
 
 
@@ -213,7 +215,7 @@ def _columns(
                     idx.append(column(name))
                     val.append(number)
         ends.append(len(idx))
-    sizes = np.diff(np.array([0, *ends], np.int64))
+    sizes = np.diff(np.array([0, *ends], np.int64)).astype(np.int64)
     return sizes, np.array(idx, np.int32), np.array(val, np.float64)
 
 

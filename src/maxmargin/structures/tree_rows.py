@@ -7,6 +7,7 @@ The first node is the root rule; tags that are given have no node.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -28,7 +29,7 @@ def checked_tokens(i: int, sentence: Any, with_tags: bool) -> list[Token]:
     for t, token in enumerate(sentence):
         if isinstance(token, str):
             out.append((token, token if with_tags else ""))
-        elif len(token) == 2 and all(isinstance(part, str) for part in token):
+        elif isinstance(token, tuple | list) and list(map(type, token)) == [str, str]:
             out.append((token[0], token[1] if with_tags else ""))
         else:
             what = "tag" if with_tags else "word"
@@ -74,7 +75,7 @@ def tree_row(i: int, tree: Node, grammar: Productions, lexical: bool) -> list[in
         rule = grammar.root[number[tree.symbol]]
         row = [tree.start, tree.end, tree.end, rule, -1]
         for chain in unary_chains(tree):
-            for node, below in zip(chain[:-1], chain[1:], strict=True):
+            for node, below in itertools.pairwise(chain):
                 a = number[node.symbol]
                 rule = grammar.unary[a, number[below.symbol]]
                 row += [node.start, node.end, node.end, rule, int(label[a])]

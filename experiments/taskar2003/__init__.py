@@ -1,0 +1,1 @@
+"""Tables and figures of Taskar, Guestrin and Koller 2003."""

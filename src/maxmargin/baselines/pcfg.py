@@ -1,0 +1,78 @@
+"""Probabilistic context-free grammar from counts, as the weights of a `Grammar`.
+
+    log P(x, y) = sum over nodes A -> rest of  log (count(A -> rest) + smoothing)
+                                               / (sum of the same over all rules of A)
+
+which, without smoothing, is the maximum of the likelihood; smoothing spreads mass over
+all rules of A that occur (and over the roots). The best tree is the grammar's own CKY.
+
+[1] The first row of Table 5 in Tsochantaridis et al. 2005; Johnson 1998.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from maxmargin.arrays import Floats
+from maxmargin.structures.grammar import Grammar
+from maxmargin.structures.productions import Productions
+
+
+class PCFG:
+    """Probabilistic context-free grammar (see the module docstring).
+
+    Parameters
+    ----------
+    grammar : Grammar, optional
+        How rules are read off trees; anchored features stay without weight.
+    smoothing : float, default=0.0
+        Added to each count.
+
+    Examples
+    --------
+    >>> tree = ("S", ("NP", ("DT", "the"), ("NN", "cat")), ("VP", ("VBD", "sat")))
+    >>> model = PCFG().fit([["DT", "NN", "VBD"]], [tree])
+    >>> model.predict([[("a", "DT"), ("dog", "NN"), ("ran", "VBD")]])
+    [('S', ('NP', ('DT', 'a'), ('NN', 'dog')), ('VP', ('VBD', 'ran')))]
+    """
+
+    def __init__(self, grammar: Grammar | None = None, smoothing: float = 0.0) -> None:
+        if smoothing < 0:
+            raise ValueError(f"smoothing={smoothing} must not be negative")
+        self.grammar = Grammar() if grammar is None else grammar
+        self.smoothing = smoothing
+
+    def fit(self, X: Sequence[Any], y: Sequence[Any]) -> PCFG:
+        """Count."""
+        self.structure_ = self.grammar.bind(X, y)
+        assert self.structure_.productions is not None
+        self.coef_ = np.zeros(self.structure_.dim)
+        weights = log_probabilities(self.structure_.productions, self.smoothing)
+        self.coef_[: len(weights)] = weights
+        return self
+
+    def predict(self, X: Sequence[Any]) -> list[Any]:
+        """Most probable tree of each sentence; None, or flat, where there is none."""
+        x = self.structure_.encode(X)
+        found = self.structure_.argmax(x, np.arange(x.n), self.coef_)
+        return self.structure_.decode_labels(x, found.labels)
+
+
+def log_probabilities(productions: Productions, smoothing: float) -> Floats:
+    """Weight of each rule: its log probability given what it rewrites."""
+    top = len(productions.symbols)  # stands above the root
+    head = np.array(
+        [
+            *(a for a, _, _ in productions.binary),
+            *(a for a, _ in productions.unary),
+            *(top for _ in productions.root),
+            *(tag for tag, _ in productions.lexical),
+        ],
+        np.int64,
+    )
+    count = productions.count + smoothing
+    total = np.bincount(head, weights=count, minlength=top + 1)
+    return np.log(count) - np.log(total[head])

@@ -1,0 +1,180 @@
+"""Who may import whom, how long files are, and what is kept in one place only."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[1] / "src" / "maxmargin"
+FILES = sorted(SOURCE.rglob("*.py"))
+NAMES = [str(path.relative_to(SOURCE)) for path in FILES]
+every_file = pytest.mark.parametrize("path", FILES, ids=NAMES)
+
+LEAVES = {"arrays", "jit"}
+SHAPES = LEAVES | {"sequences"}  # sequences.py: a container for inputs
+LOSSES = {"losses", "alignment_losses"}
+# What each room may import beside itself. `structures.base` and `solvers.base` hold
+# interfaces, and are named where no more than those is allowed.
+MAY = {
+    "jit": set(),
+    "arrays": {"jit"},
+    "sequences": LEAVES,
+    "inference": LEAVES,
+    "losses": LEAVES | {"inference"},
+    "alignment_losses": LEAVES | {"inference"},
+    "formulations": LEAVES,
+    "engines": LEAVES,
+    "kernels": LEAVES,
+    "metrics": SHAPES,
+    "io": SHAPES,
+    "structures": SHAPES | LOSSES | {"inference"},
+    "problem": LEAVES | LOSSES | {"engines", "formulations", "structures"},
+    "solvers": LEAVES
+    | {"formulations", "inference", "kernels", "problem", "structures.base"},
+    "baselines": SHAPES
+    | LOSSES
+    | {"datasets", "inference", "io", "structures", "metrics"},
+    "datasets": SHAPES | {"io"},
+    "reports": SHAPES | {"solvers.base", "datasets", "metrics"},
+    "estimators": SHAPES
+    | LOSSES
+    | {"engines", "formulations", "kernels", "metrics", "problem", "reports"}
+    | {"solvers", "structures", "io", "inference"},
+}
+# Rooms at the top: anything goes there, and nobody imports them.
+TOP = {"cli", "__main__", "__init__"}
+# Packages that are at home in some rooms only.
+HOMES = {
+    "numba": {"jit"},
+    "sklearn": {"estimators", "datasets", "baselines"},
+    "joblib": {"estimators"},
+    "matplotlib": {"reports", "cli"},
+    "rich": {"reports", "cli"},
+    "pandas": {"reports", "cli", "io"},
+    "threading": {"engines"},
+    "multiprocessing": {"engines"},
+    "concurrent": {"engines"},
+    "dask": {"engines"},
+    "distributed": {"engines"},
+}
+LONGEST = 450
+LONGER = {"solvers/plane_loops.py": 540}  # loops that must share a file
+
+
+def room(path):
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+def imports(path):
+    """Modules imported anywhere in the file, with their full names."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.name
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            for alias in node.names:
+                yield f"{node.module}.{alias.name}"
+
+
+@every_file
+def test_dependencies_point_one_way(path):
+    here = room(path)
+    if here in TOP:
+        return
+    assert here in MAY, f"{here} is not a room of DESIGN.md"
+    for name in imports(path):
+        parts = name.split(".")
+        if parts[0] != "maxmargin" or len(parts) < 2:
+            continue
+        there, inner = parts[1], ".".join(parts[1:3])
+        allowed = there == here or there in MAY[here] or inner in MAY[here]
+        assert allowed, f"{here} imports {name}"
+
+
+@every_file
+def test_packages_stay_at_home(path):
+    for name in imports(path):
+        home = HOMES.get(name.split(".")[0])
+        assert home is None or room(path) in home, f"{name} in {room(path)}"
+
+
+@every_file
+def test_files_are_short(path):
+    name = str(path.relative_to(SOURCE))
+    lines = len(path.read_text().splitlines())
+    assert lines <= LONGER.get(name, LONGEST), f"{name} has {lines} lines"
+
+
+@every_file
+def test_only_the_command_line_and_reports_print(path):
+    if room(path) in ("cli", "reports"):
+        return
+    calls = [
+        node
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "print"
+    ]
+    assert not calls
+
+
+@every_file
+def test_files_say_what_they_are(path):
+    tree = ast.parse(path.read_text())
+    assert ast.get_docstring(tree), "no module docstring"
+    assert path.stem not in ("utils", "util", "helpers", "common", "misc")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            name = node.name.lstrip("_")
+            assert not name.startswith(("get_", "compute_", "do_")), node.name
+
+
+LEAF_LOOPS = {"arrays", "solvers.steps"}  # loops that other files may call
+
+
+@every_file
+def test_loops_call_loops_of_their_own_or_a_leaf_file(path):
+    """Numba's cache looks at the calling file only."""
+    tree = ast.parse(path.read_text())
+    foreign = {}
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom) and node.module.startswith("maxmargin."):
+            for alias in node.names:
+                foreign[alias.asname or alias.name] = node.module
+    for node in tree.body:
+        if not isinstance(node, ast.FunctionDef) or not compiled(node):
+            continue
+        for call in ast.walk(node):
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name):
+                home = foreign.get(call.func.id, "maxmargin.arrays")
+                home = home.removeprefix("maxmargin.")
+                assert home in LEAF_LOOPS, f"{node.name} calls {call.func.id} of {home}"
+
+
+def compiled(node):
+    return any(
+        isinstance(d, ast.Name) and d.id in ("loop", "dense_loop")
+        for d in node.decorator_list
+    )
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    import subprocess
+    import sys
+
+    heavy = "('numba', 'scipy', 'sklearn')"
+    code = f"import maxmargin, sys; print([m for m in {heavy} if m in sys.modules])"
+    out = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert out.stdout.strip() == "[]"
+
+
+def test_public_names_exist():
+    import maxmargin
+
+    for name in maxmargin.__all__:
+        assert getattr(maxmargin, name) is not None
+    assert set(maxmargin.__all__) <= set(dir(maxmargin))
+    with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
+        _ = maxmargin.Nothing

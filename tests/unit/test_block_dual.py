@@ -1,0 +1,41 @@
+"""What is particular to the block dual."""
+
+import numpy as np
+
+from maxmargin import ChainSVM
+from maxmargin.solvers.block_dual import BlockDual
+
+
+def sequences(n=60, seed=0):
+    rng = np.random.default_rng(seed)
+    W = rng.normal(size=(4, 3))
+    X = [rng.normal(size=(rng.integers(2, 6), 4)) for _ in range(n)]
+    return X, [(x @ W + 0.5 * rng.normal(size=(len(x), 3))).argmax(1) for x in X]
+
+
+def test_averaged_weights_have_a_certificate_of_their_own():
+    X, y = sequences()
+    last = ChainSVM(solver=BlockDual(tol=1e-4)).fit(X, y)
+    mean = ChainSVM(solver=BlockDual(tol=1e-2, average=True)).fit(X, y)
+    assert mean.result_.status.name == "CONVERGED"
+    assert mean.result_.gap <= 1e-2
+    assert mean.result_.dual <= last.result_.primal
+    assert mean.result_.primal >= last.result_.dual
+    problem = mean._problem(
+        mean.structure_,
+        x := mean.structure_.encode(X),
+        mean.structure_.encode_labels(x, y),
+        None,
+    )
+    again = problem.primal(mean.coef_, problem.cuts(mean.coef_).slack)
+    np.testing.assert_allclose(again, mean.result_.primal, rtol=1e-9)
+    assert not np.allclose(mean.coef_, last.coef_, rtol=1e-6)
+
+
+def test_few_planes_per_example_reach_the_same_optimum():
+    X, y = sequences()
+    many = ChainSVM(solver=BlockDual(tol=1e-4)).fit(X, y).result_
+    few = ChainSVM(solver=BlockDual(tol=1e-4, most=4)).fit(X, y).result_
+    assert few.status.name == "CONVERGED"
+    np.testing.assert_allclose(few.dual, many.dual, rtol=2e-4)
+    assert few.planes <= 4 * len(X)
