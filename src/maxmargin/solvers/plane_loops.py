@@ -12,48 +12,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.arrays import Floats, Ints, Labels, inner
+from maxmargin.arrays import Floats, Labels
 from maxmargin.jit import loop
+from maxmargin.solvers.parts import part_add, part_clear, part_dot
+from maxmargin.solvers.plane_store import remove
 from maxmargin.solvers.steps import block_gap, box_steps, pair_steps
 
 STEPS = 10  # pairwise steps per visit of a block
-
-
-class Store(NamedTuple):
-    """Planes of all examples in flat arrays; `top` says how much of each is used."""
-
-    count: Ints  # type: ignore[assignment]  # (n,) planes held
-    room: Ints  # (n,) slots owned
-    first: Ints  # (n,) first slot
-    gram_at: Ints  # (n,) start of the (room, room) Gram matrix
-    width: Ints  # (n,) size of the support
-    width_room: Ints  # (n,) entries owned in `support`
-    support_at: Ints  # (n,) start of the support
-    alpha: Floats  # (slots,)
-    b: Floats  # (slots,)
-    start: Ints  # (slots,) entries of the plane: start:stop
-    stop: Ints  # (slots,)
-    idle: Ints  # (slots,) visits since alpha was positive
-    gram: Floats
-    support: Labels  # coordinates of w
-    idx: Labels  # entries: positions in the support
-    val: Floats
-    top: Ints  # (4,) used: slots, gram, support, entries
-
-
-class Space(NamedTuple):
-    """What a coordinate of a plane stands for, see `structures.base.Parts`.
-
-    Below `limit` it is vector c // k with label c % k, from there on a weight.
-    """
-
-    ptr: Ints
-    idx: Labels
-    val: Floats
-    width: int
-    k: int
-    limit: int
-    base: int  # the weight that coordinate `limit` stands for
 
 
 class Scratch(NamedTuple):
@@ -73,56 +38,6 @@ class Dual(NamedTuple):
     upper: Floats
     ridge: Floats
     box: bool
-
-
-@loop
-def part_dot(space, c, w):
-    """<part c, w>."""
-    if c >= space.limit:
-        return w[space.base + c - space.limit]
-    r = c // space.k
-    k = c - r * space.k
-    a, z = space.ptr[r], space.ptr[r + 1]
-    if len(space.idx) == 0:
-        return inner(space.val[a:z], w[k * space.width : (k + 1) * space.width])
-    s, step, k = 0.0, np.uint64(space.k), np.uint64(k)
-    for p in range(np.uint64(a), np.uint64(z)):
-        s += space.val[p] * w[np.uint64(space.idx[p]) * step + k]
-    return s
-
-
-@loop
-def part_add(space, c, amount, w):
-    """Add amount * part c to w."""
-    if c >= space.limit:
-        w[space.base + c - space.limit] += amount
-        return
-    r = c // space.k
-    k = c - r * space.k
-    a, z = space.ptr[r], space.ptr[r + 1]
-    if len(space.idx) > 0:
-        step, at = np.uint64(space.k), np.uint64(k)
-        for p in range(np.uint64(a), np.uint64(z)):
-            w[np.uint64(space.idx[p]) * step + at] += amount * space.val[p]
-    else:
-        weights = w[k * space.width : (k + 1) * space.width]
-        for p in range(a, z):
-            weights[p - a] += amount * space.val[p]
-
-
-@loop
-def part_clear(space, c, w):
-    """Set w to 0 wherever part c is not."""
-    if c >= space.limit:
-        w[space.base + c - space.limit] = 0.0
-        return
-    r, k = c // space.k, c % space.k
-    a, z = space.ptr[r], space.ptr[r + 1]
-    if len(space.idx) > 0:
-        for p in range(a, z):
-            w[np.int64(space.idx[p]) * space.k + k] = 0.0
-    else:
-        w[k * space.width : (k + 1) * space.width] = 0.0
 
 
 @loop
@@ -316,60 +231,6 @@ def spread_out(store, scratch, space, i, size):
 
 
 @loop
-def make_room(store, ids, sizes):
-    """Give each example in `ids` a free slot and support for `sizes` more entries.
-
-    Blocks that are full move to the end of their arrays with twice the room. The
-    arrays must be long enough (`PlaneBlocks.reserve`).
-    """
-    for q in range(len(ids)):
-        i = ids[q]
-        if store.count[i] == store.room[i]:
-            old, new = store.room[i], max(2, 2 * store.room[i])
-            to, f = store.top[0], store.first[i]
-            for j in range(store.count[i]):
-                store.alpha[to + j], store.b[to + j] = (
-                    store.alpha[f + j],
-                    store.b[f + j],
-                )
-                store.start[to + j] = store.start[f + j]
-                store.stop[to + j] = store.stop[f + j]
-                store.idle[to + j] = store.idle[f + j]
-            gram, at = store.top[1], store.gram_at[i]
-            for j in range(store.count[i]):
-                for k in range(store.count[i]):
-                    store.gram[gram + j * new + k] = store.gram[at + j * old + k]
-            store.first[i], store.room[i], store.gram_at[i] = to, new, gram
-            store.top[0], store.top[1] = to + new, gram + new * new
-        if store.width[i] + sizes[q] > store.width_room[i]:
-            new = 2 * (store.width[i] + sizes[q])
-            to, at = store.top[2], store.support_at[i]
-            for p in range(store.width[i]):
-                store.support[to + p] = store.support[at + p]
-            store.support_at[i], store.width_room[i] = to, new
-            store.top[2] = to + new
-
-
-@loop
-def remove(store, i, j):
-    """Forget plane j of block i: the last plane takes its place."""
-    last = store.count[i] - 1
-    f, room, at = store.first[i], store.room[i], store.gram_at[i]
-    if j != last:
-        s, t = f + j, f + last
-        store.alpha[s], store.b[s] = store.alpha[t], store.b[t]
-        store.start[s], store.stop[s] = store.start[t], store.stop[t]
-        store.idle[s] = store.idle[t]
-        for k in range(last):
-            if k != j:
-                value = store.gram[at + last * room + k]
-                store.gram[at + j * room + k] = value
-                store.gram[at + k * room + j] = value
-        store.gram[at + j * room + j] = store.gram[at + last * room + last]
-    store.count[i] = last
-
-
-@loop
 def merge(store, scratch, space, i):
     """Replace the two planes of least weight by their average: the dual stays."""
     m, f = store.count[i], store.first[i]
@@ -414,125 +275,3 @@ def evict(store, scratch, space, ids, most, spare):
                 merge(store, scratch, space, i)
             else:
                 break
-
-
-@loop
-def forget_idle(store, patience):
-    """Drop planes that have carried no weight for `patience` visits."""
-    for i in range(len(store.count)):
-        j = store.count[i] - 1
-        while j >= 0:
-            s = store.first[i] + j
-            if store.alpha[s] == 0.0 and store.idle[s] >= patience:
-                remove(store, i, j)
-            j -= 1
-
-
-@loop
-def ridge_value(store, ridge):
-    """sum_i ridge_i (sum alpha_i)^2."""
-    out = 0.0
-    for i in range(len(store.count)):
-        total = 0.0
-        for s in range(store.first[i], store.first[i] + store.count[i]):
-            total += store.alpha[s]
-        if total > 0.0:
-            out += ridge[i] * total * total
-    return out
-
-
-@loop
-def dual_value(store, ridge):
-    """Sum alpha * b - 1/2 sum_i ridge_i (sum alpha_i)^2."""
-    out = 0.0
-    for i in range(len(store.count)):
-        for s in range(store.first[i], store.first[i] + store.count[i]):
-            out += store.alpha[s] * store.b[s]
-    return out - 0.5 * ridge_value(store, ridge)
-
-
-@loop
-def radius(store):
-    """Largest squared length of a plane."""
-    out = 0.0
-    for i in range(len(store.count)):
-        for j in range(store.count[i]):
-            out = max(out, store.gram[store.gram_at[i] + j * (store.room[i] + 1)])
-    return out
-
-
-@loop
-def weights(store, space, w):
-    """W = sum alpha * a, from scratch."""
-    w[:] = 0.0
-    for i in range(len(store.count)):
-        at = store.support_at[i]
-        for s in range(store.first[i], store.first[i] + store.count[i]):
-            if store.alpha[s] != 0.0:
-                for e in range(store.start[s], store.stop[s]):
-                    c = store.support[at + store.idx[e]]
-                    part_add(space, c, store.alpha[s] * store.val[e], w)
-
-
-@loop
-def live(store):
-    """Slots, Gram, support and plane entries that `compact` would copy."""
-    out = np.zeros(4, np.int64)
-    for i in range(len(store.count)):
-        out[0] += store.room[i]
-        out[1] += store.room[i] * store.room[i]
-        out[2] += _roomy(store.width[i])
-        for s in range(store.first[i], store.first[i] + store.count[i]):
-            out[3] += store.stop[s] - store.start[s]
-    return out
-
-
-@loop
-def _roomy(width):
-    return width + width // 4
-
-
-@loop
-def planes_of(store, i):
-    """Planes of block i in coordinates of w: ((ptr, idx, val), b, alpha)."""
-    m, f, at = store.count[i], store.first[i], store.support_at[i]
-    ptr = np.zeros(m + 1, np.int64)
-    for j in range(m):
-        ptr[j + 1] = ptr[j] + store.stop[f + j] - store.start[f + j]
-    idx, val = np.empty(ptr[m], np.int32), np.empty(ptr[m])
-    for j in range(m):
-        for k in range(ptr[j + 1] - ptr[j]):
-            e = store.start[f + j] + k
-            idx[ptr[j] + k] = store.support[at + store.idx[e]]
-            val[ptr[j] + k] = store.val[e]
-    return (ptr, idx, val), store.b[f : f + m].copy(), store.alpha[f : f + m].copy()
-
-
-@loop
-def compact(old, new):
-    """Copy every block into fresh arrays, in order, without the holes."""
-    for i in range(len(old.count)):
-        m = old.count[i]
-        room = old.room[i]
-        f, at = old.first[i], old.gram_at[i]
-        to, gram = new.top[0], new.top[1]
-        new.count[i], new.room[i], new.first[i], new.gram_at[i] = m, room, to, gram
-        for j in range(m):
-            for k in range(m):
-                new.gram[gram + j * room + k] = old.gram[at + j * room + k]
-        end = new.top[3]
-        for j in range(m):
-            s, t = f + j, to + j
-            new.alpha[t], new.b[t], new.idle[t] = old.alpha[s], old.b[s], old.idle[s]
-            new.start[t] = end
-            for e in range(old.start[s], old.stop[s]):
-                new.idx[end], new.val[end] = old.idx[e], old.val[e]
-                end += 1
-            new.stop[t] = end
-        sup, size = new.top[2], old.width[i]
-        for p in range(size):
-            new.support[sup + p] = old.support[old.support_at[i] + p]
-        space = _roomy(size)
-        new.width[i], new.width_room[i], new.support_at[i] = size, space, sup
-        new.top[0], new.top[1] = to + room, gram + room * room
-        new.top[2], new.top[3] = sup + space, end

@@ -18,7 +18,10 @@ import numpy as np
 from maxmargin.arrays import Floats, Ints, Rows
 from maxmargin.formulations import DualSet
 from maxmargin.solvers import plane_loops as loops
-from maxmargin.solvers.plane_loops import Dual, Scratch, Space, Store
+from maxmargin.solvers import plane_store as stores
+from maxmargin.solvers.parts import Space
+from maxmargin.solvers.plane_loops import Dual, Scratch
+from maxmargin.solvers.plane_store import Store
 from maxmargin.structures.base import Parts
 
 PER_EXAMPLE = (
@@ -130,7 +133,7 @@ class PlaneBlocks:
 
     def radius(self) -> float:
         """Largest squared length of a plane held."""
-        return float(loops.radius(self._store))
+        return float(stores.radius(self._store))
 
     def heights(self, i: int, w: Floats) -> Floats:
         """B - <a, w> of the planes of example i."""
@@ -139,13 +142,13 @@ class PlaneBlocks:
 
     def dual(self, w: Floats) -> float:
         """Value of the dual at the present alpha."""
-        value = float(loops.dual_value(self._store, self._dual.ridge))
+        value = float(stores.dual_value(self._store, self._dual.ridge))
         return value - 0.5 * float(w @ w)
 
     def weights(self) -> Floats:
         """Sum of alpha * a, from scratch."""
         w = np.zeros(self.dim)
-        loops.weights(self._store, self._space, w)
+        stores.weights(self._store, self._space, w)
         return w
 
     def stretch(self, w: Floats) -> None:
@@ -156,7 +159,7 @@ class PlaneBlocks:
         """
         square = float(w @ w)
         linear = self.dual(w) + 0.5 * square
-        ridge = float(loops.ridge_value(self._store, self._dual.ridge))
+        ridge = float(stores.ridge_value(self._store, self._dual.ridge))
         linear += 0.5 * ridge
         if square + ridge > 0.0 and linear > 0.0:
             factor = linear / (square + ridge)
@@ -182,7 +185,7 @@ class PlaneBlocks:
             m, f = int(s.count[i]), int(s.first[i])
             if m == 0:
                 continue
-            rows, b, alpha = loops.planes_of(s, i)
+            rows, b, alpha = stores.planes_of(s, i)
             idx, val = change.idx[slice(*change.ptr[q : q + 2])], change.val
             val = val[slice(*change.ptr[q : q + 2])]
             alpha, idle = alpha.copy(), s.idle[f : f + m].copy()
@@ -218,7 +221,7 @@ class PlaneBlocks:
 
     def forget_idle(self, patience: int) -> None:
         """Drop planes without weight for `patience` visits."""
-        loops.forget_idle(self._store, patience)
+        stores.forget_idle(self._store, patience)
 
     def _reserve(self, ids: Ints, sizes: Ints) -> None:
         s = self._store
@@ -232,7 +235,7 @@ class PlaneBlocks:
         if (s.top + np.append(need, entries) > have).any():
             self._grow(need, entries, ids, sizes)
             s = self._store
-        loops.make_room(s, ids, sizes)
+        stores.make_room(s, ids, sizes)
         widest = int(s.width_room[ids].max(initial=0))
         if widest > len(self._scratch.local):
             self._scratch = self._scratch._replace(
@@ -251,14 +254,14 @@ class PlaneBlocks:
         for attempt in range(8):
             s = self._store
             if attempt == 1:
-                loops.forget_idle(s, 0)
+                stores.forget_idle(s, 0)
             elif attempt > 1:
                 most = max(2, self.most >> attempt)
                 everyone = np.arange(self.n)
                 loops.evict(s, self._scratch, self._space, everyone, most, len(s.idx))
             if sizes is not None:
                 need = _need(s, ids, sizes, tight=True)
-            live = loops.live(s) + np.append(need, entries)
+            live = stores.live(s) + np.append(need, entries)
             roomy = live * np.array([2, 4, 2, 2])
             if _bytes(roomy) <= self.memory:
                 self._replace(roomy)
@@ -266,7 +269,7 @@ class PlaneBlocks:
             if _bytes(live) <= self.memory:
                 self._replace(live)
                 return
-            self._replace(loops.live(s) + np.array([0, 0, 0, int(s.width.sum())]))
+            self._replace(stores.live(s) + np.array([0, 0, 0, int(s.width.sum())]))
         raise MemoryError(
             f"the planes of {self.n} examples need {_bytes(live) / 1e6:.0f} MB, more "
             f"than the {self.memory / 1e6:.0f} MB allowed: allow more, or use "
@@ -275,7 +278,7 @@ class PlaneBlocks:
 
     def _replace(self, sizes: Ints) -> None:
         new = _new_store(self.n, *(max(int(k), 1) for k in sizes))
-        loops.compact(self._store, new)
+        stores.compact(self._store, new)
         self._store = new
 
 

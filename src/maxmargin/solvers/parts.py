@@ -1,0 +1,79 @@
+"""Loops over the parts that planes are made of (see `structures.base.Parts`).
+
+A coordinate of a plane stands for the outer product of an input vector with a label, or
+for a weight as it is. All that a trainer needs of it is <part, w> and w += c * part.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from maxmargin.arrays import Floats, Ints, Labels, inner
+from maxmargin.jit import loop
+
+
+class Space(NamedTuple):
+    """What a coordinate of a plane stands for, see `structures.base.Parts`.
+
+    Below `limit` it is vector c // k with label c % k, from there on a weight.
+    """
+
+    ptr: Ints
+    idx: Labels
+    val: Floats
+    width: int
+    k: int
+    limit: int
+    base: int  # the weight that coordinate `limit` stands for
+
+
+@loop
+def part_dot(space, c, w):
+    """<part c, w>."""
+    if c >= space.limit:
+        return w[space.base + c - space.limit]
+    r = c // space.k
+    k = c - r * space.k
+    a, z = space.ptr[r], space.ptr[r + 1]
+    if len(space.idx) == 0:
+        return inner(space.val[a:z], w[k * space.width : (k + 1) * space.width])
+    s, step, k = 0.0, np.uint64(space.k), np.uint64(k)
+    for p in range(np.uint64(a), np.uint64(z)):
+        s += space.val[p] * w[np.uint64(space.idx[p]) * step + k]
+    return s
+
+
+@loop
+def part_add(space, c, amount, w):
+    """Add amount * part c to w."""
+    if c >= space.limit:
+        w[space.base + c - space.limit] += amount
+        return
+    r = c // space.k
+    k = c - r * space.k
+    a, z = space.ptr[r], space.ptr[r + 1]
+    if len(space.idx) > 0:
+        step, at = np.uint64(space.k), np.uint64(k)
+        for p in range(np.uint64(a), np.uint64(z)):
+            w[np.uint64(space.idx[p]) * step + at] += amount * space.val[p]
+    else:
+        weights = w[k * space.width : (k + 1) * space.width]
+        for p in range(a, z):
+            weights[p - a] += amount * space.val[p]
+
+
+@loop
+def part_clear(space, c, w):
+    """Set w to 0 wherever part c is not."""
+    if c >= space.limit:
+        w[space.base + c - space.limit] = 0.0
+        return
+    r, k = c // space.k, c % space.k
+    a, z = space.ptr[r], space.ptr[r + 1]
+    if len(space.idx) > 0:
+        for p in range(a, z):
+            w[np.int64(space.idx[p]) * space.k + k] = 0.0
+    else:
+        w[k * space.width : (k + 1) * space.width] = 0.0
