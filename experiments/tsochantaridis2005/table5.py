@@ -137,7 +137,9 @@ def figures(name: str, make: Callable[[], Any], trees: list, splits: list) -> di
         scores = bracket_scores(truth[part], found[part])
         for key in ("exact", "precision", "recall", "f1"):
             out[f"{part} {key}"] = f"{100 * getattr(scores, key):.1f}"
-    out["evalb"] = f"{100 * bracket_scores(truth['test'], found['test'], COLLINS).f1:.1f}"
+    out["evalb"] = (
+        f"{100 * bracket_scores(truth['test'], found['test'], COLLINS).f1:.1f}"
+    )
     mean = np.mean(cost, axis=0) if cost else [np.nan] * 4
     for key, value in zip(("CPU s", "%SVM", "iter", "const"), mean, strict=True):
         out[key] = "" if np.isnan(value) else f"{value:.{int(key[0] in 'C%')}f}"
