@@ -288,7 +288,7 @@ class Decoder:
         given, state = self.own[name], node["v"]
         if state is None or not isinstance(given, type):
             return given
-        out = object.__new__(given)
+        out: Any = object.__new__(given)
         for key, item in self.value(state, depth + 1).items():
             object.__setattr__(out, str(key), item)
         return out
