@@ -56,6 +56,8 @@ class PlaneBlocks:
         What the coordinates of planes stand for, if not for the weights themselves.
     """
 
+    DUAL = ("_store",)
+
     def __init__(
         self,
         n: int,
@@ -236,7 +238,13 @@ class PlaneBlocks:
             self._grow(need, entries, ids, sizes)
             s = self._store
         stores.make_room(s, ids, sizes)
-        widest = int(s.width_room[ids].max(initial=0))
+        self._widen(int(s.width_room[ids].max(initial=0)))
+
+    def settle(self) -> None:
+        """Scratch space for planes that came all at once (`solvers.resume`)."""
+        self._widen(int(self._store.width_room.max(initial=0)))
+
+    def _widen(self, widest: int) -> None:
         if widest > len(self._scratch.local):
             self._scratch = self._scratch._replace(
                 local=np.zeros(2 * widest), acc=np.zeros(2 * widest)
