@@ -43,7 +43,7 @@ class BlockState(State):
     asleep: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     mean: Floats | None = None  # average of w after each pass
     turn: int = 0
-    trust: float = 1.0  # certified gap / gap seen on the way, last time
+    trust: float = 0.5  # certified gap / gap seen on the way, last time
     stalls: int = 0
 
 
