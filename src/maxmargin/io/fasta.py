@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from maxmargin.io.text import FormatError, numbered_lines
+from maxmargin.io.text import FormatError, numbered_lines, read_lines
 
 
 def read_fasta(path: str | Path) -> dict[str, str]:
@@ -22,7 +22,7 @@ def read_fasta(path: str | Path) -> dict[str, str]:
         Where letters come before the first name, a name occurs twice or is missing, or
         a record is empty; the message names the line or the record.
     """
-    return parse_fasta(Path(path).read_text().splitlines(), str(path))
+    return parse_fasta(read_lines(path), str(path))
 
 
 def parse_fasta(lines: Iterable[str], where: str = "FASTA") -> dict[str, str]:

@@ -226,6 +226,14 @@ class PlaneBlocks:
         stores.forget_idle(self._store, patience)
 
     def _reserve(self, ids: Ints, sizes: Ints) -> None:
+        widest = stores.reserve(self._store, ids, sizes, self.most)
+        if widest < 0:
+            self._make_space(ids, sizes)
+            widest = stores.reserve(self._store, ids, sizes, self.most)
+        self._widen(widest)
+
+    def _make_space(self, ids: Ints, sizes: Ints) -> None:
+        """Evict planes of full examples; longer arrays where these do not suffice."""
         s = self._store
         loops.evict(s, self._scratch, self._space, ids, self.most, len(s.idx))
         if (s.count[ids] >= self.most).any():
@@ -236,9 +244,6 @@ class PlaneBlocks:
         have = np.array([len(s.alpha), len(s.gram), len(s.support), len(s.idx)])
         if (s.top + np.append(need, entries) > have).any():
             self._grow(need, entries, ids, sizes)
-            s = self._store
-        stores.make_room(s, ids, sizes)
-        self._widen(int(s.width_room[ids].max(initial=0)))
 
     def settle(self) -> None:
         """Scratch space for planes that came all at once (`solvers.resume`)."""
