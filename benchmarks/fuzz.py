@@ -70,11 +70,16 @@ for module, name in ((meme, "meme"), (substitution, "substitution")):
         "alength= 4 w= 2 nsites= 5\n0.1 0.2 0.3 0.4\n0.25 0.25 0.25 0.25\n",
         "substitution": "# c\n   A  C\nA  4 -1\nC -1  9\n",
     }[name]
-    readers = [getattr(module, f) for f in dir(module) if f.startswith("read_")]
+    readers = [
+        getattr(module, f)
+        for f in dir(module)
+        if f in ("read_meme", "read_substitution")
+    ]
     TEXTS |= {f"{name} {f.__name__}": (f, text) for f in readers}
 
 ODD = [b"", b"\x00", b"\xff\xfe", b"1e999", b"nan", b"-1", b"99999999999999999999", b"(",
-       b")" * 50, b"(" * 3000, b"\t", b"\n\n", b":", b"qid:", b">", b"{", b"[" * 3000]  # fmt: skip
+       b")" * 50, b"(" * 3000, b"\t", b"\n\n", b":", b"qid:", b">", b"{",
+       b"[" * 3000]  # fmt: skip
 
 
 def mutated(data, rng):

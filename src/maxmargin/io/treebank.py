@@ -89,6 +89,7 @@ def read_treebank(path: str | Path, *, strip: bool = True) -> Treebank:
     strip : bool, default=True
         Clean each tree with `strip_tree`; trees without any word are left out.
     """
+    path = Path(path)
     text = "\n".join(read_lines(path))
     found = parse_trees(text, path.name)
     if not strip:
