@@ -142,6 +142,9 @@ class HomologySVM(StructuredEstimator):
         super().fit(aligned, y, sample_weight)
         return self
 
+    def _inputs(self, X: Any) -> Any:
+        return [tuple(x)[:2] for x in X]
+
     def predict(self, X: Any) -> np.ndarray:
         """Index of the best aligned candidate of each native sequence."""
         return np.array([c for c, _ in self.predict_alignments(X)], dtype=np.int64)

@@ -178,6 +178,9 @@ verbose
         self.motif_ = self._motif(structure, x)
         return self
 
+    def _outputs(self, decoded: Any) -> Any:
+        return self.classes_[np.asarray(decoded)].tolist()
+
     def predict(self, X: Any) -> np.ndarray:
         """Label of each sequence."""
         check_is_fitted(self, "coef_")
