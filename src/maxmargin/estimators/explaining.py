@@ -114,6 +114,20 @@ class ExplainMixin:
         name = names[at] if names is not None else f"w[{at}]"
         return SupportTable(name, sum(row.adds for row in rows), tuple(rows[:n]))
 
+    def top_weights(self, n: int = 12) -> list[tuple[str, float]]:
+        """The n largest and the n smallest weights by name, largest first."""
+        check_is_fitted(self, "coef_")
+        names, w = self._weight_names(), self._weights()
+        if names is not None and len(names) != len(w):
+            return []  # w holds more than weights: a kernel
+        order = np.argsort(-w, kind="stable")
+        some = [*order[:n], *order[max(len(order) - n, n) :]]
+        return [
+            (names[j] if names is not None else f"w[{j}]", float(w[j]))
+            for j in some
+            if w[j]
+        ]
+
     def _one(self, x: Any) -> Any:
         """One input, encoded."""
         return self.structure_.encode(self._inputs([x]))

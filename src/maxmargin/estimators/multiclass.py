@@ -323,6 +323,10 @@ class MulticlassSVM(ClassifierMixin, StructuredEstimator):
     def _outputs(self, decoded: Sequence[Any]) -> Sequence[Any]:
         return self.classes_[np.asarray(decoded)].tolist()
 
+    def _encoded(self, X: Any, y: Any) -> tuple[Any, Ragged]:
+        x = self.structure_.encode(self._inputs(X))
+        return x, Ragged.single(np.searchsorted(self.classes_, np.asarray(y)))
+
     def _examples(self, y: Any, sample_weight: Any) -> Ints:
         if sample_weight is None:
             return np.arange(len(y))

@@ -139,6 +139,16 @@ class Support:
 
 
 @dataclass(frozen=True)
+class Hard:
+    """An example that is hard for a model."""
+
+    example: int
+    truth: Any
+    short_by: float  # what the truth scores less than the best output
+    best: list[tuple[Any, float]]  # the best outputs with their scores
+
+
+@dataclass(frozen=True)
 class SupportTable:
     """The training examples and wrong outputs behind one weight, largest first.
 
