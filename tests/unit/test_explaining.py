@@ -1,5 +1,7 @@
 """explain and support_structures of every estimator."""
 
+from html.parser import HTMLParser
+
 import numpy as np
 import pytest
 
@@ -119,6 +121,26 @@ def matching():
     return maxmargin.StructuralSVM(Matching(), C=1.0), X, y
 
 
+class Balanced(HTMLParser):
+    """Elements that are still open; void ones never are."""
+
+    VOID = ("meta", "circle", "path", "polyline", "rect", "br")
+
+    def __init__(self):
+        super().__init__()
+        self.open = []
+
+    def handle_starttag(self, tag, attrs):
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        pass
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
 TASKS = [
     chain, chain_slack, summed, multiclass, taxonomy, grammar, alignment, homology,
     network, motif, coreference, ranking, own, matching,
@@ -161,6 +183,35 @@ def test_support_structures_add_up_to_the_weight(fitted):
     assert len(table.to_frame()) == len(table)
     assert str(table).startswith(table.feature)
     assert len(model.support_structures(at, X, y, n=1)) <= 1
+
+
+def test_report_is_one_whole_page(fitted, tmp_path):
+    model, X, y = fitted
+    model.report(tmp_path / "page.html", X, y, title="A <title>", command="make it")
+    text = (tmp_path / "page.html").read_text(encoding="utf8")
+    checker = Balanced()
+    checker.feed(text)
+    assert checker.open == []
+    assert "A &lt;title&gt;" in text
+    assert "make it" in text
+    assert all(
+        h in text for h in ("Certificate", "What it learned", "Hardest examples")
+    )
+    assert ("Confusion" in text) == hasattr(model, "classes_")
+    outside = text.replace("http://www.w3.org/2000/svg", "")
+    assert "http" not in outside
+    assert "<script" not in outside
+
+
+def test_hardest_come_first(fitted):
+    model, X, y = fitted
+    cases = model.hardest(X, y, n=10**6)
+    assert sorted(c.example for c in cases) == list(range(min(len(y), 500)))
+    short = [c.short_by for c in cases]
+    assert short == sorted(short, reverse=True)
+    for case in cases[:2]:
+        scores = [score for _, score in case.best]
+        assert scores == sorted(scores, reverse=True)
 
 
 def test_a_weight_without_a_name_is_refused():

@@ -23,7 +23,7 @@ import numpy as np
 from maxmargin.reports import learned
 from maxmargin.reports.explanation import shortened
 from maxmargin.reports.style import CSS
-from maxmargin.reports.svg import heat, line_chart, short, table
+from maxmargin.reports.svg import heat, line_chart, listed, short, table
 from maxmargin.reports.tally import class_scores, confusion, flat_labels
 
 PACKAGES = ("maxmargin", "numpy", "scipy", "numba", "scikit-learn")
@@ -136,6 +136,8 @@ def _tiles(subject: Subject) -> str:
 def _score_name(model: Any) -> str:
     """First line of what `score` says about itself."""
     text = (inspect.getdoc(type(model).score) or "score").splitlines()[0]
+    if "accuracy" in text:  # scikit-learn's own
+        return "Share of right predictions"
     return text.split(";")[0].rstrip(".")
 
 
@@ -151,17 +153,17 @@ def _certificate(subject: Subject) -> str:
         return ""
     worth = WORTH.get(result.certificate, "")
     history = result.history
-    seconds = history["seconds"]
+    calls = history["oracle_calls"]
     primal, dual = history["primal"], history["dual"]
     keep = np.isfinite(primal) & (primal <= 20 * max(result.primal, 1e-12))
     curves = [
-        ("primal", seconds[keep], primal[keep]),
-        ("dual", seconds, dual),
+        ("primal", calls[keep], primal[keep]),
+        ("dual", calls, dual),
     ]
     charts = [
-        ("Objective", line_chart(curves, "seconds", "objective")),
+        ("Objective", line_chart(curves, "oracle calls", "objective")),
         ("Gap", line_chart(
-            [("gap", history["oracle_calls"], history["gap"])], "oracle calls",
+            [("gap", calls, history["gap"])], "oracle calls",
             "relative gap", log=True,
         )),
     ]  # fmt: skip
@@ -172,12 +174,16 @@ def _certificate(subject: Subject) -> str:
     return (
         f"<p>{escape(result.status.value[0].upper() + result.status.value[1:])}. "
         f"{worth}</p>"
-        + table(
-            ["primal", "dual", "gap", "certificate", "iterations", "oracle calls",
-             "planes", "seconds"],
-            [[float(result.primal), float(result.dual), float(result.gap),
-              result.certificate, result.iterations, result.oracle_calls,
-              result.planes, float(result.seconds)]], "nnntnnnn",
+        + listed(
+            [
+                ("primal", f"{result.primal:.6g}"),
+                ("dual", f"{result.dual:.6g}"),
+                ("gap", f"{result.gap:.3g}, {result.certificate}"),
+                ("iterations", str(result.iterations)),
+                ("oracle calls", str(result.oracle_calls)),
+                ("planes held", str(result.planes)),
+                ("seconds", f"{result.seconds:.3g}, compiling included"),
+            ]
         )
         + f'<div class="pair">{drawn}</div>'
     )  # fmt: skip
@@ -187,7 +193,7 @@ def _outer_chart(outer: Any) -> str:
     best = int(outer["restart"][int(np.argmin(outer["objective"]))])
     rounds = outer[outer["restart"] == best]
     return line_chart(
-        [("objective", rounds["round"].astype(float), rounds["objective"])],
+        [("latent", rounds["round"].astype(float), rounds["objective"])],
         "completions of the hidden parts", "latent objective",
     )  # fmt: skip
 
@@ -196,20 +202,18 @@ def _data(subject: Subject) -> str:
     if subject.y is None:
         return ""
     sizes = [len(flat_labels([output])) for output in subject.y]
-    rows: list[list[Any]] = [["examples", str(len(sizes))]]
+    rows = [("examples", str(len(sizes)))]
     if hasattr(subject.model, "classes_"):
         labels = flat_labels(subject.y)
         if max(sizes, default=1) > 1:
-            rows.append(["labels in all", str(len(labels))])
+            rows.append(("labels in all", str(len(labels))))
             spread = f"{min(sizes)} to {max(sizes)}, median {int(np.median(sizes))}"
-            rows.append(["labels per example", spread])
-        rows.append(["classes", str(len(set(labels)))])
+            rows.append(("labels per example", spread))
+        rows.append(("classes", str(len(set(labels)))))
     structure = getattr(subject.model, "structure_", None)
-    rows.append(["structure", type(structure).__name__])
-    rows.append(["length of psi", str(getattr(structure, "dim", ""))])
-    return "<dl>" + "".join(
-        f"<dt>{escape(k)}</dt><dd>{escape(v)}</dd>" for k, v in rows
-    ) + "</dl>"  # fmt: skip
+    rows.append(("structure", type(structure).__name__))
+    rows.append(("length of psi", str(getattr(structure, "dim", ""))))
+    return listed(rows)
 
 
 def _scores(subject: Subject) -> str:
@@ -275,15 +279,9 @@ def _trained_by(subject: Subject) -> str:
         rows.append(("trainer", str(result.notes.get("chosen", model.solver))))
     rows.append(("page written", time.strftime("%Y-%m-%d %H:%M")))
     parameters = [(k, shortened(repr(v), 120)) for k, v in model.get_params().items()]
-    drawn = [
-        "<dl>"
-        + "".join(f"<dt>{escape(k)}</dt><dd>{escape(v)}</dd>" for k, v in items)
-        + "</dl>"
-        for items in (rows, parameters)
-    ]
     return (
-        f"{drawn[0]}<details><summary>all parameters, seed included "
-        f"(<code>random_state</code>)</summary>{drawn[1]}</details>"
+        f"{listed(rows)}<details><summary>all parameters, seed included "
+        f"(<code>random_state</code>)</summary>{listed(parameters)}</details>"
     )
 
 

@@ -16,7 +16,7 @@ h2 { font-size:1.15rem; margin:2.2rem 0 .6rem; padding-top:.4rem;
   border-top:1px solid var(--line); }
 h3 { font-size:1rem; margin:1.2rem 0 .4rem; }
 p { margin:.4rem 0; max-width:46rem; } .faint { color:var(--faint); }
-nav { font-size:.9rem; margin:.6rem 0; } nav a { margin-right:.9rem; }
+nav { font-size:.9rem; margin:.6rem 0; } nav a { margin-right:.9rem; display:inline-block; }
 a { color:var(--a); } code,pre { font-family:ui-monospace,"Liberation Mono",monospace; }
 code { font-size:.9em; overflow-wrap:anywhere; }
 pre { background:var(--card); padding:.7rem; overflow-x:auto; font-size:.85rem;

@@ -207,6 +207,15 @@ def _cell(value: Any) -> str:
     return escape(str(value))
 
 
+def listed(items: Sequence[tuple[str, str]]) -> str:
+    """Names and what they stand for, side by side."""
+    return (
+        "<dl>"
+        + "".join(f"<dt>{escape(k)}</dt><dd>{escape(v)}</dd>" for k, v in items)
+        + "</dl>"
+    )
+
+
 def bars(items: Sequence[tuple[str, float]]) -> str:
     """Named values as bars that grow from the middle; red to the left."""
     most = max((abs(value) for _, value in items), default=0.0) or 1.0
