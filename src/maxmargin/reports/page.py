@@ -273,8 +273,10 @@ def _trained_by(subject: Subject) -> str:
     model, result = subject.model, subject.result
     rows = [("maxmargin", _version("maxmargin")), ("python", platform.python_version())]
     rows += [(name, _version(name)) for name in PACKAGES[1:]]
-    if subject.command:
-        rows.insert(0, ("command", subject.command))
+    made = getattr(model, "provenance_", None) or {}  # of models from files
+    command = subject.command or made.get("command")
+    if command:
+        rows.insert(0, ("command", str(command)))
     if result is not None:
         rows.append(("trainer", str(result.notes.get("chosen", model.solver))))
     rows.append(("page written", time.strftime("%Y-%m-%d %H:%M")))
