@@ -214,6 +214,20 @@ def test_hardest_come_first(fitted):
         assert scores == sorted(scores, reverse=True)
 
 
+def test_a_kernel_is_explained_by_training_nodes():
+    _, X, y = network()
+    model = maxmargin.NetworkSVM(C=10.0, kernel="quadratic").fit(X, y)
+    why = model.explain(X[0])
+    x = model.structure_.encode(X[:1])
+    found = model.structure_.argmax(x, np.array([0]), model.coef_)
+    assert why.score == pytest.approx(found.score[0])
+    assert sum(row["adds"] for row in why.rows) == pytest.approx(why.score)
+    assert why.margin > 0
+    assert any("like training node" in row["feature"] for row in why.rows)
+    with pytest.raises(ValueError, match="no weights to ask about"):
+        model.support_structures(0, X, y)
+
+
 def test_a_weight_without_a_name_is_refused():
     model, X, y = own()
     model.fit(X, y)

@@ -67,8 +67,8 @@ class ExplainMixin:
         score = float(psi.dot(w).sum())
         margin = rival = None
         if other is not None:
-            theirs = structure.features(inputs, np.zeros(1, np.int64), _single(other))
-            margin, rival = score - float(theirs.dot(w)[0]), self._said(inputs, other)
+            theirs = float(structure.pieces(inputs, 0, other).psi.dot(w).sum())
+            margin, rival = score - theirs, self._said(inputs, other)
         return Explanation(self._said(inputs, row), score, parts, rival, margin)
 
     def support_structures(
@@ -118,8 +118,8 @@ class ExplainMixin:
         """The n largest and the n smallest weights by name, largest first."""
         check_is_fitted(self, "coef_")
         names, w = self._weight_names(), self._weights()
-        if names is not None and len(names) != len(w):
-            return []  # w holds more than weights: a kernel
+        if "factored-only" in self.structure_.provides:
+            return []  # a kernel has no weights to speak of
         order = np.argsort(-w, kind="stable")
         some = [*order[:n], *order[max(len(order) - n, n) :]]
         return [

@@ -316,8 +316,8 @@ class MulticlassSVM(ClassifierMixin, StructuredEstimator):
         return self.result_.w
 
     def _inputs(self, X: Any) -> Any:
-        if isinstance(X, list):
-            X = X[0] if sp.issparse(X[0]) else np.atleast_2d(np.asarray(X, np.float64))
+        if isinstance(X, list) and len(X) == 1:  # one row, or a matrix of one row
+            X = X[0] if sp.issparse(X[0]) else np.reshape(X[0], (1, -1))
         return sp.csr_array(X) if sp.issparse(X) else np.asarray(X, np.float64)
 
     def _outputs(self, decoded: Sequence[Any]) -> Sequence[Any]:

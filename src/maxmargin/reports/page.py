@@ -249,7 +249,7 @@ def _hardest(subject: Subject) -> str:
         cases = subject.model.hardest(subject.X, subject.y, 6)
     except ValueError:  # kernels have no joint features; labels may be hidden
         return ""
-    out = []
+    out: list[str] = []
     for case in cases:
         right = case.short_by <= 1e-9
         mark = (

@@ -18,13 +18,22 @@ def network_pieces(
     first = int(x.node_ptr[i])
     titles = [f"node {v}: {name}" for v, name in enumerate(names)]
     parts = [node_part(x, layout, first + v, int(a)) for v, a in enumerate(local)]
+    more, links = edge_pieces(x, i, layout, local, names)
+    return Pieces(titles + more, Rows.pack(parts + links))
+
+
+def edge_pieces(
+    x: Any, i: int, layout: Layout, local: Labels, names: list[str]
+) -> tuple[list[str], list[tuple[Ints, Floats]]]:
+    """Names and features of the edges of graph i that have any."""
+    titles, parts = [], []
     for e in range(int(x.edge_ptr[i]), int(x.edge_ptr[i + 1])):
         u, v = (int(end) for end in x.edges[e])
         part = edge_part(x, layout, e, int(local[u]), int(local[v]))
         if len(part[0]):
             titles.append(f"edge {u}-{v}: {names[u]}-{names[v]}")
             parts.append(part)
-    return Pieces(titles, Rows.pack(parts))
+    return titles, parts
 
 
 def node_part(x: Any, layout: Layout, r: int, a: int) -> tuple[Ints, Floats]:
