@@ -27,6 +27,7 @@ from maxmargin.engines.threads import Threads
 from maxmargin.estimators.checkpoint import keeper_of, terminable
 from maxmargin.estimators.files import FileMixin
 from maxmargin.estimators.path import PathMixin
+from maxmargin.estimators.reporting import ReportMixin
 from maxmargin.estimators.streaming import StreamMixin
 from maxmargin.estimators.watching import WatchMixin
 from maxmargin.formulations import Formulation
@@ -40,7 +41,9 @@ from maxmargin.structures.base import Structure
 PRIVATE = ("_state", "_mark", "_schedule")  # planes, what of, and who asks for runs
 
 
-class StructuredEstimator(WatchMixin, FileMixin, PathMixin, StreamMixin, BaseEstimator):
+class StructuredEstimator(
+    WatchMixin, FileMixin, PathMixin, StreamMixin, ReportMixin, BaseEstimator
+):
     """Base of the estimators; see `ChainSVM`, `MulticlassSVM`, `StructuralSVM`.
 
     Subclasses store the constructor's parameters under their names and implement
