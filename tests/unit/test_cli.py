@@ -327,3 +327,13 @@ def test_help_loads_nothing_heavy():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout.splitlines()[-1] == "[]"
     assert "exit codes" in done.stdout
+
+
+def test_report_writes_a_page(tmp_path, capsys):
+    data, model = trained(tmp_path, svmlight())
+    page = tmp_path / "page.html"
+    assert main(["report", model, data, "--out", str(page)]) == 0
+    text = page.read_text()
+    assert text.startswith("<!DOCTYPE html>") or "<html" in text[:200].lower()
+    assert main(["report", model, "--out", "-"]) == 0
+    assert "<html" in capsys.readouterr().out.lower()

@@ -50,7 +50,7 @@ def report(args: argparse.Namespace, inputs: Inputs) -> int:
         _, data = _read(model, args, inputs)
         X, y = data.X, data.y
     with output_path(args.out) as path:
-        model.report(path, X, y)
+        model.report(path, X, y, command=model.provenance_.get("command"))
     if args.out != "-":
         print(f"report: {args.out}", file=sys.stderr)
     return DONE
