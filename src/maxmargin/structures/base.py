@@ -18,6 +18,8 @@ a structure names those it has in `provides`:
     ascend(x, ids, w, state, steps, share, slack)   many steps of smo at once, compiled
     product(x) -> Product                           psi = phi(x) (x) Lambda(y), few y
     parts(x), part_cuts(x, ids, w, augment)         differences in fewer coordinates
+    mapped(phi), input_matrix, with_inputs,         psi = sum_t x_t (x) e(y_t) + rest,
+        split_weights, join_weights                 with phi(x_t) for x_t (kernels)
 """
 
 from __future__ import annotations
