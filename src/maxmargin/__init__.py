@@ -15,6 +15,7 @@ _HOME = {
     "CoreferenceSVM": "maxmargin.estimators.coreference",
     "GrammarSVM": "maxmargin.estimators.grammar",
     "HomologySVM": "maxmargin.estimators.homology",
+    "KernelSVM": "maxmargin.estimators.kernel",
     "MotifSVM": "maxmargin.estimators.motif",
     "MulticlassSVM": "maxmargin.estimators.multiclass",
     "NetworkSVM": "maxmargin.estimators.network",

@@ -150,9 +150,9 @@ class Problem:
         """The same problem with other penalties: every plane stays valid."""
         return replace(self, C=C)
 
-    def cuts(self, w: Floats, ids: Ints | None = None) -> Cuts:
+    def cuts(self, w: Floats, ids: Ints | None = None, chunk: int = CHUNK) -> Cuts:
         """The highest plane of each example in `ids` (default: all)."""
-        return self._map_cuts(w, ids, self.structure.cuts)
+        return self._map_cuts(w, ids, self.structure.cuts, chunk)
 
     def parts(self) -> Parts | None:
         """The coordinates that `planes` uses, if the structure has any of its own."""
@@ -167,9 +167,11 @@ class Problem:
         ask = self.structure.part_cuts  # type: ignore[attr-defined]
         return self._map_cuts(w, ids, ask)
 
-    def _map_cuts(self, w: Floats, ids: Ints | None, ask: Any) -> Cuts:
+    def _map_cuts(
+        self, w: Floats, ids: Ints | None, ask: Any, size: int = CHUNK
+    ) -> Cuts:
         ids = np.arange(self.n) if ids is None else ids
-        chunks = [ids[s : s + CHUNK] for s in range(0, len(ids), CHUNK)] or [ids]
+        chunks = [ids[s : s + size] for s in range(0, len(ids), size)] or [ids]
         parts = self.engine.map(lambda chunk: self._cuts(w, chunk, ask), chunks)
         return Cuts(
             ids,

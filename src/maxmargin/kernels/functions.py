@@ -34,9 +34,11 @@ class Kernel:
         """Values for all pairs of rows."""
         raise NotImplementedError
 
-    def diagonal(self, a: Any) -> Floats:
-        """K(x, x) of each row."""
-        return np.array([self(a[i : i + 1], a[i : i + 1])[0, 0] for i in range(len(a))])
+    def diagonal(self, X: Any, ids: Ints | None = None) -> Floats:
+        """K(x, x) of rows `ids` of the training matrix X (default: all)."""
+        rows = range(X.shape[0]) if ids is None else ids
+        pairs = ((X[[i]], self.points(X, np.array([i]))) for i in rows)
+        return np.array([self(a, b)[0, 0] for a, b in pairs])
 
     def points(self, X: Any, ids: Ints) -> Any:
         """Rows of the training matrix X in the form of the second argument."""
@@ -59,9 +61,9 @@ class Linear(Kernel):
         """Values for all pairs of rows."""
         return products(a, b)
 
-    def diagonal(self, a: Any) -> Floats:
+    def diagonal(self, X: Any, ids: Ints | None = None) -> Floats:
         """Squared lengths."""
-        return squares(a)
+        return squares(X if ids is None else X[ids])
 
     def slope(self, a: Any, b: Floats, values: Floats, weight: Floats) -> Floats:
         """Gradient in b_j of sum_i weight_ij K(a_i, b_j), a row per j."""
@@ -86,9 +88,9 @@ class Polynomial(Kernel):
         """Values for all pairs of rows."""
         return self._power(products(a, b), self.degree)
 
-    def diagonal(self, a: Any) -> Floats:
+    def diagonal(self, X: Any, ids: Ints | None = None) -> Floats:
         """(gamma ||x||^2 + shift)^degree."""
-        return self._power(squares(a), self.degree)
+        return self._power(squares(X if ids is None else X[ids]), self.degree)
 
     def slope(self, a: Any, b: Floats, values: Floats, weight: Floats) -> Floats:
         """Gradient in b_j of sum_i weight_ij K(a_i, b_j), a row per j."""
@@ -129,9 +131,9 @@ class Rbf(Kernel):
         np.minimum(out, 0.0, out=out)
         return np.exp(out, out=out)
 
-    def diagonal(self, a: Any) -> Floats:
+    def diagonal(self, X: Any, ids: Ints | None = None) -> Floats:
         """Ones."""
-        return np.ones(a.shape[0])
+        return np.ones(X.shape[0] if ids is None else len(ids))
 
     def slope(self, a: Any, b: Floats, values: Floats, weight: Floats) -> Floats:
         """Gradient in b_j of sum_i weight_ij K(a_i, b_j), a row per j."""
@@ -153,9 +155,10 @@ class Precomputed(Kernel):
         out = out.toarray() if hasattr(out, "toarray") else out
         return np.ascontiguousarray(out, dtype=np.float64)
 
-    def diagonal(self, a: Any) -> Floats:
+    def diagonal(self, X: Any, ids: Ints | None = None) -> Floats:
         """Diagonal of the training matrix."""
-        return np.asarray(a.diagonal(), dtype=np.float64).copy()
+        out = np.array(X.diagonal(), dtype=np.float64)
+        return out if ids is None else out[ids]
 
     def points(self, X: Any, ids: Ints) -> Any:
         """Numbers of the rows."""
@@ -240,9 +243,13 @@ def squares(a: Any) -> Floats:
 
 def rows_for(X: Any) -> Any:
     """X in the form in which products are fastest: narrow sparse matrices dense."""
-    if hasattr(X, "toarray") and X.shape[1] <= DENSE_WIDTH:
-        return np.ascontiguousarray(X.toarray(), dtype=np.float64)
-    return X
+    return dense_rows(X) if X.shape[1] <= DENSE_WIDTH else X
+
+
+def dense_rows(X: Any) -> Floats:
+    """X as a dense array of floats."""
+    X = X.toarray() if hasattr(X, "toarray") else X
+    return np.ascontiguousarray(X, dtype=np.float64)
 
 
 def named_kernel(kernel: Any, X: Any = None, **given: Any) -> Any:

@@ -18,7 +18,7 @@ MEMORY = 4e9  # bytes
 INDEFINITE = 1e-6  # share of the largest value below zero that is no rounding
 
 
-class NotSemidefinite(ValueError):
+class NotSemidefiniteError(ValueError):
     """A kernel that is no inner product of anything."""
 
 
@@ -55,12 +55,12 @@ def check_semidefinite(kernel: Kernel, X: Any, size: int = 100, seed: int = 0) -
     scale = float(np.abs(gram).max(initial=0.0))
     skew = float(np.abs(gram - gram.T).max(initial=0.0))
     if skew > 1e-8 * scale:
-        raise NotSemidefinite(
+        raise NotSemidefiniteError(
             f"the kernel is not symmetric: K(a, b) and K(b, a) differ by {skew:.3g}"
         )
     lowest = float(np.linalg.eigvalsh(gram)[0])
     if lowest < -INDEFINITE * scale * len(ids):
-        raise NotSemidefinite(
+        raise NotSemidefiniteError(
             "the kernel is not positive semi-definite: its Gram matrix on "
             f"{len(ids)} rows has the eigenvalue {lowest:.3g}"
         )

@@ -24,8 +24,8 @@ import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
 from maxmargin.arrays import Floats, Ints
-from maxmargin.kernels.functions import Kernel
-from maxmargin.kernels.gram import INDEFINITE, NotSemidefinite, refuse_large
+from maxmargin.kernels.functions import Kernel, rows_for
+from maxmargin.kernels.gram import INDEFINITE, NotSemidefiniteError, refuse_large
 
 BLOCK = 4096  # rows mapped at once
 DEPENDENT = 1e-10  # share of the largest diagonal at which a point adds nothing
@@ -59,8 +59,8 @@ class KernelMap:
         return False
 
     def __call__(self, X: Any) -> Floats:
-        """phi of each row."""
-        out = np.empty((X.shape[0], self.width))
+        """Map each row."""
+        X, out = rows_for(X), np.empty((X.shape[0], self.width))
         for s in range(0, X.shape[0], BLOCK):
             values = self.kernel(X[s : s + BLOCK], self.points)
             out[s : s + BLOCK] = solve_triangular(
@@ -81,6 +81,7 @@ class Expansion:
     kernel: Kernel
     points: Any  # (m, features)
     beta: Floats  # (m, z)
+    rows: Ints | None = None  # numbers of the points among the training rows
 
     @property
     def width(self) -> int:
@@ -94,7 +95,7 @@ class Expansion:
 
     def __call__(self, X: Any) -> Floats:
         """Scores (rows, z)."""
-        out = np.zeros((X.shape[0], self.width))
+        X, out = rows_for(X), np.zeros((X.shape[0], self.width))
         if len(self.beta):
             for s in range(0, X.shape[0], BLOCK):
                 out[s : s + BLOCK] = self.kernel(X[s : s + BLOCK], self.points) @ (
@@ -103,11 +104,16 @@ class Expansion:
         return out
 
 
-def map_to(kernel: Kernel, X: Any, ids: Ints) -> KernelMap:
-    """The map of rows `ids` of X; those that depend on the others are left out."""
+def map_to(kernel: Kernel, X: Any, ids: Ints) -> tuple[KernelMap, Ints]:
+    """The map of rows `ids` of X, and those kept: the others depend on them."""
     points = kernel.points(X, ids)
-    gram = kernel(X[ids], points)
-    factor, kept = pivoted(gram)
+    factor, kept = pivoted(kernel(X[ids], points))
+    return KernelMap(kernel, points[kept], factor), ids[kept]
+
+
+def map_points(kernel: Kernel, points: Floats) -> KernelMap:
+    """The map of any points; those that depend on others are left out."""
+    factor, kept = pivoted(kernel(points, points))
     return KernelMap(kernel, points[kept], factor)
 
 
@@ -133,7 +139,7 @@ def pivoted(gram: Floats) -> tuple[Floats, Ints]:
     scale = float(gram.diagonal().max(initial=0.0))
     if scale <= 0.0:
         if np.abs(gram).max(initial=0.0) > 0.0:
-            raise NotSemidefinite("the kernel is not positive semi-definite")
+            raise NotSemidefiniteError("the kernel is not positive semi-definite")
         raise ValueError("the kernel is zero on all rows: there is nothing to learn")
     upper, pivots, rank, _ = lapack.dpstrf(gram, tol=DEPENDENT * scale)
     kept = pivots[:rank].astype(np.int64) - 1
@@ -144,7 +150,7 @@ def pivoted(gram: Floats) -> tuple[Floats, Ints]:
             "ij,ij->j", upper[:rank, rank:], upper[:rank, rank:]
         )
         if left.min() < -INDEFINITE * scale:
-            raise NotSemidefinite(
+            raise NotSemidefiniteError(
                 "the kernel is not positive semi-definite: after "
                 f"{rank} of {len(gram)} rows a square is left at {left.min():.3g}"
             )
@@ -154,7 +160,7 @@ def pivoted(gram: Floats) -> tuple[Floats, Ints]:
 def nystroem(kernel: Kernel, X: Any, m: int, seed: int = 0) -> KernelMap:
     """Points drawn from the rows of X at random."""
     ids = np.random.default_rng(seed).permutation(X.shape[0])[:m]
-    return map_to(kernel, X, ids)
+    return map_to(kernel, X, ids)[0]
 
 
 def incomplete_cholesky(
@@ -179,7 +185,7 @@ def incomplete_cholesky(
         left[i] = 0.0
         ids.append(i)
         if left.min() < -INDEFINITE * scale:
-            raise NotSemidefinite(
+            raise NotSemidefiniteError(
                 "the kernel is not positive semi-definite: after "
                 f"{j + 1} rows a square is left at {left.min():.3g}"
             )

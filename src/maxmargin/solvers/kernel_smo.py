@@ -145,9 +145,9 @@ def _steps(store, where, used, clock, diagonal, y, C, alpha, g, epsilon, limit):
     for step in range(limit):
         i, best = -1, -np.inf
         for t in range(n):
-            if (alpha[t] < C[t]) if y[t] > 0 else (alpha[t] > 0.0):
-                if -y[t] * g[t] > best:
-                    i, best = t, -y[t] * g[t]
+            free = alpha[t] < C[t] if y[t] > 0 else alpha[t] > 0.0
+            if free and -y[t] * g[t] > best:
+                i, best = t, -y[t] * g[t]
         if i < 0:
             return step, DONE, -1
         if where[i] < 0:
