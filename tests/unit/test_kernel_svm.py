@@ -99,7 +99,9 @@ def test_linear_and_polynomial_kernels_are_their_features(iris):
     plain = MulticlassSVM(**options).fit(X, y)
     linear = MulticlassSVM(**options, kernel="linear").fit(X, y)
     assert linear.result_.dual == pytest.approx(plain.result_.dual, rel=1e-5)
-    assert np.allclose(linear.decision_function(X), plain.decision_function(X), atol=1e-3)
+    assert np.allclose(
+        linear.decision_function(X), plain.decision_function(X), atol=1e-3
+    )
     squares = np.einsum("if,ig->ifg", X, X).reshape(len(X), -1)
     explicit = MulticlassSVM(**options).fit(squares, y)
     quadratic = MulticlassSVM(**options, kernel=Polynomial(2, 1.0, 0.0)).fit(X, y)

@@ -141,7 +141,9 @@ def test_preimage_gradients_are_numeric_gradients(kernel, seed):
     coordinates = np.linalg.lstsq(every(B).T, every(X).T @ R, rcond=None)[0]
     projected = every(B).T @ coordinates
     assert value == pytest.approx(float((projected**2).sum()), rel=1e-5)
-    assert np.allclose(every(B).T @ beta, projected, atol=1e-3 * np.abs(projected).max())
+    assert np.allclose(
+        every(B).T @ beta, projected, atol=1e-3 * np.abs(projected).max()
+    )
 
 
 def test_refined_points_hold_more_and_a_fixed_point_is_stationary(rng):
@@ -188,7 +190,7 @@ def test_precomputed_points_are_row_numbers(rng):
     X = rng.normal(size=(20, 3))
     own, kernel = Polynomial(2), Precomputed()
     gram = own(X, X)
-    phi, values = exact(kernel, gram)
+    _, values = exact(kernel, gram)
     assert np.allclose(values @ values.T, gram, atol=1e-7)
     few, _ = incomplete_cholesky(kernel, gram, 5)
     same, _ = incomplete_cholesky(own, X, 5)

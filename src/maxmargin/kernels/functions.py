@@ -274,9 +274,10 @@ def named_kernel(kernel: Any, X: Any = None, **given: Any) -> Any:
             raise TypeError(f"kernel={kernel!r} is neither a name nor a function")
         return Function(kernel)
     given = {k: v for k, v in given.items() if v is not None}
-    gamma = given.get("gamma")
-    if gamma is None and kernel not in ("linear", "precomputed"):
-        gamma = 1.0 / (1.0 if X is None else float(squares(X).mean()) or 1.0)
+    gamma = float(given.get("gamma", 0.0))
+    if "gamma" not in given and X is not None and kernel != "precomputed":
+        gamma = 1.0 / (float(squares(X).mean()) or 1.0)
+    gamma = gamma or 1.0
     known: dict[str, Callable[[], Kernel]] = {
         "linear": Linear,
         "quadratic": lambda: Polynomial(2, gamma, given.get("coef0", 1.0)),

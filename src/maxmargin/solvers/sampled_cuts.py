@@ -31,7 +31,7 @@ from maxmargin.solvers.qp import maximise
 
 PATIENCE = 20  # rounds without weight after which a cut is dropped
 FEWEST = 30  # cuts that must fit into the memory
-BLOCK = 2**21  # kernel values at once
+BLOCK = 2**17  # kernel values at once: what a cache holds
 DOUBT = 0.05  # 1 - probability of the bound
 
 

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple, Self
 
@@ -40,6 +39,7 @@ from maxmargin.structures.chain_features import (
     Layout,
     differences,
     layout_of,
+    unit_vectors,
     widened,
 )
 from maxmargin.structures.chain_names import WeightNames
@@ -269,8 +269,22 @@ class Chain(Structure):
 
     def part_cuts(self, x: Tokens, ids: Ints, w: Floats, augment: Augment) -> Answer:
         """As `cuts`, with differences in the coordinates of `parts`."""
-        units = _unit_vectors(x.vectors.n)
+        units = unit_vectors(x.vectors.n)
         return self._cuts(x, ids, w, augment, units, widened(self.layout, units.width))
+
+    def part_features(self, x: Tokens, ids: Ints, labels: Ragged) -> Rows:
+        """As `features`, in the coordinates of `parts`."""
+        units = unit_vectors(x.vectors.n)
+        layout, none = (
+            widened(self.layout, units.width),
+            np.zeros(len(ids) + 1, np.int64),
+        )
+        return Rows(
+            *differences(
+                *units[:3], x.ptr, ids, layout, float(self.eta), labels.ptr[:-1],
+                labels.data, none, _NO_LABELS,
+            )
+        )  # fmt: skip
 
     def _cuts(
         self,
@@ -428,10 +442,3 @@ def _some(rows: Ragged, ids: Ints) -> Ragged:
         return rows.take(ids)
     row = rows.row(ids[0])
     return Ragged(np.array([0, len(row)]), row)
-
-
-@lru_cache(maxsize=8)
-def _unit_vectors(n: int) -> Vectors:
-    """One feature per token, its own: psi over them is psi in `parts`."""
-    rows = np.arange(n, dtype=np.int32)
-    return Vectors(np.arange(n + 1, dtype=np.int64), rows, np.ones(n), n)
