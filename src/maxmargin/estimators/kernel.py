@@ -150,6 +150,11 @@ tol, max_iter, max_time, n_jobs, engine, random_state, warm_start, callbacks, ve
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
 
+    @property
+    def partial_fit(self) -> Any:  # type: ignore[override]
+        """Not there: planes of a kernel need their rows."""
+        raise AttributeError("KernelSVM has no partial_fit: it needs all rows at once")
+
     def _kernel(self, X: Any) -> Any:
         given = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
         kernel = named_kernel(self.kernel, X, **given)
