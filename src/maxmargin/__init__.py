@@ -16,6 +16,7 @@ _HOME = {
     "GrammarSVM": "maxmargin.estimators.grammar",
     "HomologySVM": "maxmargin.estimators.homology",
     "KernelSVM": "maxmargin.estimators.kernel",
+    "ModelFileError": "maxmargin.io.archive",
     "MotifSVM": "maxmargin.estimators.motif",
     "MulticlassSVM": "maxmargin.estimators.multiclass",
     "NetworkSVM": "maxmargin.estimators.network",
@@ -24,6 +25,8 @@ _HOME = {
     "Sequences": "maxmargin.sequences",
     "StructuralSVM": "maxmargin.estimators.structural",
     "check_structure": "maxmargin.structures.check",
+    "load": "maxmargin.estimators.files",
+    "save": "maxmargin.estimators.files",
 }
 
 __all__ = ["__version__", *sorted(_HOME)]
