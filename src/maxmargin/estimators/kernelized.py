@@ -163,7 +163,7 @@ def lifted(
     """The structure over the scores of an expansion."""
     structure = problem.structure.mapped(expansion)  # type: ignore[attr-defined]
     w = structure.join_weights(np.eye(expansion.width), rest)
-    return Lifted(structure, w, result, expansion, trace)
+    return Lifted(structure, w, replace(result, w=w), expansion, trace)
 
 
 def dual_expansion(
