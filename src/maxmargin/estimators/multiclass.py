@@ -301,7 +301,6 @@ default="exact"
         self.intercept_ = np.zeros(len(table))
         if self.fit_intercept:
             self.intercept_ = structure.bias * (table @ constants)
-        self._scorer = replace(self.expansion_, beta=self.dual_coef_)
 
     def _structure(self, X: Any, y: Any) -> Multiclass:
         bias = float(self.intercept_scaling) if self.fit_intercept else 0.0
@@ -356,7 +355,8 @@ default="exact"
         )  # fmt: skip
         check_finite(X)
         if self.kernel is not None:
-            scores = self._scorer(X) + self.intercept_
+            scorer = replace(self.expansion_, beta=self.dual_coef_)
+            scores = scorer(X) + self.intercept_
         else:
             scores = safe_sparse_dot(X, self.coef_.T, dense_output=True)
             scores = scores + self.intercept_
