@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,13 +14,14 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from maxmargin.arrays import Floats, Ragged
+from maxmargin.arrays import Floats, Ints, Ragged
 from maxmargin.estimators.base import penalties_of
+from maxmargin.estimators.class_inputs import check_finite, cost_table
 from maxmargin.estimators.kernelized import KernelMixin
 from maxmargin.losses import Hamming, ZeroOne
 from maxmargin.solvers.stream import StreamState
 from maxmargin.structures.base import Structure
-from maxmargin.structures.classes import compact, described, similar
+from maxmargin.structures.classes import ProductNames, compact, described, similar
 from maxmargin.structures.multiclass import Multiclass
 from maxmargin.structures.taxonomy import Taxonomy
 
@@ -341,6 +342,50 @@ default="exact"
             return Hamming(cost=cost_table(self.loss, self.classes_))
         return super()._loss(structure)
 
+    def _weights(self) -> Floats:
+        return self.result_.w
+
+    def _inputs(self, X: Any) -> Any:
+        if isinstance(X, list) and len(X) == 1:  # one row, or a matrix of one row
+            X = X[0] if sp.issparse(X[0]) else np.reshape(X[0], (1, -1))
+        return sp.csr_array(X) if sp.issparse(X) else np.asarray(X, np.float64)
+
+    def _outputs(self, decoded: Sequence[Any]) -> Sequence[Any]:
+        return self.classes_[np.asarray(decoded)].tolist()
+
+    def _encoded(self, X: Any, y: Any) -> tuple[Any, Ragged]:
+        x = self.structure_.encode(self._inputs(X))
+        return x, Ragged.single(np.searchsorted(self.classes_, np.asarray(y)))
+
+    def _examples(self, y: Any, sample_weight: Any) -> Ints:
+        if sample_weight is None:
+            return np.arange(len(y))
+        return np.flatnonzero(np.asarray(sample_weight) > 0)
+
+    def _weight_names(self) -> Sequence[str]:
+        """Names "feature / class", or node of the taxonomy instead of the class."""
+        structure: Any = self.structure_
+        known = getattr(self, "feature_names_in_", None)
+        width = structure.width - bool(self.fit_intercept)
+        inputs = [f"x{j}" for j in range(width)] if known is None else list(known)
+        inputs += ["constant"] * bool(self.fit_intercept)
+        return ProductNames(inputs, self._output_names(), structure.sparse)
+
+    def _output_names(self) -> list[str]:
+        structure: Any = self.structure_
+        names: list[Any] = []
+        if self.taxonomy is not None:
+            tree = Taxonomy.of(self.taxonomy)
+            names += tree.features(self.classes_.tolist(), self.node_weights)[1]
+        elif structure.outputs is None or self.class_features is not None:
+            names += self.classes_.tolist()
+        names += [f"output {z}" for z in range(len(names), structure.z)]
+        return [str(name) for name in names]
+
+    def _piece_names(self, names: list[str]) -> list[str]:
+        outputs = self._output_names()
+        return [outputs[int(name.rsplit(" ", 1)[1])] for name in names]
+
     def decision_function(self, X: Any) -> Floats:
         """Scores of the classes, (n, k); with two, of the second less the first, (n,).
 
@@ -379,33 +424,3 @@ default="exact"
                 f"the {len(self.classes_)} classes of the training set"
             )
         return float(super().score(X, y, sample_weight))
-
-
-def check_finite(X: Any) -> None:
-    """Refuse NaN and infinity; says where."""
-    values = X.data if sp.issparse(X) else X
-    if np.isfinite(values).all():
-        return
-    if sp.issparse(X):
-        rows = sp.coo_array(X)
-        p = int(np.flatnonzero(~np.isfinite(rows.data))[0])
-        i, j, value = rows.coords[0][p], rows.coords[1][p], rows.data[p]
-    else:
-        i, j = np.argwhere(~np.isfinite(X))[0]
-        value = X[i, j]
-    name = "NaN" if np.isnan(value) else "infinity"
-    raise ValueError(f"Input X contains {name}: row {i}, column {j}")
-
-
-def cost_table(costs: Mapping[Any, float], classes: np.ndarray) -> Floats:
-    """Costs by pair of labels as a table in sorted order; 1 where absent."""
-    table = 1.0 - np.eye(len(classes))
-    place = {label: c for c, label in enumerate(classes.tolist())}
-    for pair, cost in costs.items():
-        if not isinstance(pair, tuple) or len(pair) != 2:
-            raise ValueError(f"loss: {pair!r} is not a pair (true, said) of labels")
-        for label in pair:
-            if label not in place:
-                raise ValueError(f"loss: {label!r} in {pair!r} is not a class of y")
-        table[place[pair[0]], place[pair[1]]] = cost
-    return table
