@@ -29,7 +29,7 @@ HOMES = {
     "arrays": "Ragged Rows Vectors",
     "losses": "ZeroOne Hamming BracketF1 BracketHamming",
     "alignment_losses": "AlignedPairs",
-    "kernels.functions": "Linear Polynomial Rbf Precomputed Sum Product",
+    "kernels.functions": "Linear Polynomial Rbf Precomputed Function Sum Product Joint",
     "kernels.maps": "Expansion KernelMap",
     "inference.chart": "Rules",
     "io.substitution": "Substitution",
