@@ -184,6 +184,9 @@ def test_gzip_and_standard_input(tmp_path, capsys, monkeypatch):
     for content in (CONLL.encode(), gzip.compress(CONLL.encode())):
         monkeypatch.setattr(sys, "stdin", Standard(content))
         assert predicted(model, "-", capsys) == first
+    packed.write_bytes(gzip.compress(CONLL.encode())[:-20])
+    assert main(["train", str(packed), model, "--quiet"]) == 3
+    assert "data.gz is damaged gzip" in capsys.readouterr().err
     monkeypatch.setattr(sys, "stdin", Standard(b"Ana NP B-PER\nEva\n"))
     assert main(["train", "-", model, "--quiet"]) == 3
     assert "standard input, line 2: 1 columns where 3" in capsys.readouterr().err

@@ -170,6 +170,9 @@ class FileMixin:
     def _check_loaded(self) -> None:
         """Weights that do not fit the structure would be read past their end."""
         learnt = self.__dict__
+        for inner in learnt.values():
+            if isinstance(inner, FileMixin):  # the estimator inside another
+                inner._check_loaded()
         if "structure_" not in learnt and "result_" not in learnt:
             return
         try:
