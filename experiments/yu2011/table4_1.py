@@ -176,7 +176,8 @@ def baselines(train: Part, test: Part) -> list[dict[str, Any]]:
         published = PUBLISHED["BLAST"] if matrix is None else (None,) * 6
         rows.append(row(
             name, f"{model.opening:.1f} {model.extension:.1f}", 2, None, scores,
-            q_scores(test.Y, found[1], 4), remote_pairs(test), spent, (published[3], published[5]),
+            q_scores(test.Y, found[1], 4), remote_pairs(test), spent,
+            (published[3], published[5]),
         ))  # fmt: skip
     return rows
 
