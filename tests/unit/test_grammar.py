@@ -19,6 +19,7 @@ from maxmargin.metrics.brackets import brackets
 from maxmargin.structures.base import Augment
 from maxmargin.structures.binarise import Shape, binarise, restore
 from maxmargin.structures.grammar import Grammar
+from maxmargin.structures.parsing import f1_bound, undominated
 
 seeds = st.integers(0, 2**31)
 shapes = st.builds(
@@ -294,3 +295,21 @@ def test_rules_that_the_grammar_lacks_are_named():
         grammar.encode_labels(x, [other])
     with pytest.raises(ValueError, match="no rules yet"):
         Grammar().encode(X)
+
+
+@given(g=st.integers(1, 12), data=st.data())
+def test_the_linear_bound_is_never_below_the_loss(g, data):
+    m, e = data.draw(st.integers(0, g)), data.draw(st.integers(0, 60))
+    bonus = f1_bound(g, 2.0)
+    bound = 2.0 + bonus.bracket * (m + e) + bonus.match * m
+    assert bound >= 2.0 * float(BracketF1().of_counts(m, e, g)) - 1e-12
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1))
+def test_undominated_trees_are_those_nothing_beats(points):
+    loss, score = np.array(points, float).T
+    kept = {points[q] for q in undominated(loss, score)}
+    beaten = {
+        p for p in points for q in points if q != p and q[0] >= p[0] and q[1] >= p[1]
+    }
+    assert kept == set(points) - beaten
