@@ -147,7 +147,9 @@ def test_pictures_mark_agreement():
 
 def test_alignments_that_spell_other_sequences_are_refused():
     X = [("HEAGAW", "EAAW")]
-    with pytest.raises(ValueError, match="pair 0: the second row .* 'A' .* 'W', posit"):
+    with pytest.raises(
+        ValueError, match=r"pair 0: the second row .* 'A' .* 'W', posit"
+    ):
         AlignmentSVM().fit(X, [("HEAGAW", "-EA-AA")])
     named = {"name": "1abc", "residue": "HEAG", "ss": "HHE"}
     with pytest.raises(ValueError, match=r"\(1abc\): track 'ss' has 3 positions"):

@@ -313,3 +313,11 @@ def test_undominated_trees_are_those_nothing_beats(points):
         p for p in points for q in points if q != p and q[0] >= p[0] and q[1] >= p[1]
     }
     assert kept == set(points) - beaten
+
+
+def test_a_tag_never_seen_is_named_and_has_no_parse():
+    model = GrammarSVM(C=1.0, tol=0.1).fit(X, TREES)
+    with pytest.warns(UserWarning, match="sentence 1, token 0: 'XX' and 1 more"):
+        found = model.predict([["DT", "NN", "VBD"], ["XX", "NN", "YY"]])
+    assert found[0] is not None
+    assert found[1] is None
