@@ -224,15 +224,15 @@ def test_anchored_features_tell_apart_what_rules_cannot():
 def test_sentences_without_a_parse_do_not_stop_a_batch():
     model = GrammarSVM(C=1.0).fit(X, TREES)
     batch = [X[0], [("!", "SYM")], [("the", "DT")], [], X[1]]
-    found = list(model.predict(batch))
+    with pytest.warns(UserWarning, match="sentence 1, token 0: 'SYM'"):
+        found = list(model.predict(batch))
     assert found == [CAT, None, None, None, DOG]
     flat = GrammarSVM(C=1.0, fallback="flat").fit(X, TREES)
-    assert list(flat.predict(batch))[1:4] == [
-        ("S", ("SYM", "!")),
-        ("S", ("DT", "the")),
-        None,
-    ]
-    assert model.predict_nbest(batch, 2)[1] == []
+    with pytest.warns(UserWarning, match="no training tree has"):
+        found = list(flat.predict(batch))
+    assert found[1:4] == [("S", ("SYM", "!")), ("S", ("DT", "the")), None]
+    with pytest.warns(UserWarning, match="no training tree has"):
+        assert model.predict_nbest(batch, 2)[1] == []
 
 
 def test_nbest_of_the_estimator():
