@@ -92,7 +92,9 @@ class PartialNetwork(Network):
         marked = np.where(hidden, codes + self.label_count(), codes)
         return Ragged(own.ptr, marked.astype(np.int32))
 
-    def known(self, X: Sequence[Any], Y: Sequence[Any]) -> tuple[Any, Any, Ragged, Ints]:
+    def known(
+        self, X: Sequence[Any], Y: Sequence[Any]
+    ) -> tuple[Any, Any, Ragged, Ints]:
         """The graphs of known nodes alone, a start for training.
 
         Returns the network, inputs, outputs, and the graph that each one is from.
@@ -111,7 +113,12 @@ class PartialNetwork(Network):
     def observed(self) -> Network:
         """The same network without hidden labels."""
         return Network(
-            self.inference, self.pairwise, self.bias, self.kinds, self.layout, self.worth
+            self.inference,
+            self.pairwise,
+            self.bias,
+            self.kinds,
+            self.layout,
+            self.worth,
         )
 
     def _unmarked(self, labels: Ragged) -> Labels:
@@ -135,7 +142,7 @@ def has_hidden(Y: Any) -> bool:
     return any(
         v is None
         for row in Y
-        if isinstance(row, list | tuple) or getattr(row, "dtype", None) == object
+        if not isinstance(row, np.ndarray) or row.dtype.kind == "O"
         for v in row
     )
 
