@@ -4,7 +4,8 @@ python -m benchmarks.networks [--quick]
 
 A 100 x 100 grid with 5 labels is decoded by every method that takes it; graphs of 10^5
 nodes by those that are exact there, trained for a few passes of SMO and, by the default
-solver, to a gap of 1 %. CPU seconds of one thread, compiled beforehand; the first, cold call is reported apart.
+solver, to a gap of 1 %. CPU seconds of one thread, compiled beforehand; the first, cold
+call is reported apart.
 """
 
 from __future__ import annotations
