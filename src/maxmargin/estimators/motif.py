@@ -197,6 +197,12 @@ verbose
         found, _ = first.solve(problem.with_C(problem.C * even[label]))
         return replace(solver, w=found.w, restarts=1)
 
+    def _outputs(self, decoded: Any) -> Any:
+        return self.classes_[np.asarray(decoded)].tolist()
+
+    def _encoded(self, X: Any, y: Any) -> tuple[Any, Ragged]:
+        return super()._encoded(X, (np.asarray(y) == self.classes_[1]).astype(int))
+
     def predict(self, X: Any) -> np.ndarray:
         """Label of each sequence."""
         check_is_fitted(self, "coef_")
