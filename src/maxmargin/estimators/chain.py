@@ -64,7 +64,8 @@ class ChainSVM(StructuredEstimator):
     scheme : {"bio", "bioes"}, optional
         Derive legal transitions, first and last labels from the label names.
     solver, tol, max_iter, max_time, n_jobs, engine, random_state, warm_start, \
-callbacks, verbose
+callbacks, \
+checkpoint, verbose
         As in `StructuralSVM`.
 
     Attributes
@@ -113,6 +114,7 @@ callbacks, verbose
         random_state: Any = None,
         warm_start: bool = False,
         callbacks: Any = None,
+        checkpoint: Any = None,
         verbose: int = 0,
     ) -> None:
         self.C = C
@@ -137,6 +139,7 @@ callbacks, verbose
         self.random_state = random_state
         self.warm_start = warm_start
         self.callbacks = callbacks
+        self.checkpoint = checkpoint
         self.verbose = verbose
 
     @property

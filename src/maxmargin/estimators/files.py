@@ -83,7 +83,8 @@ def save(
     """Write a fitted estimator to one model file, atomically.
 
     The file is a zip of JSON and arrays: no pickle, nothing that could run. Labels and
-    vocabularies travel along; `callbacks`, `engine` and the dual state do not.
+    vocabularies travel along; `callbacks`, `engine`, `checkpoint` and the dual state
+    do not.
 
     Parameters
     ----------
