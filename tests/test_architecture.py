@@ -47,7 +47,8 @@ TOP = {"cli", "__main__", "__init__"}
 HOMES = {
     "numba": {"jit"},
     "sklearn": {"estimators", "datasets", "baselines"},
-    "joblib": {"estimators"},
+    "joblib": {"estimators", "engines"},
+    "cloudpickle": {"engines"},
     "matplotlib": {"reports", "cli"},
     "rich": {"reports", "cli"},
     "pandas": {"reports", "cli", "io"},

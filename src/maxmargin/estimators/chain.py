@@ -337,7 +337,6 @@ callbacks, verbose
         chunks = [ids[s : s + 4 * CHUNK] for s in range(0, x.n, 4 * CHUNK)] or [ids]
         engine = self._engine()
         try:
-            return engine.map(task, chunks)
+            return list(engine.map(task, chunks))
         finally:
-            if self.engine is None:
-                engine.close()
+            self._release(engine)

@@ -313,6 +313,12 @@ class Chain(Structure):
         """(tokens of the ids, K): score of the best sequence with that label there."""
         return chains.max_marginals(self.tables(x, ids, w))
 
+    def part(self, x: Tokens, start: int, stop: int) -> Tokens:
+        """Some neighbouring sequences; their entries are views."""
+        a, b = int(x.ptr[start]), int(x.ptr[stop])
+        forced = x.forced[a:b] if len(x.forced) else x.forced
+        return Tokens(x.vectors.part(a, b), x.ptr[start : stop + 1] - a, forced)
+
     def label_count(self) -> int:
         """K."""
         return len(self.labels)
