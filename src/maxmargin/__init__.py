@@ -15,6 +15,7 @@ _HOME = {
     "CoreferenceSVM": "maxmargin.estimators.coreference",
     "GrammarSVM": "maxmargin.estimators.grammar",
     "HomologySVM": "maxmargin.estimators.homology",
+    "ModelFileError": "maxmargin.io.archive",
     "MotifSVM": "maxmargin.estimators.motif",
     "MulticlassSVM": "maxmargin.estimators.multiclass",
     "NetworkSVM": "maxmargin.estimators.network",
@@ -23,6 +24,8 @@ _HOME = {
     "Sequences": "maxmargin.sequences",
     "StructuralSVM": "maxmargin.estimators.structural",
     "check_structure": "maxmargin.structures.check",
+    "load": "maxmargin.estimators.files",
+    "save": "maxmargin.estimators.files",
 }
 
 __all__ = ["__version__", *sorted(_HOME)]

@@ -23,6 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.arrays import Floats, Ints, Ragged
 from maxmargin.engines.base import Engine
 from maxmargin.engines.choose import choose_engine
+from maxmargin.estimators.files import FileMixin
 from maxmargin.estimators.path import PathMixin
 from maxmargin.estimators.streaming import StreamMixin
 from maxmargin.formulations import Formulation
@@ -36,7 +37,7 @@ from maxmargin.structures.base import Structure
 PRIVATE = ("_state", "_mark", "_schedule")  # planes, what of, and who asks for runs
 
 
-class StructuredEstimator(PathMixin, StreamMixin, BaseEstimator):
+class StructuredEstimator(FileMixin, PathMixin, StreamMixin, BaseEstimator):
     """Base of the estimators; see `ChainSVM`, `MulticlassSVM`, `StructuralSVM`.
 
     Subclasses store the constructor's parameters under their names and implement

@@ -1,0 +1,78 @@
+"""`python -m experiments list | data | run NAME ... [--quick] | report`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from experiments import catalogue, data, results_page, runner
+
+
+def main() -> int:
+    """Do what the command says."""
+    parser = argparse.ArgumentParser(prog="python -m experiments", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("list", help="names, titles, and whether they have been run")
+    files = commands.add_parser(
+        "data", help="data sets: at hand? unchanged? from where?"
+    )
+    files.add_argument("--data", type=Path, default=runner.data_folder())
+    run = commands.add_parser("run", help="run experiments and store their records")
+    run.add_argument("names", nargs="+", metavar="NAME", help="paper.table, or `all`")
+    run.add_argument("--quick", action="store_true", help="a part of the data")
+    run.add_argument("--seed", type=int, default=0)
+    run.add_argument("--data", type=Path, default=runner.data_folder())
+    report = commands.add_parser("report", help="write experiments/RESULTS.md")
+    report.add_argument("--quick", action="store_true", help="print the quick records")
+    args = parser.parse_args()
+    todo = {"list": show, "data": look, "run": execute, "report": write}
+    return todo[args.command](args)
+
+
+def show(args: argparse.Namespace) -> int:
+    """List."""
+    done = runner.stored()
+    for name in catalogue.names():
+        mark = "run" if name in done else "   "
+        print(f"{mark}  {name:36} {catalogue.title(name)}")
+    return 0
+
+
+def look(args: argparse.Namespace) -> int:
+    """State of the data sets."""
+    found = list(data.check(args.data))
+    for name, state, origin in found:
+        print(f"{name:20} {state:12} {origin}")
+    return 0 if all(item.state == "as listed" for item in found) else 1
+
+
+def execute(args: argparse.Namespace) -> int:
+    """Run; one that fails does not stop the others."""
+    names = catalogue.names() if args.names == ["all"] else args.names
+    failed = []
+    for name in names:
+        try:
+            record = runner.run(name, args.data, args.quick, args.seed)
+        except (OSError, ValueError, RuntimeError) as error:
+            print(f"{name}: {type(error).__name__}: {error}", file=sys.stderr)
+            failed.append(name)
+            continue
+        path = runner.store(record)
+        print(*results_page.section(record), sep="\n")
+        print(f"\nstored in {path.relative_to(catalogue.HOME.parent)}", flush=True)
+    return 1 if failed else 0
+
+
+def write(args: argparse.Namespace) -> int:
+    """Render the page."""
+    page = results_page.render(runner.stored(args.quick))
+    if args.quick:
+        print(page)
+    else:
+        (catalogue.HOME / "RESULTS.md").write_text(page)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

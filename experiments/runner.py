@@ -1,0 +1,94 @@
+"""Run an experiment and keep what came out: one JSON file per table, with its making.
+
+`results/<paper>.<table>.json` is committed; quick runs go to `results/quick/`.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import platform
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from experiments import catalogue
+
+RESULTS = catalogue.HOME / "results"
+PACKAGES = ("maxmargin", "numpy", "scipy", "numba", "scikit-learn")
+
+
+def data_folder() -> Path:
+    """MAXMARGIN_DATA, else `../shared/data`."""
+    return Path(os.environ.get("MAXMARGIN_DATA", "../shared/data"))
+
+
+def run(name: str, data: Path, quick: bool = False, seed: int = 0) -> dict:
+    """Run one experiment and return its record, ready to be stored."""
+    module = catalogue.module(name)
+    wall, cpu = time.perf_counter(), time.process_time()
+    result = plain(module.run(data, quick=quick, seed=seed))
+    record = {
+        "name": name,
+        "title": module.TITLE,
+        "published": plain(getattr(module, "PUBLISHED", {})),
+        **result,
+        "quick": quick,
+        "seed": seed,
+        "seconds": round(time.perf_counter() - wall, 1),
+        "cpu_seconds": round(time.process_time() - cpu, 1),
+        "command": f"python -m experiments run {name}" + (" --quick" if quick else ""),
+        "made_with": versions(),
+    }
+    if hasattr(module, "claims"):
+        record["claims"] = plain(module.claims(result))
+    return record
+
+
+def store(record: dict) -> Path:
+    """Write a record beside the others and say where."""
+    folder = RESULTS / "quick" if record["quick"] else RESULTS
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{record['name']}.json"
+    draft = path.with_suffix(".part")
+    draft.write_text(json.dumps(record, indent=1) + "\n")
+    draft.replace(path)
+    return path
+
+
+def stored(quick: bool = False) -> dict[str, dict]:
+    """All records by name."""
+    folder = RESULTS / "quick" if quick else RESULTS
+    return {p.stem: json.loads(p.read_text()) for p in sorted(folder.glob("*.json"))}
+
+
+def versions() -> dict[str, str]:
+    """What made a record: packages, Python, commit."""
+    made = {name: importlib.metadata.version(name) for name in PACKAGES}
+    made["python"] = platform.python_version()
+    try:
+        commit = subprocess.run(
+            ["git", "rev-parse", "--short", "HEAD"],
+            cwd=catalogue.HOME, capture_output=True, text=True, check=True,
+        ).stdout.strip()  # fmt: skip
+        made["commit"] = commit
+    except (OSError, subprocess.CalledProcessError):
+        pass  # an unpacked archive has no history
+    return made
+
+
+def plain(value: Any) -> Any:
+    """What JSON can hold: arrays to lists, numpy scalars to Python's, keys to text."""
+    if isinstance(value, dict):
+        return {str(k): plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(v) for v in value]
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, np.generic):
+        return value.item()
+    return value
