@@ -14,7 +14,6 @@ pairs and a bound on what it may have missed, and `exact` is False.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -22,45 +21,22 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maxmargin.arrays import Floats, Ints, Ragged, Rows
+from maxmargin.cuts import Cuts, Risk, SumCut, add, joined
 from maxmargin.engines.base import Engine, Span
 from maxmargin.engines.serial import Serial
 from maxmargin.formulations import DualSet, Formulation
 from maxmargin.losses import ZeroOne
+from maxmargin.mapped import release
 from maxmargin.structures.base import Answer, Augment, Parts, Product, Structure
 
 CHUNK = 32  # examples per task: fixed, so that sums do not depend on the threads
+TASK = 3e6  # multiply-adds that are worth a task of their own
 PARTS, LARGEST = 32, 4096  # parts of a sum, and examples in one at most: fixed likewise
 SEARCHES = 24  # weights tried per example where the loss does not enter linearly
 
 
 class OracleError(ValueError):
     """A structure's argmax returned an output that is worse than the truth."""
-
-
-class Cuts(NamedTuple):
-    """Planes b - <a, w>, one for each example asked about."""
-
-    ids: Ints  # which example
-    a: Rows
-    b: Floats
-    slack: Floats  # no plane of the example is higher at the w asked about
-    labels: Ragged  # the output behind it
-
-
-class SumCut(NamedTuple):
-    """A plane below the whole risk that touches it at the w asked about."""
-
-    a: Floats  # (dim,)
-    b: float
-    risk: float  # sum_i cost_i(slack_i)
-    worst: float  # largest slack of those that count
-
-
-class Risk(NamedTuple):
-    """What slacks cost in all, without the planes behind them."""
-
-    risk: float
-    worst: float
 
 
 class Outputs(NamedTuple):
@@ -198,7 +174,7 @@ class Problem:
 
     def slacks(self, w: Floats) -> Floats:
         """The slack of each example: a pass without its planes."""
-        chunks = _chunks(np.arange(self.n))
+        chunks = _chunks(np.arange(self.n), self._task)
         return np.concatenate(list(self.engine.ask(self.home, _slacks, w, chunks)))
 
     def parts(self) -> Parts | None:
@@ -213,7 +189,8 @@ class Problem:
 
     def _map_cuts(self, w: Floats, ids: Ints | None, question: Any) -> Cuts:
         ids = np.arange(self.n) if ids is None else ids
-        return _joined(self.engine.ask(self.home, question, w, _chunks(ids)))
+        chunks = _chunks(ids, self._task)
+        return joined(self.engine.ask(self.home, question, w, chunks))
 
     def several(self, w: Floats, ids: Ints, k: int) -> Cuts:
         """Up to k highest planes of each example, best first; ids repeat.
@@ -224,19 +201,19 @@ class Problem:
         """
         if k == 1 or "nbest" not in self.structure.provides or not self._linear:
             return self.cuts(w, ids)
-        chunks = [(chunk, k) for chunk in _chunks(ids)]
-        return _joined(self.engine.ask(self.home, _several, w, chunks))
+        chunks = [(chunk, k) for chunk in _chunks(ids, self._task)]
+        return joined(self.engine.ask(self.home, _several, w, chunks))
 
     def sum_cut(self, w: Floats) -> SumCut:
         """A plane below  sum_i cost_i(slack_i)  that touches it at w.
 
         Planes are added up where the data is, and the sums along a fixed tree.
         """
-        return self.engine.total(self.home, _sum_cut, _add, w, self.spans())
+        return self.engine.total(self.home, _sum_cut, add, w, self.spans())
 
     def risk_at(self, w: Floats) -> Risk:
         """sum_i cost_i(slack_i) at w and the largest slack, summed as `sum_cut` does."""
-        return self.engine.total(self.home, _risk, _add, w, self.spans())
+        return self.engine.total(self.home, _risk, add, w, self.spans())
 
     def primal(self, w: Floats, slack: Floats) -> float:
         """Objective at w with the given slacks; hard margins at the scaled-up w."""
@@ -317,6 +294,12 @@ class Problem:
             cuts.a.add_to(a, factor)
             slacks.append(cuts.slack)
         return SumCut(a, b, *self.costs(np.concatenate(slacks), ids))
+
+    @cached_property
+    def _task(self) -> int:
+        """Examples per task: fewer where one is dear, by counted work."""
+        dear = float(self.work().mean()) if self.n else 0.0
+        return int(np.clip(TASK / max(dear, 1.0), 4, CHUNK))
 
     @cached_property
     def _ones(self) -> Floats:
@@ -421,33 +404,16 @@ def _slacks(problem: Problem, w: Floats, ids: Ints) -> Floats:
 
 
 def _sum_cut(problem: Problem, w: Floats, ids: Ints) -> SumCut:
-    return problem._sum_cut(w, ids)
+    out = problem._sum_cut(w, ids)
+    release(problem.x)
+    return out
 
 
 def _risk(problem: Problem, w: Floats, ids: Ints) -> Risk:
     slacks = [_cuts(problem, w, chunk).slack for chunk in _chunks(ids)]
+    release(problem.x)
     return problem.costs(np.concatenate(slacks), ids)
 
 
-def _add(left: Any, right: Any) -> Any:
-    """Sums of two neighbours; the arrays of the left one are used up."""
-    out = left._replace(risk=left.risk + right.risk, worst=max(left.worst, right.worst))
-    if isinstance(left, SumCut):
-        np.add(left.a, right.a, out=left.a)
-        out = out._replace(b=left.b + right.b)
-    return out
-
-
-def _chunks(ids: Ints) -> list[Ints]:
-    return [ids[s : s + CHUNK] for s in range(0, len(ids), CHUNK)] or [ids]
-
-
-def _joined(answers: Iterable[Cuts]) -> Cuts:
-    parts = list(answers)
-    return Cuts(
-        np.concatenate([p.ids for p in parts]),
-        Rows.concat([p.a for p in parts]),
-        np.concatenate([p.b for p in parts]),
-        np.concatenate([p.slack for p in parts]),
-        Ragged.concat([p.labels for p in parts]),
-    )
+def _chunks(ids: Ints, size: int = CHUNK) -> list[Ints]:
+    return [ids[s : s + size] for s in range(0, len(ids), size)] or [ids]

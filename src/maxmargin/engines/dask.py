@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 from distributed import Client, Future, KilledWorker, wait
-from distributed.comm import CommClosedError
+from distributed.comm.core import CommClosedError
 
 from maxmargin.arrays import Floats
 from maxmargin.engines.base import (
@@ -343,7 +343,7 @@ def _local(parcel: Parcel, part: Span) -> tuple[Any, int]:
 
 
 def _answers(parcel: Parcel, question: Question, w: Floats, chunks: Any) -> list[Any]:
-    w = np.require(w, requirements="WC")
+    w = np.require(w, requirements=["W", "C"])
     return [question(parcel.home, w, chunk) for chunk in chunks]
 
 
@@ -351,7 +351,7 @@ def _group_sum(
     parcel: Parcel, question: Question, add: Add, w: Floats, group: Sequence[Span]
 ) -> Any:
     problem, first = _local(parcel, group[0])
-    w, shift = np.require(w, requirements="WC"), first - group[0][0]
+    w, shift = np.require(w, requirements=["W", "C"]), first - group[0][0]
     return tree_sum(add, (question(problem, w, spread(p) + shift) for p in group))
 
 
@@ -371,7 +371,7 @@ def _visit(
 ) -> Any:
     room = _ROOMS.setdefault((run, shard), {})
     return question(
-        _local(parcel, shard), room, np.require(w, requirements="WC"), message
+        _local(parcel, shard), room, np.require(w, requirements=["W", "C"]), message
     )
 
 

@@ -10,7 +10,6 @@ be opened by others: loops of another version may do other things.
 from __future__ import annotations
 
 import io
-import mmap
 import pickle
 import platform
 from importlib.metadata import PackageNotFoundError, version
@@ -20,6 +19,7 @@ from typing import Any
 import numpy as np
 
 import maxmargin
+from maxmargin.mapped import open_array, place_of
 
 try:
     import cloudpickle
@@ -107,35 +107,12 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc, name-defined]
     def reducer_override(self, thing: Any) -> Any:
         """Arrays of files as their names; large ones go to the spool, if there is one."""
         if isinstance(thing, np.ndarray) and thing.flags.c_contiguous and thing.size:
-            place = _place(thing)
+            place = place_of(thing)
             if place is None and self._spool is not None:
                 place = _spooled(thing, self._spool)
             if place is not None:
-                return mapped, (*place, thing.dtype.str, thing.shape)
+                return open_array, (*place, thing.dtype.str, thing.shape)
         return super().reducer_override(thing)
-
-
-def mapped(path: str, offset: int, dtype: str, shape: tuple[int, ...]) -> np.ndarray:
-    """An array in a file; what is written to it stays in memory (copy on write)."""
-    try:
-        array = np.memmap(path, dtype, "c", offset, shape)
-    except FileNotFoundError:
-        raise FileNotFoundError(
-            f"{platform.node()} does not see {path}: the encoded data must lie in a "
-            "folder that all workers share"
-        ) from None
-    return array.view(np.ndarray)
-
-
-def _place(array: np.ndarray) -> tuple[str, int] | None:
-    """File and offset of a view of a mapped file."""
-    root: Any = array
-    while isinstance(root, np.ndarray) and not isinstance(root.base, mmap.mmap):
-        root = root.base
-    if not isinstance(root, np.memmap) or root.filename is None:
-        return None
-    start = array.__array_interface__["data"][0] - root.__array_interface__["data"][0]
-    return str(root.filename), root.offset + start
 
 
 def _spooled(array: np.ndarray, spool: Path) -> tuple[str, int] | None:
@@ -148,7 +125,7 @@ def _spooled(array: np.ndarray, spool: Path) -> tuple[str, int] | None:
 
 def _bytes_in(thing: Any, depth: int) -> int:
     if isinstance(thing, np.ndarray):
-        return thing.nbytes if _place(thing) is None else 0
+        return thing.nbytes if place_of(thing) is None else 0
     if depth == 0:
         return 0
     if isinstance(thing, tuple | list) and len(thing) < 100:

@@ -23,7 +23,8 @@ from joblib.externals.loky.process_executor import (
 
 from maxmargin.arrays import Floats
 from maxmargin.engines.base import ClusterGoneError, Engine, Question, R, T
-from maxmargin.engines.parcel import mapped, pack, unpack
+from maxmargin.engines.parcel import pack, unpack
+from maxmargin.mapped import open_array
 
 TRIES = 3  # deaths in a row, without an answer in between, before we give up
 
@@ -101,10 +102,9 @@ class Processes(Engine):
             if known is home:
                 return place
         spool = Path(tempfile.mkdtemp(dir=self._folder))
-        place = spool / "home"
-        place.write_bytes(pack(home, spool))
-        self._homes = [*self._homes[-3:], (home, str(place))]
-        return str(place)
+        (spool / "home").write_bytes(pack(home, spool))
+        self._homes = [*self._homes[-3:], (home, str(spool / "home"))]
+        return str(spool / "home")
 
     def _stop(self) -> None:
         if self._pool is not None:
@@ -131,5 +131,5 @@ def _answer(place: str, question: Question, weights: str, dim: int, chunk: Any) 
         while len(_OPEN) >= 4:
             _OPEN.pop(next(iter(_OPEN)))
         _OPEN[place] = unpack(Path(place).read_bytes())
-    w = mapped(weights, 0, "<f8", (dim,)) if dim else np.zeros(0)
+    w = open_array(weights, 0, "<f8", (dim,))
     return question(_OPEN[place], w, chunk)

@@ -17,6 +17,7 @@ from maxmargin.problem import CHUNK, Problem
 from maxmargin.structures.base import Structure
 from maxmargin.structures.chain import Chain, Tokens
 from maxmargin.structures.chain_names import Reason, input_weights, token_parts
+from maxmargin.structures.encoded import Encoded
 from maxmargin.structures.partial import Partial, PartialLoss, has_hidden
 from maxmargin.structures.schemes import legal_scores
 
@@ -211,6 +212,15 @@ callbacks, verbose
         if isinstance(structure, Partial):
             self.structure_ = structure.inner
         return self
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Learn weights from X and y, or from `Encoded` sequences in files alone."""
+        if not isinstance(X, Encoded):
+            return super().fit(X, y, sample_weight)
+        if y is not None:
+            raise ValueError("encoded sequences have their labels: leave y out")
+        structure = X.bind(self._structure(None, ()))  # type: ignore[arg-type]
+        return self._fit_encoded(structure, X.x, X.truth, sample_weight)
 
     def predict(
         self, X: Any, forced: Any = None, allowed: Any = None, scheme: str | None = None

@@ -23,7 +23,8 @@ from typing import Any
 import numpy as np
 
 from maxmargin.arrays import Floats, Ints
-from maxmargin.problem import Cuts, Problem
+from maxmargin.cuts import Cuts
+from maxmargin.problem import Problem
 from maxmargin.solvers.base import Solver, State, Status, permutation
 from maxmargin.solvers.planes import PlaneBlocks
 

@@ -32,8 +32,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from maxmargin.arrays import Floats, Ints
+from maxmargin.cuts import Cuts, Risk
 from maxmargin.formulations import DualSet, Formulation
-from maxmargin.problem import CHUNK, Cuts, Problem, Risk
+from maxmargin.problem import CHUNK, Problem
 from maxmargin.solvers.base import Solver, State, Status, permutation
 from maxmargin.solvers.block_dual import PER_PLANE, BlockDual, BlockState
 from maxmargin.solvers.planes import PlaneBlocks

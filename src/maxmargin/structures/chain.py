@@ -141,6 +141,18 @@ class Chain(Structure):
         else:
             columns = tokens.matrix.shape[1]
             sparse = is_sparse(tokens.matrix)
+        bound = self.sized(labels, names, columns, sparse)
+        check_truth(labels, bound.legal, bound._rows(flat, ptr))
+        return bound
+
+    def sized(
+        self,
+        labels: tuple[Hashable, ...],
+        names: dict[str, int] | None,
+        columns: int,
+        sparse: bool,
+    ) -> Self:
+        """Bind to labels and features that are known already."""
         legal = legal_scores(labels, self.scheme, self.allowed)
         layout = layout_of(
             len(labels),
@@ -156,7 +168,7 @@ class Chain(Structure):
                 f"{dim} weights are too many: use fewer features, a lower order or "
                 "edge_features=False"
             )
-        bound = replace(
+        return replace(
             self,
             dim=dim,
             labels=labels,
@@ -166,8 +178,6 @@ class Chain(Structure):
             legal=legal,
             layout=layout,
         )
-        check_truth(labels, legal, bound._rows(flat, ptr))
-        return bound
 
     def encode(self, X: Sequence[Any]) -> Tokens:
         """Tokens as rows, in the layout that `bind` chose."""
