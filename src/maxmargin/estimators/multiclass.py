@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from maxmargin.arrays import Floats, Ints, Ragged
 from maxmargin.estimators.base import penalties_of
+from maxmargin.estimators.class_input import check_finite, cost_table
 from maxmargin.estimators.kernelized import KernelMixin
 from maxmargin.losses import Hamming, ZeroOne
 from maxmargin.solvers.stream import StreamState
@@ -428,33 +429,3 @@ default="exact"
                 f"the {len(self.classes_)} classes of the training set"
             )
         return float(super().score(X, y, sample_weight))
-
-
-def check_finite(X: Any) -> None:
-    """Refuse NaN and infinity; says where."""
-    values = X.data if sp.issparse(X) else X
-    if np.isfinite(values).all():
-        return
-    if sp.issparse(X):
-        rows = sp.coo_array(X)
-        p = int(np.flatnonzero(~np.isfinite(rows.data))[0])
-        i, j, value = rows.coords[0][p], rows.coords[1][p], rows.data[p]
-    else:
-        i, j = np.argwhere(~np.isfinite(X))[0]
-        value = X[i, j]
-    name = "NaN" if np.isnan(value) else "infinity"
-    raise ValueError(f"Input X contains {name}: row {i}, column {j}")
-
-
-def cost_table(costs: Mapping[Any, float], classes: np.ndarray) -> Floats:
-    """Costs by pair of labels as a table in sorted order; 1 where absent."""
-    table = 1.0 - np.eye(len(classes))
-    place = {label: c for c, label in enumerate(classes.tolist())}
-    for pair, cost in costs.items():
-        if not isinstance(pair, tuple) or len(pair) != 2:
-            raise ValueError(f"loss: {pair!r} is not a pair (true, said) of labels")
-        for label in pair:
-            if label not in place:
-                raise ValueError(f"loss: {label!r} in {pair!r} is not a class of y")
-        table[place[pair[0]], place[pair[1]]] = cost
-    return table

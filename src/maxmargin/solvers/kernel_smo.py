@@ -14,7 +14,7 @@ until they need a column that is not there.
 from __future__ import annotations
 
 import time
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -48,7 +48,8 @@ def train_pairs(
     n = len(y)
     alpha, gradient = np.zeros(n), -np.ones(n)
     limit = max_iter if max_iter is not None else max(10**7, 100 * n)
-    rows, status, steps, epsilon = [], None, 0, 0.1
+    rows: list[tuple[Any, ...]] = []
+    status, steps, epsilon = None, 0, 0.1
     while status is None:
         done, ended = _run(columns, y, C, alpha, gradient, epsilon, limit - steps)
         steps += done

@@ -130,6 +130,9 @@ class Orders(Ranking):
             rows.append(order)
         return Found(Ragged.pack(rows), score, score)
 
+    def _discount(self, n: int) -> Floats:
+        return place_weights(n)
+
 
 def place_weights(n: int) -> Floats:
     """D of the places 1 .. n; a single document has nothing to be compared with."""
