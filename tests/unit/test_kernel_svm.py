@@ -6,15 +6,22 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_iris, make_moons
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from maxmargin import ChainSVM, KernelSVM, MulticlassSVM, NetworkSVM
+from maxmargin import ChainSVM, KernelSVM, MulticlassSVM, NetworkSVM, load, save
 from maxmargin.kernels.functions import Function, Linear, Polynomial, Rbf
 from maxmargin.kernels.gram import Columns, NotSemidefiniteError
 from maxmargin.solvers.base import Status
 from maxmargin.solvers.kernel_smo import train_pairs
 from maxmargin.solvers.sampled_cuts import draw
 
+SCALE = "gamma is scaled to the rows, of which repetition makes more"
+EXPECTED_FAILURES = {
+    "check_sample_weight_equivalence_on_dense_data": SCALE,
+    "check_sample_weight_equivalence_on_sparse_data": SCALE,
+}
 METHODS = ["exact", "sampled", "cpsp", "nystroem", "cholesky"]
 every_method = pytest.mark.parametrize("method", METHODS)
 
@@ -32,6 +39,16 @@ def iris():
 def dual_of(svc, X, kernel):
     beta, points = svc.dual_coef_.ravel(), X[svc.support_]
     return np.abs(beta).sum() - 0.5 * beta @ kernel(points, points) @ beta
+
+
+@parametrize_with_checks(
+    [KernelSVM(), KernelSVM(kernel_method="cpsp", n_basis=10)],
+    expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
+)
+def test_scikit_learn_contract(estimator, check):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        check(estimator)
 
 
 @pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
@@ -177,6 +194,19 @@ def test_a_function_and_sparse_rows(moons):
     assert np.allclose(own.decision_function(X), named.decision_function(X), atol=1e-6)
     basis = KernelSVM(kernel=lambda a, b: Rbf(0.8)(a, b), kernel_method="cpsp")
     assert len(basis.set_params(n_basis=9).fit(X, y).basis_) == 9
+
+
+@pytest.mark.parametrize("method", ["exact", "cpsp"])
+def test_machines_are_saved_and_loaded(moons, iris, method, tmp_path):
+    for X, y in (moons, iris):
+        model = KernelSVM(kernel_method=method, n_basis=9).fit(X, y)
+        save(model, tmp_path / "machine")
+        again = load(tmp_path / "machine")
+        assert np.array_equal(again.decision_function(X), model.decision_function(X))
+    X, Y = sequences(10)
+    chain = ChainSVM(kernel="quadratic", kernel_method=method, n_basis=9).fit(X, Y)
+    save(chain, tmp_path / "chain")
+    assert list(load(tmp_path / "chain").predict(X)) == list(chain.predict(X))
 
 
 def test_what_is_no_kernel_is_said(moons):

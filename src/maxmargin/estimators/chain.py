@@ -336,7 +336,6 @@ checkpoint, verbose
         `rival` label and the `margin`: how much the best sequence with another label
         there scores less. All parts add up to the score of the sequence.
         """
-        self._need_features("explain")
         plain = super().explain(x, n)
         labels = self._chain.labels
         parts = []
@@ -349,10 +348,6 @@ checkpoint, verbose
             margin = float(row[labels.index(y)] - others[best])
             parts.append(replace(part, label=y, rival=labels[best], margin=margin))
         return replace(plain, parts=tuple(parts))
-
-    def _need_features(self, what: str) -> None:
-        if self.kernel is not None:
-            raise ValueError(f"{what} is about weights of features: a kernel has none")
 
     def _prepared(
         self, X: Any, forced: Any, allowed: Any, scheme: str | None

@@ -186,7 +186,7 @@ tol, max_iter, max_time, n_jobs, engine, random_state, warm_start, callbacks, ve
         X = rows_for(structure.input_matrix(problem.x))
         kernel = self._kernel(X)
         check_semidefinite(kernel, X)
-        y = 2.0 * problem.truth.data.astype(np.float64) - 1.0
+        y = np.where(problem.truth.data > 0, 1.0, -1.0)
         machine = train_pairs(
             Columns(kernel, X, self.memory), y, problem.C, self.tol, self.max_iter,
             self.max_time,

@@ -73,6 +73,20 @@ class KernelMixin(StructuredEstimator):
         warn_unless_converged(lifted.result)
         return self
 
+    def explain(self, x: Any, n: int | None = None) -> Any:
+        """As for all estimators; a kernel has no weights of features to tell about."""
+        self._need_features("explain")
+        return super().explain(x, n)
+
+    def top_weights(self, n: int = 12) -> list[tuple[str, float]]:
+        """As for all estimators; a kernel has no weights of features to tell about."""
+        self._need_features("top_weights")
+        return super().top_weights(n)
+
+    def _need_features(self, what: str) -> None:
+        if self.kernel is not None:
+            raise ValueError(f"{what} is about weights of features: a kernel has none")
+
     @property
     def basis_(self) -> Any:
         """Points of the kernel expansion, as rows."""
@@ -163,7 +177,7 @@ def lifted(
     """The structure over the scores of an expansion."""
     structure = problem.structure.mapped(expansion)  # type: ignore[attr-defined]
     w = structure.join_weights(np.eye(expansion.width), rest)
-    return Lifted(structure, w, result, expansion, trace)
+    return Lifted(structure, w, replace(result, w=w), expansion, trace)
 
 
 def dual_expansion(

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from maxmargin.arrays import Floats, Ints, Ragged
 from maxmargin.estimators.base import penalties_of
-from maxmargin.estimators.class_input import check_finite, cost_table
+from maxmargin.estimators.class_inputs import check_finite, cost_table
 from maxmargin.estimators.kernelized import KernelMixin
 from maxmargin.losses import Hamming, ZeroOne
 from maxmargin.solvers.stream import StreamState
@@ -307,7 +307,6 @@ default="exact"
         self.intercept_ = np.zeros(len(table))
         if self.fit_intercept:
             self.intercept_ = structure.bias * (table @ constants)
-        self._scorer = replace(self.expansion_, beta=self.dual_coef_)
 
     def _structure(self, X: Any, y: Any) -> Multiclass:
         bias = float(self.intercept_scaling) if self.fit_intercept else 0.0
@@ -406,7 +405,8 @@ default="exact"
         )  # fmt: skip
         check_finite(X)
         if self.kernel is not None:
-            scores = self._scorer(X) + self.intercept_
+            scorer = replace(self.expansion_, beta=self.dual_coef_)
+            scores = scorer(X) + self.intercept_
         else:
             scores = safe_sparse_dot(X, self.coef_.T, dense_output=True)
             scores = scores + self.intercept_

@@ -14,7 +14,7 @@ until they need a column that is not there.
 from __future__ import annotations
 
 import time
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -48,7 +48,7 @@ def train_pairs(
     n = len(y)
     alpha, gradient = np.zeros(n), -np.ones(n)
     limit = max_iter if max_iter is not None else max(10**7, 100 * n)
-    rows: list[tuple[Any, ...]] = []
+    rows: list[tuple[float, ...]] = []
     status, steps, epsilon = None, 0, 0.1
     while status is None:
         done, ended = _run(columns, y, C, alpha, gradient, epsilon, limit - steps)
@@ -75,11 +75,12 @@ def train_pairs(
         "columns made": columns.made, "columns kept": columns.room,
         "bytes": columns.nbytes,
     }  # fmt: skip
+    beta = alpha * y
     result = Result(
-        alpha * y, status, primal, dual, max(gap, 0.0), "exact", steps, held, steps,
+        beta, status, primal, dual, max(gap, 0.0), "exact", steps, held, steps,
         time.perf_counter() - begin, history, notes,
     )  # fmt: skip
-    return Machine(alpha * y, constant, result)
+    return Machine(beta, constant, result)
 
 
 def _run(

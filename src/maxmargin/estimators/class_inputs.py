@@ -1,4 +1,4 @@
-"""What a classifier is given: matrices without holes, costs by pair of labels."""
+"""Checks of what classifiers are given, said by row and by label."""
 
 from __future__ import annotations
 
