@@ -10,10 +10,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.alignment_losses import AlignedPairs
 from maxmargin.arrays import Floats
-from maxmargin.estimators.base import StructuredEstimator
+from maxmargin.estimators.base import StructuredEstimator, check_same_length
 from maxmargin.losses import ZeroOne
 from maxmargin.structures.alignment import Alignment
-from maxmargin.structures.alignment_inputs import is_real, tracks_of
+from maxmargin.structures.alignment_inputs import is_real, record_name, tracks_of
+from maxmargin.structures.alignment_paths import check_rows
 from maxmargin.structures.alignment_views import (
     RESIDUE_BINS,
     Gaps,
@@ -151,6 +152,28 @@ checkpoint, verbose
     def _known_losses(self, structure: Structure) -> dict[str, Any]:
         return {"Q": AlignedPairs(), "Q4": AlignedPairs(4), "zero-one": ZeroOne()}
 
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AlignmentSVM:
+        """Learn from pairs and their alignments.
+
+        Parameters
+        ----------
+        X : sequence of (first, second)
+            Sequences: strings, or mappings from track to letters or real vectors.
+        y : sequence of alignments
+            Two strings with "-" for gaps, or columns (k, 2) of positions, -1 for a gap.
+        sample_weight : array (n,), optional
+            Factor on C for each pair.
+        """
+        check_same_length(X, y)
+        for q, (pair, written) in enumerate(zip(X, y, strict=True)):
+            if not isinstance(pair, str) and len(pair) == 2:
+                letters = [
+                    s.get("residue", ()) if hasattr(s, "get") else s for s in pair
+                ]
+                check_rows(written, letters, f"pair {q}")
+        super().fit(X, y, sample_weight)
+        return self
+
     def score(self, X: Any, y: Any) -> float:
         """Mean Q score: the share of reference pairs that are found."""
         return float(np.mean(1.0 - self.losses(X, y)))
@@ -176,7 +199,10 @@ checkpoint, verbose
 
 def alignment_structure(estimator: Any, sequences: Sequence[Any]) -> Alignment:
     """The structure that an estimator's parameters ask for."""
-    tracks = tracks_of(sequences[0], "pair 0, first sequence") if sequences else {}
+    tracks: dict[str, Any] = {}
+    if sequences:
+        where = record_name(sequences[0], "pair 0, first sequence")
+        tracks = tracks_of(sequences[0], where)
     letters = [name for name, values in tracks.items() if not is_real(values)]
     vectors = [name for name, values in tracks.items() if is_real(values)]
     return Alignment(

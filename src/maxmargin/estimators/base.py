@@ -22,8 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.arrays import Floats, Ints, Ragged
 from maxmargin.engines.base import Engine
-from maxmargin.engines.serial import Serial
-from maxmargin.engines.threads import Threads
+from maxmargin.engines.choose import choose_engine
 from maxmargin.estimators.checkpoint import keeper_of, terminable
 from maxmargin.estimators.files import FileMixin
 from maxmargin.estimators.path import PathMixin
@@ -121,8 +120,7 @@ class StructuredEstimator(
                     self._state, self._mark = (state, mark) if keeps else (None, None)
                     warn_unless_converged(result)
         finally:
-            if self.engine is None:
-                problem.engine.close()
+            self._release(problem.engine)
         return self
 
     def _runs(
@@ -179,27 +177,37 @@ class StructuredEstimator(
     def _argmax(self, x: Any) -> Ragged:
         ids = np.arange(x.n)
         chunks = [ids[s : s + 4 * CHUNK] for s in range(0, x.n, 4 * CHUNK)] or [ids]
-
-        def task(chunk: Ints) -> Ragged:
-            return self.structure_.argmax(x, chunk, self.coef_).labels
-
         engine = self._engine()
+        home = self.structure_, x
         try:
-            return Ragged.concat(engine.map(task, chunks))
+            return Ragged.concat(
+                list(engine.ask(home, best_labels, self.coef_, chunks))
+            )
         finally:
-            if self.engine is None:
-                engine.close()
+            self._release(engine)
 
     def _engine(self) -> Engine:
-        if self.engine is not None:
-            return self.engine
+        """The engine asked for; joblib's `parallel_config` counts for n_jobs."""
         jobs = effective_n_jobs(self.n_jobs)
-        return Threads(jobs) if jobs > 1 else Serial()
+        if isinstance(self.engine, str) and self.n_jobs is None and jobs == 1:
+            jobs = effective_n_jobs(-1)
+        return choose_engine(self.engine, jobs)
+
+    def _release(self, engine: Engine) -> None:
+        """Close an engine, unless the user gave it."""
+        if engine is not self.engine:
+            engine.close()
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle without the dual state, which only `warm_start` uses."""
         state = super().__getstate__()
         return {k: v for k, v in state.items() if k not in PRIVATE}
+
+
+def best_labels(home: tuple[Structure, Any], w: Floats, ids: Ints) -> Ragged:
+    """Predict: what engines ask where the inputs are."""
+    structure, x = home
+    return structure.argmax(x, ids, w).labels
 
 
 def fingerprint(problem: Problem) -> bytes | None:

@@ -144,7 +144,17 @@ checkpoint, verbose
     def _pairs(self, X: Any) -> Any:
         if self.features is not None:
             return [self.features(x) for x in X]
-        return [pair_features(x) if isinstance(x, Document) else x for x in X]
+        return [
+            _document_pairs(i, x) if isinstance(x, Document) else x
+            for i, x in enumerate(X)
+        ]
+
+
+def _document_pairs(i: int, document: Document) -> Any:
+    try:
+        return pair_features(document)
+    except ValueError as wrong:
+        raise ValueError(f"document {i}, {wrong}") from wrong
 
 
 class CorrelationSVM(CoreferenceSVM):

@@ -20,8 +20,8 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.arrays import Floats, Ints, Labels
+from maxmargin.cuts import Cuts
 from maxmargin.jit import loop
-from maxmargin.problem import Cuts
 
 PER_ENTRY = 12  # bytes
 

@@ -20,9 +20,9 @@ from __future__ import annotations
 import numpy as np
 
 from maxmargin.arrays import Floats, Ints
+from maxmargin.cuts import Cuts
 from maxmargin.formulations import DualSet
 from maxmargin.jit import loop
-from maxmargin.problem import Cuts
 from maxmargin.solvers.planes import PlaneBlocks
 
 RULES = ("toward", "pairwise", "away")

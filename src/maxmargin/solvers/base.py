@@ -74,7 +74,10 @@ class State:
 
     def witness(self, problem: Problem, w: Floats, slack: Floats) -> float:
         """Primal at w from the slacks of a full oracle pass; keeps the best w."""
-        primal = problem.primal(w, slack)
+        return self.keep(problem, w, problem.primal(w, slack))
+
+    def keep(self, problem: Problem, w: Floats, primal: float) -> float:
+        """Keep w if its primal value, from a full oracle pass, is the best so far."""
         self.fresh = True
         if primal < self.primal:
             self.primal, self.best_w = primal, w.copy()
@@ -185,9 +188,9 @@ class Solver(ABC):
 
     def certify(self, problem: Problem, state: State) -> None:
         """Witness state.w by a full oracle pass."""
-        slack = problem.cuts(state.w).slack
         state.oracle_calls += problem.n
-        state.witness(problem, state.w, slack)
+        risk = problem.risk_at(state.w)
+        state.keep(problem, state.w, problem.primal_at(state.w, risk))
 
     def solve(
         self,

@@ -174,6 +174,11 @@ class PlaneBlocks:
             self._store.alpha[:] *= factor
             w *= factor
 
+    def stretch_planes(self, factor: float) -> None:
+        """Multiply every a by a factor; b and alpha stay."""
+        self._store.val[:] *= factor
+        self._store.gram[:] *= factor * factor
+
     def rescale(self, dual_set: DualSet, factor: Floats) -> None:
         """Another C: planes stay, alpha of example i is multiplied by factor[i]."""
         self.dual_set = dual_set
