@@ -48,7 +48,8 @@ def run(data: Path, quick: bool = False, seed: int = 0) -> dict:
                 random_state=seed, memory=6e9,
             ),
             "cholesky 250": KernelSVM(
-                C, gamma=GAMMA, kernel_method="cholesky", n_basis=250, tol=1e-2
+                C, gamma=GAMMA, kernel_method="cholesky", n_basis=250, tol=1e-2,
+                memory=8e9,
             ),
             "cpsp 100": KernelSVM(
                 C, gamma=GAMMA, kernel_method="cpsp", n_basis=100, tol=1e-2,

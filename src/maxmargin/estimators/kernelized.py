@@ -147,7 +147,7 @@ class KernelMixin(StructuredEstimator):
         elif self.kernel_method == "cholesky":
             phi, values = incomplete_cholesky(kernel, X, self.n_basis, self.memory)
         else:
-            phi = nystroem(kernel, X, self.n_basis, seed)
+            phi = nystroem(kernel, X, self.n_basis, seed, self.memory)
             values = phi(X)
         over = cuts.over(phi, values)
         result, state = self._turn(over, self.tol).solve(over, watch=self._watch())
