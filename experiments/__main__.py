@@ -1,4 +1,4 @@
-"""`python -m experiments list | run NAME ... [--quick] | report`."""
+"""`python -m experiments list | data | run NAME ... [--quick] | report`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from experiments import catalogue, results_page, runner
+from experiments import catalogue, data, newcomer, results_page, runner
 
 
 def main() -> int:
@@ -14,15 +14,20 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m experiments", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("list", help="names, titles, and whether they have been run")
+    files = commands.add_parser(
+        "data", help="data sets: at hand? unchanged? from where?"
+    )
+    files.add_argument("--data", type=Path, default=runner.data_folder())
     run = commands.add_parser("run", help="run experiments and store their records")
     run.add_argument("names", nargs="+", metavar="NAME", help="paper.table, or `all`")
     run.add_argument("--quick", action="store_true", help="a part of the data")
     run.add_argument("--seed", type=int, default=0)
     run.add_argument("--data", type=Path, default=runner.data_folder())
-    report = commands.add_parser("report", help="write experiments/RESULTS.md")
+    report = commands.add_parser("report", help="write RESULTS.md and docs/results.md")
     report.add_argument("--quick", action="store_true", help="print the quick records")
     args = parser.parse_args()
-    return {"list": show, "run": execute, "report": write}[args.command](args)
+    todo = {"list": show, "data": look, "run": execute, "report": write}
+    return todo[args.command](args)
 
 
 def show(args: argparse.Namespace) -> int:
@@ -32,6 +37,14 @@ def show(args: argparse.Namespace) -> int:
         mark = "run" if name in done else "   "
         print(f"{mark}  {name:36} {catalogue.title(name)}")
     return 0
+
+
+def look(args: argparse.Namespace) -> int:
+    """State of the data sets."""
+    found = list(data.check(args.data))
+    for name, state, origin in found:
+        print(f"{name:20} {state:12} {origin}")
+    return 0 if all(item.state == "as listed" for item in found) else 1
 
 
 def execute(args: argparse.Namespace) -> int:
@@ -58,6 +71,7 @@ def write(args: argparse.Namespace) -> int:
         print(page)
     else:
         (catalogue.HOME / "RESULTS.md").write_text(page)
+        newcomer.write(runner.stored())
     return 0
 
 

@@ -19,11 +19,12 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.estimators.base import check_same_length, seed_of
+from maxmargin.estimators.files import FileMixin
 
 CS = tuple(10.0 ** (k / 2) for k in range(-6, 3))  # 0.001 .. 10, in half decades
 
 
-class PathCV(MetaEstimatorMixin, BaseEstimator):
+class PathCV(FileMixin, MetaEstimatorMixin, BaseEstimator):
     """Any estimator of the package with its C chosen by cross-validation.
 
     Parameters

@@ -43,7 +43,7 @@ class BlockState(State):
     asleep: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     mean: Floats | None = None  # average of w after each pass
     turn: int = 0
-    trust: float = 1.0  # certified gap / gap seen on the way, last time
+    trust: float = 0.5  # certified gap / gap seen on the way, last time
     stalls: int = 0
 
 
@@ -54,7 +54,7 @@ class BlockDual(Solver):
     Parameters
     ----------
     block : int or None
-        Examples per oracle call; None for one in forty, at most 64.
+        Examples per oracle call; None for one in forty, at most 32.
     most : int
         Planes per example at most.
     memory : float
@@ -123,7 +123,7 @@ class BlockDual(Solver):
         awake = order[state.asleep[order] <= 0]
         state.asleep -= 1
         gap, rise, work = 0.0, 0.0, 0.0  # those who rest had no gap to speak of
-        block = self.block or int(np.clip(problem.n // 40, 1, 64))
+        block = self.block or int(np.clip(problem.n // 40, 1, 32))
         for s in range(0, len(awake), block):
             ids = awake[s : s + block]
             cuts = problem.planes(state.w, ids)

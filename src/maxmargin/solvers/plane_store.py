@@ -73,6 +73,38 @@ def make_room(store, ids, sizes):
 
 
 @loop
+def reserve(store, ids, sizes, most):
+    """Make room where the arrays suffice; the widest support then owned, else -1.
+
+    -1 also where an example already holds `most` planes.
+    """
+    slots, gram, support, entries = store.top
+    for q in range(len(ids)):
+        i = ids[q]
+        if store.count[i] >= most:
+            return -1
+        entries += sizes[q]
+        if store.count[i] == store.room[i]:
+            new = max(2, 2 * store.room[i])
+            slots += new
+            gram += new * new
+        if store.width[i] + sizes[q] > store.width_room[i]:
+            support += 2 * (store.width[i] + sizes[q])
+    if (
+        slots > len(store.alpha)
+        or gram > len(store.gram)
+        or support > len(store.support)
+        or entries > len(store.idx)
+    ):
+        return -1
+    make_room(store, ids, sizes)
+    widest = 0
+    for i in ids:
+        widest = max(widest, store.width_room[i])
+    return widest
+
+
+@loop
 def remove(store, i, j):
     """Forget plane j of block i: the last plane takes its place."""
     last = store.count[i] - 1

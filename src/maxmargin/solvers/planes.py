@@ -224,6 +224,17 @@ class PlaneBlocks:
         stores.forget_idle(self._store, patience)
 
     def _reserve(self, ids: Ints, sizes: Ints) -> None:
+        widest = stores.reserve(self._store, ids, sizes, self.most)
+        if widest < 0:
+            self._make_space(ids, sizes)
+            widest = stores.reserve(self._store, ids, sizes, self.most)
+        if widest > len(self._scratch.local):
+            self._scratch = self._scratch._replace(
+                local=np.zeros(2 * widest), acc=np.zeros(2 * widest)
+            )
+
+    def _make_space(self, ids: Ints, sizes: Ints) -> None:
+        """Evict planes of full examples; longer arrays where these do not suffice."""
         s = self._store
         loops.evict(s, self._scratch, self._space, ids, self.most, len(s.idx))
         if (s.count[ids] >= self.most).any():
@@ -234,13 +245,6 @@ class PlaneBlocks:
         have = np.array([len(s.alpha), len(s.gram), len(s.support), len(s.idx)])
         if (s.top + np.append(need, entries) > have).any():
             self._grow(need, entries, ids, sizes)
-            s = self._store
-        stores.make_room(s, ids, sizes)
-        widest = int(s.width_room[ids].max(initial=0))
-        if widest > len(self._scratch.local):
-            self._scratch = self._scratch._replace(
-                local=np.zeros(2 * widest), acc=np.zeros(2 * widest)
-            )
 
     def _grow(
         self,

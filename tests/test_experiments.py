@@ -1,0 +1,82 @@
+"""The experiments: the catalogue is whole, and quick runs keep what the papers say.
+
+The quick runs need the data sets and minutes; they run where MAXMARGIN_DATA is set.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT))
+
+from experiments import catalogue, results_page, runner  # noqa: E402
+
+DATA = os.environ.get("MAXMARGIN_DATA")
+
+
+def test_the_catalogue_finds_every_paper():
+    papers = {name.split(".")[0] for name in catalogue.names()}
+    assert papers == set(catalogue.PAPERS)
+    assert all(catalogue.title(name) for name in catalogue.names())
+
+
+def test_an_unknown_name_is_refused():
+    with pytest.raises(ValueError, match="no experiment"):
+        catalogue.module("yu2011.table9_9")
+
+
+def test_list_imports_no_experiment():
+    done = subprocess.run(
+        [sys.executable, "-m", "experiments", "list"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert "tsochantaridis2005.table1" in done.stdout
+
+
+def test_data_says_what_is_missing(tmp_path):
+    (tmp_path / "usps").mkdir()
+    done = subprocess.run(
+        [sys.executable, "-m", "experiments", "data", "--data", str(tmp_path)],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    lines = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
+    assert done.returncode == 1
+    assert lines["mnist"].startswith("missing")
+    assert lines["usps"].startswith("differs")
+
+
+def test_a_record_is_stored_and_rendered(tmp_path, monkeypatch):
+    monkeypatch.setattr(runner, "RESULTS", tmp_path)
+    record = {
+        "name": "yu2011.table5_3", "title": "T", "published": {"a": [0.5]},
+        "rows": [{"model": "a", "P@1": 0.25}], "notes": ["n"], "seed": 0, "seconds": 1.0,
+        "command": "c", "made_with": {"numpy": "2"}, "quick": False,
+        "claims": {"one": True, "two": False},
+    }  # fmt: skip
+    runner.store(record)
+    page = results_page.render(runner.stored())
+    assert "| a | 0.25 |" in page
+    assert "holds: one" in page and "**does not hold**: two" in page
+    assert "Published: a: 0.5" in page
+
+
+def test_stored_records_are_known_experiments():
+    for name, record in runner.stored().items():
+        assert name in catalogue.names(), f"{name} has a record but no script"
+        assert record["rows"] and json.dumps(record)
+
+
+@pytest.mark.data
+@pytest.mark.skipif(not DATA, reason="MAXMARGIN_DATA is not set")
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", catalogue.names())
+def test_quick_run_keeps_its_claims(name):
+    record = runner.run(name, Path(DATA), quick=True)
+    assert record["rows"]
+    broken = [text for text, holds in record.get("claims", {}).items() if not holds]
+    assert not broken

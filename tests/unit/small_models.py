@@ -1,0 +1,212 @@
+"""One small fitted model of each kind, with inputs to predict: `MODELS[name]()`.
+
+Inputs are made by hand or by NumPy's seeded generators, which are stable, so that the
+model files under `tests/fixtures/models` can be compared for ever.
+"""
+
+from functools import cache
+
+import numpy as np
+import scipy.sparse as sp
+from cases.own import Knapsack
+
+import maxmargin as mm
+from maxmargin.estimators.coreference import CorrelationSVM
+from maxmargin.kernels.functions import Polynomial
+from maxmargin.losses import Hamming
+from maxmargin.solvers.one_slack import OneSlack
+from maxmargin.structures.coreference import PairFeatures
+from maxmargin.structures.matching import Matching
+
+OWN = {"own": Knapsack}  # models that need something handed over
+
+
+split = str.split
+
+
+def points(n=30, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 3
+    return (np.eye(3)[y] + 0.2 * rng.normal(size=(n, 3))).round(6), y
+
+
+def multiclass():
+    X, y = points()
+    names = np.array(["ant", "bee", "cow"])[y]
+    return mm.MulticlassSVM(loss={("ant", "bee"): 2.0}).fit(X, names), X
+
+
+def multiclass_taxonomy():
+    X, y = points()
+    tree = {0: "insect", 1: "insect", 2: "all", "insect": "all"}
+    model = mm.MulticlassSVM(taxonomy=tree, loss="taxonomy", rescaling="slack")
+    return model.fit(sp.csr_array(X), y), sp.csr_array(X)
+
+
+def sentences():
+    words = split("Ana vive en Lima . Eva no vive en Cusco . Juan va a Puno .")
+    tags = list("POOLOPOOOLOPOOLO")
+    tokens = [{"w": w.lower(), "cap": w[0].isupper()} for w in words]
+    return [tokens[:5], tokens[5:11], tokens[11:]], [tags[:5], tags[5:11], tags[11:]]
+
+
+def chain():
+    X, y = sentences()
+    return mm.ChainSVM(C=1.0, window=1).fit(X, y), X
+
+
+def chain_constrained():
+    X, y = sentences()
+    y = [[{"P": "B-PER", "L": "B-LOC"}.get(t, t) for t in row] for row in y]
+    return mm.ChainSVM(C=1.0, order=2, scheme="bio", solver=OneSlack()).fit(X, y), X
+
+
+def chain_arrays():
+    rng = np.random.default_rng(3)
+    X = [rng.normal(size=(m, 4)).round(6) for m in (3, 5, 2, 6)]
+    y = [(x[:, 0] > 0).astype(int) for x in X]
+    return mm.ChainSVM(loss=np.array([[0.0, 1.0], [3.0, 0.0]])).fit(X, y), X
+
+
+def grammar():
+    X = [["DT", "NN", "VBD"], ["PRP", "VBD", "DT", "NN"]]
+    y = [
+        ("S", ("NP", ("DT", "the"), ("NN", "cat")), ("VP", ("VBD", "sat"))),
+        ("S", ("NP", ("PRP", "I")),
+              ("VP", ("VBD", "saw"), ("NP", ("DT", "a"), ("NN", "dog")))),
+    ]  # fmt: skip
+    return mm.GrammarSVM(C=1.0, anchors="all", vertical=2).fit(X, y), X
+
+
+def grammar_words():
+    X = [split("the cat sat"), split("I saw a dog"), split("I sat")]
+    y = [
+        ("S", ("NP", ("DT", "the"), ("NN", "cat")), ("VP", ("VBD", "sat"))),
+        ("S", ("NP", ("PRP", "I")),
+              ("VP", ("VBD", "saw"), ("NP", ("DT", "a"), ("NN", "dog")))),
+        ("S", ("NP", ("PRP", "I")), ("VP", ("VBD", "sat"))),
+    ]  # fmt: skip
+    model = mm.GrammarSVM(C=1.0, terminals="words", rare=0, fallback="flat")
+    return model.fit(X, y), [*X, split("the dog saw")]
+
+
+PAIRS = [("HEAGAWGHEE", "PAWHEAE"), ("HEAGAW", "EAAW")]
+ALIGNED = [("HEAGAWGHE-E", "--P-AW-HEAE"), ("HEAGAW", "-EA-AW")]
+
+
+def alignment():
+    return mm.AlignmentSVM(C=10.0).fit(PAIRS, ALIGNED), PAIRS
+
+
+def alignment_tracks():
+    X = [
+        ({"residue": s, "shape": "hc" * (len(s) // 2) + "h" * (len(s) % 2)},
+         {"residue": t, "shape": "ch" * (len(t) // 2) + "c" * (len(t) % 2)})
+        for s, t in PAIRS
+    ]  # fmt: skip
+    model = mm.AlignmentSVM(
+        C=10.0, features="window", gaps="structural", loss="Q4", mode="semiglobal"
+    )
+    return model.fit(X, ALIGNED), X
+
+
+def homology():
+    X = [("HEAGAW", ["PPPP", "HEAAW"]), ("GHEEPA", ["GHEPA", "WWLL"])]
+    y = [(1, ("HEAGAW", "HEA-AW")), (0, ("GHEEPA", "GHE-PA"))]
+    return mm.HomologySVM(C=10.0).fit(X, y), X
+
+
+def graphs():
+    rng = np.random.default_rng(5)
+    ring = np.array([[0, 1], [1, 2], [2, 3], [3, 0]])
+    X = [(rng.normal(size=(4, 2)).round(6), ring) for _ in range(6)]
+    return X, [["up" if v > 0 else "down" for v in nodes[:, 0]] for nodes, _ in X]
+
+
+def network():
+    X, y = graphs()
+    return mm.NetworkSVM(C=1.0, pairwise="potts").fit(X, y), X
+
+
+def network_kernel():
+    X, y = graphs()
+    return mm.NetworkSVM(C=1.0, kernel=Polynomial(2), tol=0.01).fit(X, y), X
+
+
+def motif():
+    X = ["ccTATAgc", "gTATAccg", "cgcTATAc", "gcgcgccg", "ccggcgcc", "gcccggcg"]
+    y = [1, 1, 1, 0, 0, 0]
+    model = mm.MotifSVM(length=4, order=0, C=1.0, random_state=0, both_strands=True)
+    return model.fit(X, y), X
+
+
+def ranking():
+    rng = np.random.default_rng(0)
+    X = [rng.normal(size=(12, 3)).round(6) for _ in range(6)]
+    y = [(x[:, 0] > 0.5).astype(int) for x in X]
+    return mm.RankingSVM(k=3).fit(X, y), X
+
+
+def documents():
+    rng = np.random.default_rng(7)
+    X, Y = [], []
+    for _ in range(4):
+        y = rng.integers(2, size=6)
+        rows = [[1.0, float(y[i] == y[j]) + 0.1 * rng.normal()]
+                for j in range(6) for i in range(j)]  # fmt: skip
+        X.append(PairFeatures(6, np.array(rows).round(6)))
+        Y.append(y.tolist())
+    return X, Y
+
+
+def coreference():
+    X, y = documents()
+    return mm.CoreferenceSVM(C=0.5).fit(X, y), X
+
+
+def correlation():
+    X, y = documents()
+    return CorrelationSVM(C=0.5, tol=0.05).fit(X, y), X
+
+
+def structural():
+    rng = np.random.default_rng(0)
+    X = [rng.normal(size=(3, 3, 2)).round(6) for _ in range(8)]
+    y = [np.argsort(x[:, :, 0].sum(axis=1)).tolist() for x in X]
+    return mm.StructuralSVM(Matching(), C=1.0, loss=Hamming()).fit(X, y), X
+
+
+def own():
+    rng = np.random.default_rng(0)
+    X = [rng.normal(size=(4, 2)).round(6) for _ in range(6)]
+    y = [tuple(np.flatnonzero(x[:, 0] > 0.3)[:2].tolist()) for x in X]
+    return mm.StructuralSVM(Knapsack(), C=1.0).fit(X, y), X
+
+
+def path_cv():
+    X, y = points()
+    return mm.PathCV(mm.MulticlassSVM(), Cs=(0.01, 0.1)).fit(X, y), X
+
+
+MODELS = {
+    f.__name__: cache(f)
+    for f in (
+        multiclass, multiclass_taxonomy, chain, chain_constrained, chain_arrays,
+        grammar, grammar_words, alignment, alignment_tracks, homology, network,
+        network_kernel, motif, ranking, coreference, correlation, structural, own,
+        path_cv,
+    )
+}  # fmt: skip
+
+
+def same(a, b):
+    """Whether two predictions are the same to the bit, types included."""
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        if type(a) is not type(b) or a.dtype != b.dtype or a.shape != b.shape:
+            return False
+        if a.dtype != object:
+            return a.tobytes() == b.tobytes()
+        return all(map(same, a.ravel().tolist(), b.ravel().tolist()))
+    if isinstance(a, list | tuple):
+        return type(a) is type(b) and len(a) == len(b) and all(map(same, a, b))
+    return type(a) is type(b) and a == b
