@@ -57,6 +57,7 @@ def run(
     families = read_homstrad(data / "homstrad" / "homstrad.txt.gz")
     if quick:
         sizes, most, Cs = (40, 10, 40), (2, 2, 2), (60.0,)
+        models = [name for name in models if name in ("simple", "window")]
     else:
         sizes, most, Cs = (450, 63, 200), (4, 2, 2), (60.0, 200.0)
     train, valid, test = split(families, sizes, most, seed)
@@ -70,7 +71,7 @@ def run(
         f"Pairs: {pairs}; mean identity of the test pairs {similar.mean():.3f}, "
         f"{int((similar < REMOTE).sum())} of them remote (identity below {REMOTE})."
     ]
-    return {"rows": rows, "notes": NOTES + facts}
+    return {"rows": rows, "notes": NOTES + facts, "part": quick}
 
 
 def claims(result: dict) -> dict[str, bool]:
@@ -80,6 +81,9 @@ def claims(result: dict) -> dict[str, bool]:
     score = {key: float(value.split()[0]) for key, value in q.items()}
     shifted = {key: float(value) for key, value in q4.items()}
     known = [score[key] for key in score if key[0] in ("BLOSUM62", "log-odds")]
+    if result["part"]:
+        best = score["simple", "Q"]
+        return {"the simple model beats BLOSUM62 and log-odds": max(known) < best}
     return {
         "every learned model beats BLOSUM62 and log-odds": max(known)
         < min(score[name, "Q"] for name in MODELS),
