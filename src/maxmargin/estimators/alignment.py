@@ -72,7 +72,8 @@ class AlignmentSVM(StructuredEstimator):
         Limits on steps and on seconds.
     n_jobs : int, optional
         Threads for the oracle.
-    engine, random_state, warm_start, callbacks, verbose
+    engine, random_state, warm_start, callbacks, \
+checkpoint, verbose
         As in `StructuralSVM`.
 
     Attributes
@@ -119,6 +120,7 @@ class AlignmentSVM(StructuredEstimator):
         random_state: Any = None,
         warm_start: bool = False,
         callbacks: Any = None,
+        checkpoint: Any = None,
         verbose: int = 0,
     ) -> None:
         self.C = C
@@ -141,6 +143,7 @@ class AlignmentSVM(StructuredEstimator):
         self.random_state = random_state
         self.warm_start = warm_start
         self.callbacks = callbacks
+        self.checkpoint = checkpoint
         self.verbose = verbose
 
     def _structure(self, X: Any, y: Any) -> Structure:
