@@ -69,7 +69,7 @@ def run(data: Path, quick: bool = False, seed: int = 0) -> dict:
                     " ".join(map(str, published[:4])) if published else ""
                 )
                 rows.append({"corpus": corpus, **row})
-    return {"rows": rows, "notes": NOTES}
+    return {"rows": rows, "notes": NOTES, "part": quick}
 
 
 def methods() -> dict[str, dict[str, Make]]:
