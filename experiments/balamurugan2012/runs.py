@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
-import json
 import time
 from pathlib import Path
 
 import numpy as np
 
-from benchmarks.tasks import Task, data_folder
+from benchmarks.tasks import Task
 from maxmargin.solvers.lse_cutting_plane import LSECuttingPlane
 from maxmargin.solvers.sdcd import SDCD
 from maxmargin.solvers.sdm import SDM
@@ -107,21 +105,31 @@ def plot(panels: dict[str, list[dict]], path: Path) -> None:
     fig.savefig(path, dpi=90)
 
 
-def command(run, title: str, name: str) -> None:
-    """Command line of a table: run, print, store beside the scripts."""
-    parser = argparse.ArgumentParser(description=title)
-    parser.add_argument("--quick", action="store_true")
-    options = parser.parse_args()
-    answer = run(data_folder(), options.quick)
-    print(title)
-    for row in answer["rows"]:
-        print("  " + "  ".join(f"{k} {_short(v)}" for k, v in row.items()))
-    for note in answer["notes"]:
-        print(note)
-    folder = Path(__file__).parent / "results"
-    folder.mkdir(exist_ok=True)
-    (folder / f"{name}.json").write_text(json.dumps(answer, indent=1))
+def crossings(name: str, rows: list[dict]) -> list[dict]:
+    """For each method, CPU seconds to a dual that both reach, and to an accuracy.
+
+    The dual: 90 % of the lower of the two last values (the methods may hold different
+    sets V_i when time is up). The accuracy: one point below the lower of the two last.
+    """
+    methods = list(dict.fromkeys(r["method"] for r in rows))
+    last = {m: [r for r in rows if r["method"] == m][-1] for m in methods}
+    dual = 0.9 * min(r["dual"] for r in last.values())
+    accuracy = min(r["accuracy"] for r in last.values()) - 1.0
+    out = []
+    for method in methods:
+        mine = [r for r in rows if r["method"] == method]
+        out.append({
+            "data": name, "method": method,
+            "dual level": dual, "s to dual": _first(mine, "dual", dual),
+            "accuracy level": accuracy,
+            "s to accuracy": _first(mine, "accuracy", accuracy),
+            "last dual": last[method]["dual"],
+            "last accuracy": last[method]["accuracy"],
+            "best accuracy": max(r["accuracy"] for r in mine),
+            "seconds": mine[-1]["seconds"],
+        })  # fmt: skip
+    return out
 
 
-def _short(value) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+def _first(rows: list[dict], key: str, level: float) -> float | None:
+    return min((r["seconds"] for r in rows if r[key] >= level), default=None)

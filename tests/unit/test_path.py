@@ -135,8 +135,8 @@ def test_auto_says_what_it_chose_and_why():
     [
         (Costs(1000, 50, 1e3, 0.0, 10), "summed", "Enumerated"),
         (Costs(10**9, 50, 1e3, 10.0, 10), "linear", "OneSlack"),
-        (Costs(10**5, 10**6, 1e4, 500.0, 0), "linear", "BCFW"),
-        (Costs(10**5, 10**6, 1e4, 500.0, 0), "squared", "OneSlack"),
+        (Costs(10**5, 10**6, 1e4, 500.0, 0), "linear", "BlockDual"),
+        (Costs(10**6, 10**6, 1e4, 500.0, 0), "squared", "OneSlack"),
         (Costs(10**4, 10**6, 1e4, 500.0, 0), "squared", "BlockDual"),
     ],
 )

@@ -200,6 +200,12 @@ verbose
                 raise ValueError(f"class_weight: {min(unknown, key=str)!r} is not in y")
         return weight * [factor.get(label, 1.0) for label in labels.tolist()]
 
+    def _outputs(self, decoded: Any) -> Any:
+        return self.classes_[np.asarray(decoded)].tolist()
+
+    def _encoded(self, X: Any, y: Any) -> tuple[Any, Ragged]:
+        return super()._encoded(X, (np.asarray(y) == self.classes_[1]).astype(int))
+
     def predict(self, X: Any) -> np.ndarray:
         """Label of each sequence."""
         check_is_fitted(self, "coef_")

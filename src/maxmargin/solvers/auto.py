@@ -8,15 +8,18 @@ examples), the number of examples, and what the structure offers.
 |---------------------------------------------------|---------------------------------|
 | outputs few enough to hold all alpha              | all outputs at once             |
 | summed error                                      | SDCD                            |
-| planes of all examples fit into the memory        | block dual                      |
-| only one plane per example fits, linear penalty   | BCFW on aggregated planes       |
+| some planes per example fit into the memory       | block dual, merging if it must  |
 | not even that                                     | one slack for the whole sample  |
 
-The block dual itself weighs oracle passes against cached sweeps as it goes.
+The block dual itself weighs oracle passes against cached sweeps as it goes, by the
+same counts; `share` is the oracle's part of a visit. It is taken where memory is short
+too: merged planes cost it time, but no passes, while Frank-Wolfe on one plane per
+example needs more passes and, in the coordinates of w, more memory (docs/solver_guide).
 """
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -25,14 +28,14 @@ import numpy as np
 from maxmargin.formulations import PENALTIES
 from maxmargin.problem import Problem
 from maxmargin.solvers.base import Solver, State
-from maxmargin.solvers.bcfw import BCFW
-from maxmargin.solvers.block_dual import BlockDual
+from maxmargin.solvers.block_dual import PER_ENTRY, PER_PLANE, BlockDual
 from maxmargin.solvers.enumerated import Enumerated
 from maxmargin.solvers.one_slack import OneSlack
 from maxmargin.solvers.sdcd import SDCD
 
 SAMPLE = 32  # examples whose planes are looked at
 HELD = 12  # planes per example that the block dual ends up with, about
+TIGHT = 4  # and with how few it still gets along
 ENTRY = 12.0  # bytes of an entry of a plane
 
 
@@ -44,6 +47,8 @@ class Costs(NamedTuple):
     oracle: float  # multiply-adds per example
     entries: float  # of a plane, as the trainer stores it
     outputs: int  # per example where they are few, else 0
+    share: float = 0.0  # of the oracle in a visit, the planes held being the rest
+    cores: int = 1  # that this process may use
 
 
 @dataclass(frozen=True)
@@ -94,10 +99,19 @@ def count(problem: Problem) -> Costs:
     if not few:
         planes = problem.planes(np.zeros(problem.dim), ids)
         entries = float(np.diff(planes.a.ptr).mean())
+    oracle = float(problem.work().mean())
+    visit = oracle + PER_PLANE + PER_ENTRY * HELD * entries
     return Costs(
-        problem.n, problem.dim, float(problem.work().mean()), entries,
-        problem.structure.label_count() if few else 0,
+        problem.n, problem.dim, oracle, entries,
+        problem.structure.label_count() if few else 0, oracle / visit, cores(),
     )  # fmt: skip
+
+
+def cores() -> int:
+    """Cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def decide(
@@ -116,13 +130,15 @@ def decide(
         return Enumerated, {}, f"{costs.outputs} outputs: all alpha are kept"
     if penalty == "summed":
         return SDCD, {"memory": 0.75 * memory}, "summed error: boxes, V_i grows"
-    planes = costs.n * HELD * costs.entries * ENTRY
-    if planes <= memory or penalty == "hard":
-        why = f"about {planes / 1e6:.0f} MB for {HELD} planes per example"
+    plane = costs.n * costs.entries * ENTRY
+    if HELD * plane <= memory or penalty == "hard":
+        why = f"about {HELD * plane / 1e6:.0f} MB for {HELD} planes per example"
         return BlockDual, {"memory": memory}, why
-    sums = costs.n * 3.0 * costs.entries * ENTRY
-    if sums <= memory and penalty == "linear":
-        why = f"{planes / 1e6:.0f} MB for planes is too much, {sums / 1e6:.0f} for sums"
-        return BCFW, {"memory": memory}, why
-    why = f"{min(planes, sums) / 1e6:.0f} MB per example block is too much"
+    if TIGHT * plane <= memory:
+        why = (
+            f"{HELD * plane / 1e6:.0f} MB for {HELD} planes per example is too much, "
+            f"but {TIGHT * plane / 1e6:.0f} for {TIGHT} is not: planes are merged"
+        )
+        return BlockDual, {"memory": memory}, why
+    why = f"{TIGHT * plane / 1e6:.0f} MB for {TIGHT} planes per example is too much"
     return OneSlack, {}, why
