@@ -15,6 +15,7 @@ _HOME = {
     "CoreferenceSVM": "maxmargin.estimators.coreference",
     "GrammarSVM": "maxmargin.estimators.grammar",
     "HomologySVM": "maxmargin.estimators.homology",
+    "KernelSVM": "maxmargin.estimators.kernel",
     "ModelFileError": "maxmargin.io.archive",
     "MotifSVM": "maxmargin.estimators.motif",
     "MulticlassSVM": "maxmargin.estimators.multiclass",

@@ -150,13 +150,13 @@ class Problem:
         """The same problem with other penalties: every plane stays valid."""
         return replace(self, C=C)
 
-    def cuts(self, w: Floats, ids: Ints | None = None) -> Cuts:
+    def cuts(self, w: Floats, ids: Ints | None = None, chunk: int = CHUNK) -> Cuts:
         """The highest plane of each example in `ids` (default: all)."""
-        return self._map_cuts(w, ids, self.structure.cuts)
+        return self._map_cuts(w, ids, self.structure.cuts, chunk)
 
     def parts(self) -> Parts | None:
         """The coordinates that `planes` uses, if the structure has any of its own."""
-        if "parts" in self.structure.provides and self._linear:
+        if "parts" in self.structure.provides and (self._linear or self._layered):
             return self.structure.parts(self.x)  # type: ignore[attr-defined]
         return None
 
@@ -164,13 +164,21 @@ class Problem:
         """As `cuts`, in the coordinates of `parts`."""
         if self.parts() is None:
             return self._map_cuts(w, ids, self.structure.cuts)
-        ask = self.structure.part_cuts  # type: ignore[attr-defined]
-        return self._map_cuts(w, ids, ask)
+        structure: Any = self.structure
+        if self._linear:
+            return self._map_cuts(w, ids, structure.part_cuts)
+        return self._map_cuts(w, ids, structure.cuts, features=structure.part_features)
 
-    def _map_cuts(self, w: Floats, ids: Ints | None, ask: Any) -> Cuts:
+    def _map_cuts(
+        self, w: Floats, ids: Ints | None, ask: Any, size: int = CHUNK,
+        features: Any = None,
+    ) -> Cuts:  # fmt: skip
         ids = np.arange(self.n) if ids is None else ids
-        chunks = [ids[s : s + CHUNK] for s in range(0, len(ids), CHUNK)] or [ids]
-        parts = self.engine.map(lambda chunk: self._cuts(w, chunk, ask), chunks)
+        chunks = [ids[s : s + size] for s in range(0, len(ids), size)] or [ids]
+        features = self.structure.features if features is None else features
+        parts = self.engine.map(
+            lambda chunk: self._cuts(w, chunk, ask, features), chunks
+        )
         return Cuts(
             ids,
             Rows.concat([p.a for p in parts]),
@@ -233,12 +241,12 @@ class Problem:
         truth = self.truth.data.astype(np.int64)
         return Outputs(product, truth, np.ascontiguousarray(self.loss.table))
 
-    def _cuts(self, w: Floats, ids: Ints, ask: Any) -> Cuts:
+    def _cuts(self, w: Floats, ids: Ints, ask: Any, features: Any) -> Cuts:
         if self._linear:
             answer = ask(self.x, ids, w, self._augment(np.ones(self.n)))
             slack = answer.bound
         elif self._layered:
-            answer, slack = self._best_layer(w, ids)
+            answer, slack = self._best_layer(w, ids, features)
         else:
             answer, slack = self._search(w, ids)
         self._check(ids, slack, w)
@@ -261,7 +269,7 @@ class Problem:
         return Cuts(who, a, b, slack, layers.labels)
 
     def _sum_cut(self, w: Floats, ids: Ints) -> SumCut:
-        cuts = self._cuts(w, ids, self.structure.cuts)
+        cuts = self._cuts(w, ids, self.structure.cuts, self.structure.features)
         C = self.C[ids]
         height = cuts.b - cuts.a.dot(w)
         if self.formulation.penalty == "squared":
@@ -277,13 +285,7 @@ class Problem:
     def _augment(self, weight: Floats) -> Augment:
         return Augment(self.truth, self.loss, weight)
 
-    def _answer(self, ids: Ints, labels: Ragged, delta: Floats, w: Floats) -> Answer:
-        truth = self.truth.take(ids)
-        features = self.structure.features
-        dpsi = features(self.x, ids, truth).minus(features(self.x, ids, labels))
-        return Answer(labels, dpsi, delta, delta - dpsi.dot(w))
-
-    def _best_layer(self, w: Floats, ids: Ints) -> tuple[Answer, Floats]:
+    def _best_layer(self, w: Floats, ids: Ints, features: Any) -> tuple[Answer, Floats]:
         """Exact: the best of the best outputs for each value of the loss."""
         layers = self.structure.argmax_by_loss(  # type: ignore[attr-defined]
             self.x, ids, w, self._augment(np.ones(self.n))
@@ -296,8 +298,9 @@ class Problem:
         for q in range(len(ids)):
             start = layers.ptr[q]
             best[q] = start + int(np.argmax(height[start : layers.ptr[q + 1]]))
-        answer = self._answer(ids, layers.labels.take(best), layers.loss[best], w)
-        return answer, height[best]
+        labels, truth = layers.labels.take(best), self.truth.take(ids)
+        dpsi = features(self.x, ids, truth).minus(features(self.x, ids, labels))
+        return Answer(labels, dpsi, layers.loss[best], height[best]), height[best]
 
     def _search(self, w: Floats, ids: Ints) -> tuple[Answer, Floats]:
         """Best vertex of the (loss, score) hull, and a bound on all outputs."""

@@ -150,6 +150,9 @@ class StructuredEstimator(
             return inner
         return CCCP(inner, restarts=self.restarts, w=self.init, given=self.given)
 
+    def _seed(self) -> int:
+        return seed_of(self.random_state)
+
     def _loss(self, structure: Structure) -> Any:
         """The loss asked for, not yet bound."""
         return named_loss(self.loss, self._known_losses(structure))

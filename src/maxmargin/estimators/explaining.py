@@ -216,8 +216,8 @@ class _Recorded(Problem):
         """Ask the oracle even where all outputs could be listed."""
         return
 
-    def _map_cuts(self, w: Floats, ids: Ints | None, ask: Any) -> Cuts:
-        return self._noted(super()._map_cuts(w, ids, ask))
+    def _map_cuts(self, w: Floats, ids: Ints | None, ask: Any, *more: Any) -> Cuts:
+        return self._noted(super()._map_cuts(w, ids, ask, *more))
 
     def several(self, w: Floats, ids: Ints, k: int) -> Cuts:
         """As for any problem, with a record."""

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.arrays import Floats
 from maxmargin.estimators.base import StructuredEstimator, check_same_length
+from maxmargin.estimators.kernelized import KernelMixin
 from maxmargin.kernels.functions import named_kernel
 from maxmargin.losses import Hamming, ZeroOne
 from maxmargin.metrics.margins import margin_losses
@@ -22,7 +23,7 @@ from maxmargin.structures.partial import PartialLoss
 from maxmargin.structures.partial_network import PartialNetwork, has_hidden
 
 
-class NetworkSVM(StructuredEstimator):
+class NetworkSVM(KernelMixin):
     r"""Max-margin Markov network on any graph.
 
     .. math:: \min_w \tfrac12 \|w\|^2 + C \sum_i \max_y
@@ -37,7 +38,13 @@ class NetworkSVM(StructuredEstimator):
     kernel : str or callable, optional
         On the features of nodes: "linear", "quadratic", "cubic", "rbf" (scaled to the
         data), a kernel object, or any function of two matrices that returns the matrix
-        of values. Trained by "smo"; the Gram matrix of all nodes is kept in memory.
+        of values.
+    kernel_method : {"exact", "sampled", "cpsp", "nystroem", "cholesky"}, \
+default="exact"
+        How to train with it. "exact" is trained by "smo", with the Gram matrix of all
+        nodes in memory; the others see `KernelSVM`, and need nodes of one type.
+    n_basis : int, default=200
+        Number of basis functions, or of samples per cut.
     inference : str, default="auto"
         "auto" is exact on forests and at low treewidth, a cut where that is exact, and
         TRW-S with its bound elsewhere; or one of "forest", "junction", "cut", "search"
@@ -93,6 +100,8 @@ class NetworkSVM(StructuredEstimator):
         C: float = 0.2,
         *,
         kernel: Any = None,
+        kernel_method: str = "exact",
+        n_basis: int = 200,
         inference: str = "auto",
         pairwise: str = "full",
         bias: bool = True,
@@ -112,6 +121,8 @@ class NetworkSVM(StructuredEstimator):
     ) -> None:
         self.C = C
         self.kernel = kernel
+        self.kernel_method = kernel_method
+        self.n_basis = n_basis
         self.inference = inference
         self.pairwise = pairwise
         self.bias = bias
@@ -131,10 +142,12 @@ class NetworkSVM(StructuredEstimator):
 
     def _structure(self, X: Any, y: Any) -> Structure:
         options = (self.inference, self.pairwise, self.bias)
-        if self.kernel is None:
-            return PartialNetwork(*options) if has_hidden(y) else Network(*options)
         if has_hidden(y):
-            raise ValueError("labels that are None cannot be trained with a kernel")
+            if self.kernel is not None:
+                raise ValueError("labels that are None cannot be trained with a kernel")
+            return PartialNetwork(*options)
+        if self.kernel is None or self.kernel_method != "exact":
+            return Network(*options)
         kernel = named_kernel(self.kernel, _stack_nodes(X))
         return KernelNetwork(*options, kernel=kernel)
 
@@ -154,9 +167,9 @@ class NetworkSVM(StructuredEstimator):
         -------
         self
         """
-        if self.kernel is None and y is not None and has_hidden(y):
+        if y is not None and has_hidden(y):
             return self._fit_hidden(X, y, sample_weight)
-        if self.kernel is None:
+        if self.kernel is None or self.kernel_method != "exact":
             return super().fit(X, y, sample_weight)
         if self.solver not in ("auto", "smo") and isinstance(self.solver, str):
             raise ValueError(
@@ -167,7 +180,9 @@ class NetworkSVM(StructuredEstimator):
         x = structure.encode(X)
         truth = structure.encode_labels(x, y)
         x = structure.with_gram(x)  # type: ignore[attr-defined]
-        return self._fit_encoded(structure, x, truth, sample_weight)
+        return StructuredEstimator._fit_encoded(
+            self, structure, x, truth, sample_weight
+        )
 
     def _fit_hidden(self, X: Any, y: Any, sample_weight: Any) -> Any:
         """Train on the known nodes, then on all with the rest completed."""

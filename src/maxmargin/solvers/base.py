@@ -46,6 +46,9 @@ class Status(Enum):
     )
     STEADY = "a loop over all examples changed the dual variables less than asked"
     NOT_SEPARABLE = "no weights separate the data: a hard margin has no solution"
+    NOT_SEMIDEFINITE = (
+        "the kernel is not positive semi-definite: the dual has no maximum to find"
+    )
     INTERRUPTED = "training was interrupted; the best weights so far are kept"
     STOPPED = "a callback asked to stop; the best weights so far are kept"
 

@@ -151,6 +151,12 @@ class PlaneBlocks:
         stores.weights(self._store, self._space, w)
         return w
 
+    def coordinates(self) -> Floats:
+        """Sum of alpha * a in the coordinates of the planes themselves."""
+        out = np.zeros(self.dim - self._space.base + self._space.limit)
+        stores.weights(self._store, _space(None), out)
+        return out
+
     def stretch(self, w: Floats) -> None:
         """On a cone, move alpha (and w) along its own ray to where the dual is highest.
 
