@@ -184,6 +184,9 @@ def test_gzip_and_standard_input(tmp_path, capsys, monkeypatch):
     for content in (CONLL.encode(), gzip.compress(CONLL.encode())):
         monkeypatch.setattr(sys, "stdin", Standard(content))
         assert predicted(model, "-", capsys) == first
+    packed.write_bytes(gzip.compress(CONLL.encode())[:-20])
+    assert main(["train", str(packed), model, "--quiet"]) == 3
+    assert "data.gz is damaged gzip" in capsys.readouterr().err
     monkeypatch.setattr(sys, "stdin", Standard(b"Ana NP B-PER\nEva\n"))
     assert main(["train", "-", model, "--quiet"]) == 3
     assert "standard input, line 2: 1 columns where 3" in capsys.readouterr().err
@@ -327,3 +330,13 @@ def test_help_loads_nothing_heavy():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout.splitlines()[-1] == "[]"
     assert "exit codes" in done.stdout
+
+
+def test_report_writes_a_page(tmp_path, capsys):
+    data, model = trained(tmp_path, svmlight())
+    page = tmp_path / "page.html"
+    assert main(["report", model, data, "--out", str(page)]) == 0
+    text = page.read_text()
+    assert text.startswith("<!DOCTYPE html>") or "<html" in text[:200].lower()
+    assert main(["report", model, "--out", "-"]) == 0
+    assert "<html" in capsys.readouterr().out.lower()

@@ -17,6 +17,7 @@ import numpy as np
 
 from maxmargin.arrays import Floats, Ints, Ragged
 from maxmargin.estimators.base import StructuredEstimator, warn_unless_converged
+from maxmargin.estimators.checkpoint import keeper_of
 from maxmargin.kernels.functions import named_kernel
 from maxmargin.kernels.gram import MEMORY, check_semidefinite
 from maxmargin.kernels.maps import Expansion, exact, incomplete_cholesky, nystroem
@@ -150,7 +151,12 @@ class KernelMixin(StructuredEstimator):
             phi = nystroem(kernel, X, self.n_basis, seed, self.memory)
             values = phi(X)
         over = cuts.over(phi, values)
-        result, state = self._turn(over, self.tol).solve(over, watch=self._watch())
+        solver = self._turn(over, self.tol)
+        keeper = keeper_of(self.checkpoint, over, solver)
+        with self._watching() as watch:
+            result, state = solver.solve(over, None, watch, keeper)
+        if keeper is not None:
+            keeper.finish(result)
         weights, rest = split(over, result.w)
         expansion = phi.expansion(weights)
         if self.kernel_method == "exact":
