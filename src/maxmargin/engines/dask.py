@@ -1,14 +1,15 @@
 """A cluster, by way of dask.distributed.
 
-Parts of the data are sent to the workers once and stay there. A pass sends w out once;
+Parts of the data go to the workers once and stay there. A pass sends w out once;
 each worker answers for its parts, and the answers are added on the workers along the
 fixed tree, so that one vector comes back.
 
 Faults. Answers of `ask` and `total` depend on w and the data alone: when a worker dies
 what it held is sent again and what it owed is asked again; nothing is counted twice,
 because a pass is one sum over named parts. A worker that makes no progress for
-`patience` seconds is treated as dead. `visit` pins each shard to a worker; if that one
-dies the shard moves, with an empty memory, and the question says so in its reply.
+`patience` seconds is not asked any more while there are better ones. `visit` pins each
+shard to a worker; if that one dies the shard moves, with an empty memory, and the
+question says so in its reply.
 When no worker is left for `patience` seconds, `ClusterGoneError` says what to do.
 """
 
@@ -22,6 +23,7 @@ from contextlib import suppress
 from functools import reduce
 from typing import Any
 
+import dask.config
 import numpy as np
 from distributed import Client, Future, KilledWorker, wait
 from distributed.comm.core import CommClosedError
@@ -40,8 +42,13 @@ from maxmargin.engines.base import (
     spread,
     tree_sum,
 )
-from maxmargin.engines.parcel import Parcel, check_versions, versions
+from maxmargin.engines.parcel import Parcel, check_versions, opened, pack, versions
 
+# Weights and parts of the data are sent as arguments of tasks, which the scheduler
+# remembers: what a dead worker held is made again without us.
+LARGE_GRAPHS = dask.config.set(
+    {"distributed.admin.large-graph-warning-threshold": "1TB"}
+)
 # What a cluster throws when a part of it fails; all else comes from the oracle.
 FAULTS = (CancelledError, KilledWorker, CommClosedError, OSError, AsyncTimeout)
 LOOK = 0.5  # seconds between two looks at who is alive
@@ -69,7 +76,7 @@ class DaskEngine(Engine):
         self.patience = patience
         self._placed: list[tuple[Any, dict[Span | None, Future]]] = []
         self._owners: dict[tuple[str, Span], str] = {}
-        self._avoid: dict[str, float] = {}  # workers that hung, and since when
+        self._hung: dict[str, int] = {}  # how often workers made no progress
         self._everyone: dict[str, int] = {}
         self._seen = -np.inf  # when we last looked who is there
         self._check_versions()
@@ -97,7 +104,7 @@ class DaskEngine(Engine):
                 if not _good(futures[k]):
                     task = _answers, parcel, question, sent, group
                     futures[k] = self._submit(*task)
-            return futures  # type: ignore[return-value]
+            return list(futures)  # type: ignore[arg-type]
 
         for answers in self._insist(submit, futures):
             yield from answers
@@ -179,8 +186,11 @@ class DaskEngine(Engine):
         clock = []
         for _ in range(3):
             start = time.perf_counter()
-            sent = self.client.scatter(w, broadcast=True, hash=False)
-            self._submit(_same, sent).result()
+            sent = self._send(w)
+            copies = [self._submit(_same, sent, workers=[a]) for a in self._alive()]
+            with self.client.as_current():
+                wait(copies, self.patience)
+            copies[0].result()
             clock.append(time.perf_counter() - start)
         return min(clock)
 
@@ -204,7 +214,7 @@ class DaskEngine(Engine):
         return level[0]
 
     def _insist(
-        self, submit: Callable[[], list[Future]], leaves: Sequence[Future | None]
+        self, submit: Callable[[], list[Future]], leaves: list[Future | None]
     ) -> list[Any]:
         """Results of the futures that `submit` returns, faults or not."""
         for _ in range(TRIES):
@@ -215,6 +225,10 @@ class DaskEngine(Engine):
                 return self.client.gather(goals)
             except FAULTS:
                 self._seen = -np.inf
+                for k, future in enumerate(leaves):
+                    if future is not None and future.status != "finished":
+                        future.cancel()
+                        leaves[k] = None
         raise ClusterGoneError(self._sentence(f"a pass failed {TRIES} times in a row"))
 
     def _watch(
@@ -247,8 +261,9 @@ class DaskEngine(Engine):
             wait(futures, LOOK, until)
 
     def _shun(self, workers: set[str]) -> None:
-        """Ask others than these for a while, if there are others."""
-        self._avoid.update(dict.fromkeys(workers, time.monotonic()))
+        """From now on ask those that hung least often."""
+        for address in workers:
+            self._hung[address] = self._hung.get(address, 0) + 1
         self._placed = []
 
     def _alive(self) -> dict[str, int]:
@@ -261,8 +276,8 @@ class DaskEngine(Engine):
             except FAULTS:
                 return {}
         everyone = self._everyone
-        recent = {a for a, t in self._avoid.items() if now - t < 10 * self.patience}
-        return {a: t for a, t in everyone.items() if a not in recent} or everyone
+        least = min((self._hung.get(a, 0) for a in everyone), default=0)
+        return {a: t for a, t in everyone.items() if self._hung.get(a, 0) == least}
 
     def _wait_for_workers(self) -> dict[str, int]:
         start = time.monotonic()
@@ -280,12 +295,13 @@ class DaskEngine(Engine):
         )
 
     def _submit(self, task: Any, *given: Any, workers: Any = None) -> Future:
-        workers = workers or (list(self._alive()) if self._avoid else None)
+        workers = workers or (list(self._alive()) if self._hung else None)
         return self.client.submit(task, *given, pure=False, workers=workers)
 
     def _send(self, w: Floats) -> Future:
-        workers = list(self._alive()) if self._avoid else None
-        return self.client.scatter(w, hash=False, workers=workers)
+        """W on one worker; the others take it from there and from each other."""
+        with LARGE_GRAPHS:
+            return self._submit(_same, w)
 
     def _parcel(self, home: Any, part: Span | None, owner: str | None = None) -> Future:
         """The part (None: all of it) on the cluster; sent at its first use."""
@@ -299,10 +315,12 @@ class DaskEngine(Engine):
             if content[0] is home:  # cannot be cut: all of it, to everyone
                 content, part = home, None
         if not _good(futures.get(part)):
-            targets = [owner] if part else list(self._alive())
-            futures[part] = self.client.scatter(
-                Parcel(content), hash=False, workers=targets, broadcast=part is None
-            )
+            data = pack(content)
+            with LARGE_GRAPHS:
+                futures[part] = self.client.submit(
+                    opened, data, pure=False, workers=[owner] if part else None,
+                    allow_other_workers=bool(part),
+                )  # fmt: skip
         return futures[part]
 
     def _check_versions(self) -> None:
