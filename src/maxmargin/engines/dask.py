@@ -6,8 +6,8 @@ fixed tree, so that one vector comes back.
 
 Faults. Answers of `ask` and `total` depend on w and the data alone: when a worker dies
 what it held is sent again and what it owed is asked again; nothing is counted twice,
-because a pass is one sum over named parts. A worker that makes no progress for
-`patience` seconds is not asked any more while there are better ones. `visit` pins each
+because a pass is one sum over named parts. A worker that gives no sign of life
+for `patience` seconds is not asked any more while there are better ones. `visit` pins each
 shard to a worker; if that one dies the shard moves, with an empty memory, and the
 question says so in its reply.
 When no worker is left for `patience` seconds, `ClusterGoneError` says what to do.
@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from functools import reduce
+from inspect import signature
 from typing import Any
 
 import dask.config
@@ -63,7 +64,7 @@ class DaskEngine(Engine):
     client : distributed.Client or str
         A client, or the address of a scheduler ("tcp://host:8786").
     patience : float
-        Seconds without a worker, or without progress, that are waited for.
+        Seconds without a worker, or without a sign of life of one, that are waited for.
     """
 
     remote = True
@@ -76,7 +77,7 @@ class DaskEngine(Engine):
         self.patience = patience
         self._placed: list[tuple[Any, dict[Span | None, Future]]] = []
         self._owners: dict[tuple[str, Span], str] = {}
-        self._hung: dict[str, int] = {}  # how often workers made no progress
+        self._hung: dict[str, int] = {}  # how often workers fell silent
         self._everyone: dict[str, int] = {}
         self._seen = -np.inf  # when we last looked who is there
         self._check_versions()
@@ -148,10 +149,10 @@ class DaskEngine(Engine):
                     parcel = self._parcel(home, shard, owners[k])
                     task = _visit, parcel, run, question, sent, shard, messages[k]
                     futures.append(self._submit(*task, workers=[owners[k]]))
-                self._watch(futures, futures, owners)
+                self._watch(futures, owners)
                 replies = [self._submit(_second, future) for future in futures]
                 vector = self._tree(np.add, [self._submit(_first, f) for f in futures])
-                self._watch([vector, *replies], replies)
+                self._watch([vector, *replies])
                 return self.client.gather((vector, replies))
             except FAULTS:
                 self._seen = -np.inf
@@ -221,7 +222,7 @@ class DaskEngine(Engine):
             self._wait_for_workers()
             try:
                 goals = submit()
-                self._watch(goals, leaves)
+                self._watch(goals)
                 return self.client.gather(goals)
             except FAULTS:
                 self._seen = -np.inf
@@ -231,37 +232,38 @@ class DaskEngine(Engine):
                         leaves[k] = None
         raise ClusterGoneError(self._sentence(f"a pass failed {TRIES} times in a row"))
 
-    def _watch(
-        self,
-        goals: list[Future],
-        leaves: Sequence[Future | None],
-        owners: Sequence[str] = (),
-    ) -> None:
-        """Wait; a fault when there is no worker or no progress, or an owner died."""
-        quiet, done = time.monotonic(), 0
+    def _watch(self, goals: list[Future], owners: Sequence[str] = ()) -> None:
+        """Wait; a fault when an owner died, a worker fell silent, or none is left."""
+        there = time.monotonic()
         while True:
             try:
                 self._wait(goals)
                 return
             except TimeoutError:
                 alive = self._alive()
-                if any(owner not in alive for owner in owners):
+                silent = self._silent() & set(alive)
+                if alive and not silent and all(owner in alive for owner in owners):
+                    there = time.monotonic()
+                    continue
+                self._shun(silent)
+                if silent or alive or time.monotonic() - there > self.patience:
                     raise
-                now = sum(f.done() for f in (*leaves, *goals) if f is not None)
-                if alive and now > done:
-                    quiet, done = time.monotonic(), now
-                elif time.monotonic() - quiet > self.patience:
-                    owed = {f.key for f in (*leaves, *goals) if f and not f.done()}
-                    busy = self.client.processing() if alive else {}
-                    self._shun({a for a, keys in busy.items() if owed & set(keys)})
-                    raise
+
+    def _silent(self) -> set[str]:
+        """Workers whose last sign of life is `patience` older than the newest one."""
+        info = self.client.scheduler_info
+        many = {"n_workers": -1} if "n_workers" in signature(info).parameters else {}
+        workers = info(**many)["workers"]
+        seen = {a: float(w.get("last_seen", 0.0)) for a, w in workers.items()}
+        newest = max(seen.values(), default=0.0)
+        return {a for a, t in seen.items() if newest - t > self.patience}
 
     def _wait(self, futures: list[Future], until: str = "ALL_COMPLETED") -> None:
         with self.client.as_current():
             wait(futures, LOOK, until)
 
     def _shun(self, workers: set[str]) -> None:
-        """From now on ask those that hung least often."""
+        """From now on ask those that fell silent least often."""
         for address in workers:
             self._hung[address] = self._hung.get(address, 0) + 1
         self._placed = []

@@ -79,7 +79,11 @@ class Auto(Solver):
             )
         else:
             kind, options, why = decide(costs, penalty, self.memory)
-        notes = {"chosen": kind.__name__, "why": why, "counted": costs._asdict()}
+        notes: dict[str, Any] = {
+            "chosen": kind.__name__,
+            "why": why,
+            "counted": costs._asdict(),
+        }
         if here:
             notes["here"] = True
         solver = kind(self.tol, self.max_iter, self.max_time, self.seed, **options)
