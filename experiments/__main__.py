@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from experiments import catalogue, data, results_page, runner
+from experiments import catalogue, data, newcomer, results_page, runner
 
 
 def main() -> int:
@@ -23,7 +23,7 @@ def main() -> int:
     run.add_argument("--quick", action="store_true", help="a part of the data")
     run.add_argument("--seed", type=int, default=0)
     run.add_argument("--data", type=Path, default=runner.data_folder())
-    report = commands.add_parser("report", help="write experiments/RESULTS.md")
+    report = commands.add_parser("report", help="write RESULTS.md and docs/results.md")
     report.add_argument("--quick", action="store_true", help="print the quick records")
     args = parser.parse_args()
     todo = {"list": show, "data": look, "run": execute, "report": write}
@@ -71,6 +71,7 @@ def write(args: argparse.Namespace) -> int:
         print(page)
     else:
         (catalogue.HOME / "RESULTS.md").write_text(page)
+        newcomer.write(runner.stored())
     return 0
 
 

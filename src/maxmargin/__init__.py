@@ -24,17 +24,23 @@ _HOME = {
     "Sequences": "maxmargin.sequences",
     "StructuralSVM": "maxmargin.estimators.structural",
     "check_structure": "maxmargin.structures.check",
+    "encode_sequences": "maxmargin.structures.encoded",
+    "open_encoded": "maxmargin.structures.encoded",
     "load": "maxmargin.estimators.files",
     "save": "maxmargin.estimators.files",
 }
 
-__all__ = ["__version__", *sorted(_HOME)]
+_MODULES = {"plots": "maxmargin.reports.plots"}
+
+__all__ = ["__version__", *sorted([*_HOME, *_MODULES])]
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name on first use."""
     if name in _HOME:
         return getattr(importlib.import_module(_HOME[name]), name)
+    if name in _MODULES:
+        return importlib.import_module(_MODULES[name])
     raise AttributeError(f"module 'maxmargin' has no attribute {name!r}")
 
 

@@ -132,6 +132,17 @@ class Rows(NamedTuple):
             np.ascontiguousarray(matrix.data, dtype=np.float64),
         )
 
+    @classmethod
+    def pack(cls, parts: Sequence[tuple[Any, Any]]) -> Rows:
+        """Pairs (coordinates, values), one for each row."""
+        idx = [np.asarray(at) for at, _ in parts] or [np.empty(0)]
+        val = [np.asarray(value) for _, value in parts] or [np.empty(0)]
+        return cls(
+            pointers([len(at) for at, _ in parts]),
+            np.concatenate(idx).astype(np.int32),
+            np.concatenate(val).astype(np.float64),
+        )
+
     @property
     def n(self) -> int:
         """Number of rows."""

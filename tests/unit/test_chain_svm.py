@@ -76,12 +76,12 @@ def test_nbest_and_confidence_agree(model):
 
 def test_explain_adds_up_to_the_score(model):
     reasons = model.explain(X[0])
-    total = sum(part.value for reason in reasons for part in reason.parts)
+    total = sum(term.adds for reason in reasons for term in reason.terms)
     assert total == pytest.approx(model.predict_nbest([X[0]], 1)[0][0][1])
     assert [reason.label for reason in reasons] == y[0]
     np.testing.assert_allclose([r.margin for r in reasons], model.confidence([X[0]])[0])
     assert all(r.rival != r.label for r in reasons)
-    assert len(model.explain(X[0], n=2)[0].parts) == 2
+    assert len(model.explain(X[0], n=2)[0].terms) == 2
 
 
 @pytest.mark.parametrize("options", [
@@ -97,7 +97,7 @@ def test_explain_adds_up_with_every_option(options, dense):
         [{"u": p, "v": q} for p, q in a] for a in arrays
     ]  # fmt: skip
     model = ChainSVM(**options).fit(some, labels)
-    total = sum(part.value for r in model.explain(some[0]) for part in r.parts)
+    total = sum(term.adds for r in model.explain(some[0]) for term in r.terms)
     assert total == pytest.approx(model.predict_nbest(some, 1)[0][0][1])
     names = model.structure_.feature_names()
     assert len(set(names)) == len(names) == len(model.coef_)

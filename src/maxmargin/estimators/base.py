@@ -25,6 +25,7 @@ from maxmargin.engines.base import Engine
 from maxmargin.engines.choose import choose_engine
 from maxmargin.estimators.files import FileMixin
 from maxmargin.estimators.path import PathMixin
+from maxmargin.estimators.reporting import ReportMixin
 from maxmargin.estimators.streaming import StreamMixin
 from maxmargin.formulations import Formulation
 from maxmargin.losses import named_loss
@@ -37,7 +38,9 @@ from maxmargin.structures.base import Structure
 PRIVATE = ("_state", "_mark", "_schedule")  # planes, what of, and who asks for runs
 
 
-class StructuredEstimator(FileMixin, PathMixin, StreamMixin, BaseEstimator):
+class StructuredEstimator(
+    FileMixin, PathMixin, StreamMixin, ReportMixin, BaseEstimator
+):
     """Base of the estimators; see `ChainSVM`, `MulticlassSVM`, `StructuralSVM`.
 
     Subclasses store the constructor's parameters under their names and implement

@@ -14,9 +14,10 @@ from maxmargin.estimators.base import StructuredEstimator, object_array
 from maxmargin.losses import Hamming, ZeroOne
 from maxmargin.metrics.sequences import token_error
 from maxmargin.problem import CHUNK, Problem
+from maxmargin.reports.explanation import Explanation
 from maxmargin.structures.base import Structure
 from maxmargin.structures.chain import Chain, Tokens
-from maxmargin.structures.chain_names import Reason, input_weights, token_parts
+from maxmargin.structures.chain_names import input_weights
 from maxmargin.structures.encoded import Encoded
 from maxmargin.structures.partial import Partial, PartialLoss, has_hidden
 from maxmargin.structures.schemes import legal_scores
@@ -309,27 +310,25 @@ callbacks, verbose
         name = structure.labels
         return {(name[j // k], name[j % k]): float(flat[j]) for j in order}
 
-    def explain(self, x: Any, n: int | None = None) -> list[Reason]:
+    def explain(self, x: Any, n: int | None = None) -> Explanation:
         """Why each token of ONE sequence gets its label.
 
-        Returns for each token the label, its margin and the rival label, and the `n`
-        largest parts of its score by name; all parts of all tokens add up to the score
-        of the sequence.
+        As for all estimators; each part is a token and also has its `label`, the
+        `rival` label and the `margin`: how much the best sequence with another label
+        there scores less. All parts add up to the score of the sequence.
         """
-        structure, tokens = self._prepared([x], None, None, None)
-        ids = np.zeros(1, np.int64)
-        row = structure.argmax(tokens, ids, self.coef_).labels.row(0).tolist()
-        table = structure.max_marginals(tokens, ids, self.coef_)
-        parts = token_parts(structure, tokens, 0, row, self.coef_)
-        out = []
-        for t, y in enumerate(row):
-            others = table[t].copy()
-            others[y] = -np.inf
-            rival = int(np.argmax(others))
-            margin = float(table[t, y] - others[rival])
-            labels = structure.labels
-            out.append(Reason(labels[y], margin, labels[rival], parts[t][:n]))
-        return out
+        plain = super().explain(x, n)
+        labels = self._chain.labels
+        parts = []
+        for part, y, row in zip(
+            plain.parts, plain.output, self.max_marginals([x])[0], strict=True
+        ):
+            others = row.copy()
+            others[labels.index(y)] = -np.inf
+            best = int(np.argmax(others))
+            margin = float(row[labels.index(y)] - others[best])
+            parts.append(replace(part, label=y, rival=labels[best], margin=margin))
+        return replace(plain, parts=tuple(parts))
 
     def _prepared(
         self, X: Any, forced: Any, allowed: Any, scheme: str | None

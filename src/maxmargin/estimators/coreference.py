@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from maxmargin.metrics.clusters import mitre_loss
 from maxmargin.structures.base import Structure
 from maxmargin.structures.coreference import Coreference, ForestLoss
 from maxmargin.structures.correlation import Correlation, PairLoss
-from maxmargin.structures.mentions import Document, pair_features
+from maxmargin.structures.mentions import NAMES, Document, pair_features
 
 
 class CoreferenceSVM(StructuredEstimator):
@@ -130,6 +130,13 @@ engine, random_state, warm_start, callbacks, verbose
         found = self.predict(X)
         losses = [mitre_loss(a, b) for a, b in zip(y, found, strict=True)]
         return 1.0 - float(np.mean(losses)) / 100.0
+
+    def _inputs(self, X: Any) -> Any:
+        return self._pairs(X)
+
+    def _weight_names(self) -> Sequence[str] | None:
+        own = self.features is None and self.structure_.dim == len(NAMES)
+        return NAMES if own else None
 
     def _pairs(self, X: Any) -> Any:
         if self.features is not None:

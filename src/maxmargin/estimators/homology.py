@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.arrays import Floats, Ints
+from maxmargin.arrays import Floats, Ints, Ragged
 from maxmargin.estimators.alignment import alignment_structure
 from maxmargin.estimators.base import (
     StructuredEstimator,
@@ -141,6 +141,14 @@ class HomologySVM(StructuredEstimator):
             aligned.append((example[0], example[1], {int(written[0]): written[1]}))
         super().fit(aligned, y, sample_weight)
         return self
+
+    def _inputs(self, X: Any) -> Any:
+        return [tuple(x)[:2] for x in X]
+
+    def _encoded(self, X: Any, y: Any) -> tuple[Any, Ragged]:
+        pairs = zip(X, y, strict=True)
+        x = self.structure_.encode([(*e[:2], {int(c): a}) for e, (c, a) in pairs])
+        return x, self.structure_.encode_labels(x, y)
 
     def predict(self, X: Any) -> np.ndarray:
         """Index of the best aligned candidate of each native sequence."""

@@ -178,6 +178,12 @@ verbose
         self.motif_ = self._motif(structure, x)
         return self
 
+    def _outputs(self, decoded: Any) -> Any:
+        return self.classes_[np.asarray(decoded)].tolist()
+
+    def _encoded(self, X: Any, y: Any) -> tuple[Any, Ragged]:
+        return super()._encoded(X, (np.asarray(y) == self.classes_[1]).astype(int))
+
     def predict(self, X: Any) -> np.ndarray:
         """Label of each sequence."""
         check_is_fitted(self, "coef_")

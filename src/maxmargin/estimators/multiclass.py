@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,12 +14,12 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from maxmargin.arrays import Floats, Ragged
+from maxmargin.arrays import Floats, Ints, Ragged
 from maxmargin.estimators.base import StructuredEstimator, penalties_of
 from maxmargin.losses import Hamming, ZeroOne
 from maxmargin.solvers.stream import StreamState
 from maxmargin.structures.base import Structure
-from maxmargin.structures.classes import compact, described, similar
+from maxmargin.structures.classes import ProductNames, compact, described, similar
 from maxmargin.structures.multiclass import Multiclass
 from maxmargin.structures.taxonomy import Taxonomy
 
@@ -72,8 +72,9 @@ class MulticlassSVM(ClassifierMixin, StructuredEstimator):
         Limits on sweeps and on seconds.
     n_jobs : int, optional
         Threads for the oracle, in solvers that ask one.
-    engine : Engine, optional
-        Where the oracle runs, instead of `n_jobs`.
+    engine : str or Engine, optional
+        Where the oracle runs: "serial", "threads", "processes" (oracles in Python), the
+        address of a dask scheduler, or an Engine. Default: `n_jobs` threads.
     random_state : int, optional
         Seed of the order of visits.
     warm_start : bool, default=False
@@ -311,6 +312,50 @@ class MulticlassSVM(ClassifierMixin, StructuredEstimator):
         if isinstance(self.loss, Mapping):
             return Hamming(cost=cost_table(self.loss, self.classes_))
         return super()._loss(structure)
+
+    def _weights(self) -> Floats:
+        return self.result_.w
+
+    def _inputs(self, X: Any) -> Any:
+        if isinstance(X, list) and len(X) == 1:  # one row, or a matrix of one row
+            X = X[0] if sp.issparse(X[0]) else np.reshape(X[0], (1, -1))
+        return sp.csr_array(X) if sp.issparse(X) else np.asarray(X, np.float64)
+
+    def _outputs(self, decoded: Sequence[Any]) -> Sequence[Any]:
+        return self.classes_[np.asarray(decoded)].tolist()
+
+    def _encoded(self, X: Any, y: Any) -> tuple[Any, Ragged]:
+        x = self.structure_.encode(self._inputs(X))
+        return x, Ragged.single(np.searchsorted(self.classes_, np.asarray(y)))
+
+    def _examples(self, y: Any, sample_weight: Any) -> Ints:
+        if sample_weight is None:
+            return np.arange(len(y))
+        return np.flatnonzero(np.asarray(sample_weight) > 0)
+
+    def _weight_names(self) -> Sequence[str]:
+        """Names "feature / class", or node of the taxonomy instead of the class."""
+        structure: Any = self.structure_
+        known = getattr(self, "feature_names_in_", None)
+        width = structure.width - bool(self.fit_intercept)
+        inputs = [f"x{j}" for j in range(width)] if known is None else list(known)
+        inputs += ["constant"] * bool(self.fit_intercept)
+        return ProductNames(inputs, self._output_names(), structure.sparse)
+
+    def _output_names(self) -> list[str]:
+        structure: Any = self.structure_
+        names: list[Any] = []
+        if self.taxonomy is not None:
+            tree = Taxonomy.of(self.taxonomy)
+            names += tree.features(self.classes_.tolist(), self.node_weights)[1]
+        elif structure.outputs is None or self.class_features is not None:
+            names += self.classes_.tolist()
+        names += [f"output {z}" for z in range(len(names), structure.z)]
+        return [str(name) for name in names]
+
+    def _piece_names(self, names: list[str]) -> list[str]:
+        outputs = self._output_names()
+        return [outputs[int(name.rsplit(" ", 1)[1])] for name in names]
 
     def decision_function(self, X: Any) -> Floats:
         """Scores of the classes, (n, k); with two, of the second less the first, (n,).

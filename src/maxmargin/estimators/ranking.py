@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.arrays import Floats
+from maxmargin.arrays import Floats, Ints
 from maxmargin.estimators.base import (
     StructuredEstimator,
     check_same_length,
@@ -138,10 +138,9 @@ warm_start, callbacks, verbose
             relevant ones only, say nothing and get none.
         """
         check_same_length(X, y)
-        told = np.array([0 < np.count_nonzero(g) < len(g) for g in y], float)
-        if not told.any():
+        weight = self._told(y, sample_weight)
+        if not self._told(y, None).any():
             raise ValueError("no query has both relevant and other documents")
-        weight = told if sample_weight is None else told * np.asarray(sample_weight)
         some = np.flatnonzero(weight > 0)
         rows = [X[i] for i in some], [y[i] for i in some]
         structure = self._structure(*rows).bind(*rows)
@@ -150,6 +149,17 @@ warm_start, callbacks, verbose
         self.init_coef_ = self._initial(*rows)
         self._fit_encoded(structure, x, truth, weight[some])
         return self
+
+    def _examples(self, y: Any, sample_weight: Any) -> Ints:
+        return np.flatnonzero(self._told(y, sample_weight) > 0)
+
+    def _told(self, y: Any, sample_weight: Any) -> Floats:
+        """Weight of each query; none where all documents are alike."""
+        told = np.array([0 < np.count_nonzero(g) < len(g) for g in y], float)
+        return told if sample_weight is None else told * np.asarray(sample_weight)
+
+    def _weight_names(self) -> list[str]:
+        return [f"feature {j}" for j in range(self.structure_.dim)]
 
     def _solver(self, problem: Any) -> Any:
         return replace(super()._solver(problem), w=self.init_coef_)

@@ -22,8 +22,10 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from maxmargin.arrays import Floats, Ints, Ragged, Rows, pointers
+from maxmargin.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
 from maxmargin.inference.alignment import (
+    DELETE,
+    INSERT,
     MODES,
     Tables,
     affine_paths,
@@ -63,7 +65,7 @@ from maxmargin.structures.alignment_paths import (
     outside_band,
 )
 from maxmargin.structures.alignment_views import Gaps, Pair, View, simple
-from maxmargin.structures.base import Answer, Augment, Found, Layers, Structure
+from maxmargin.structures.base import Answer, Augment, Found, Layers, Pieces, Structure
 
 CELLS = 2**17  # of tables filled at a time: what stays in a core's own cache
 
@@ -300,6 +302,20 @@ class Alignment(Structure):
         """Cells times what filling and aligning one costs."""
         rows, cols = x.sizes
         return np.asarray(rows * cols * (8.0 + 2.0 * len(self.pairs)), np.float64)
+
+    def pieces(self, x: Pairs, i: int, row: Labels) -> Pieces:
+        """One part per column: what each move adds to those before it."""
+        ends = range(2, len(row))
+        ids = np.full(len(ends), i)
+        longer = Ragged.pack([row[: end + 1] for end in ends])
+        psi = self._difference(x, ids, longer, Ragged.pack([row[:end] for end in ends]))
+        place, names = row[:2].tolist(), []
+        for move in row[2:].tolist():
+            i_s = "-" if move == INSERT else str(place[0])
+            j_t = "-" if move == DELETE else str(place[1])
+            names.append(f"column {i_s}/{j_t}")
+            place = [place[0] + (move != INSERT), place[1] + (move != DELETE)]
+        return Pieces(names, psi)
 
     def feature_names(self) -> Sequence[str] | None:
         """Such as "residue=A|residue=C" and "insert open any=*"."""

@@ -28,7 +28,8 @@ from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 
-from maxmargin.arrays import Floats, Ints, Ragged, Rows, Vectors
+from maxmargin.arrays import Floats, Ints, Labels, Ragged, Rows, Vectors
+from maxmargin.losses import ZeroOne
 
 
 class Loss(Protocol):
@@ -98,6 +99,13 @@ class Parts(NamedTuple):
 
     vectors: Vectors
     k: int
+
+
+class Pieces(NamedTuple):
+    """What an output is made of: psi(x, y) is the sum of the rows."""
+
+    names: list[str]
+    psi: Rows
 
 
 class Structure(ABC):
@@ -175,3 +183,31 @@ class Structure(ABC):
     def feature_names(self) -> Sequence[str] | None:
         """Names of the coordinates of w, where they have any."""
         return None
+
+    def pieces(self, x: Any, i: int, row: Labels) -> Pieces:
+        """The parts of output `row` of example i with their features, to explain it."""
+        whole = self.features(x, np.array([i]), Ragged.pack([row]))
+        return Pieces(["output"], whole)
+
+    def runner_up(self, x: Any, i: int, w: Floats, row: Labels) -> Labels | None:
+        """Best output of example i other than its best, `row`; None without any."""
+        ids = np.array([i])
+        if "nbest" in self.provides:
+            found = self.nbest(x, ids, w, 2).labels  # type: ignore[attr-defined]
+            return next((r for r in _each(found) if not np.array_equal(r, row)), None)
+        if "zero-one" not in self.losses:
+            return None
+        truth = Ragged.pack([row] * x.n)
+        loss: Any = ZeroOne().bind(self.label_count())
+        weight = 1.0 + float(np.abs(w).sum())
+        for _ in range(4):  # a weight that makes any other output better than `row`
+            augment = Augment(truth, loss, np.full(x.n, weight))
+            other = self.argmax(x, ids, w, augment).labels.row(0)
+            if not np.array_equal(other, row):
+                return other
+            weight *= 1e3
+        return None
+
+
+def _each(labels: Ragged) -> Sequence[Labels]:
+    return [labels.row(q) for q in range(labels.n)]

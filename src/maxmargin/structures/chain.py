@@ -33,6 +33,7 @@ from maxmargin.structures.base import (
     Layers,
     Loss,
     Parts,
+    Pieces,
     Structure,
 )
 from maxmargin.structures.chain_features import (
@@ -41,7 +42,7 @@ from maxmargin.structures.chain_features import (
     layout_of,
     widened,
 )
-from maxmargin.structures.chain_names import WeightNames
+from maxmargin.structures.chain_names import WeightNames, token_parts
 from maxmargin.structures.chain_oracle import best, join, tables
 from maxmargin.structures.schemes import check_truth, forced_labels, legal_scores
 from maxmargin.structures.tokens import (
@@ -339,6 +340,10 @@ class Chain(Structure):
         entries = np.diff(x.vectors.ptr[x.ptr]).astype(np.float64)
         per_entry = k + k * k * self.edge_features
         return entries * per_entry + np.diff(x.ptr) * float(k) ** (order + 1) + 1.0
+
+    def pieces(self, x: Tokens, i: int, row: Labels) -> Pieces:
+        """One part per token."""
+        return token_parts(self, x, i, row.tolist())
 
     def feature_names(self) -> Sequence[str]:
         """Name of each weight, made when asked for."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any, NamedTuple, overload
+from typing import Any, overload
 
 import numpy as np
 
-from maxmargin.arrays import Floats
+from maxmargin.arrays import Floats, Rows
+from maxmargin.structures.base import Pieces
 from maxmargin.structures.chain_features import Layout
 
 
@@ -85,22 +86,6 @@ class WeightNames(Sequence[str]):
         return " -> ".join(reversed(names))
 
 
-class Part(NamedTuple):
-    """One weight that spoke for a label at a token."""
-
-    name: str
-    value: float  # weight times the value of the feature
-
-
-class Reason(NamedTuple):
-    """Why a token got its label."""
-
-    label: Hashable
-    margin: float  # to the best labels of the sequence with another label here
-    rival: Hashable  # the label they have here
-    parts: list[Part]  # what adds up to the score of this token, largest first
-
-
 def input_weights(layout: Layout, w: Floats, sparse: bool) -> Floats:
     """(features, labels) view of the weights of the input."""
     block = w[: layout.width * layout.labels]
@@ -109,33 +94,31 @@ def input_weights(layout: Layout, w: Floats, sparse: bool) -> Floats:
     return block.reshape(layout.labels, layout.width).T
 
 
-def token_parts(
-    structure: Any, x: Any, i: int, row: Sequence[int], w: Floats
-) -> list[list[Part]]:
-    """What each weight adds to the score of labels `row` of sequence i, by token."""
+def token_parts(structure: Any, x: Any, i: int, row: Sequence[int]) -> Pieces:
+    """What each token adds to psi of the labels `row` of sequence i."""
     spot, k, eta = structure.layout, len(structure.labels), float(structure.eta)
-    names, vectors, L = structure.feature_names(), x.vectors, len(row)
-    out = []
-    for t in range(L):
+    vectors, names, parts = x.vectors, [], []
+    for t, y in enumerate(row):
         r = int(x.ptr[i]) + t
         some = slice(vectors.ptr[r], vectors.ptr[r + 1])
         val = vectors.val[some]
         idx = vectors.idx[some] if vectors.sparse else np.arange(len(val))
         step, jump = vectors.stride(k)
-        at = [(f * step + row[t] * jump, v) for f, v in zip(idx, val, strict=True)]
+        at = [idx.astype(np.int64) * step + y * jump]
+        size = [val]
         if spot.edge >= 0 and t > 0:
             step, jump = vectors.stride(k * k)
-            pair = row[t - 1] * k + row[t]
-            at += [
-                (spot.edge + f * step + pair * jump, v)
-                for f, v in zip(idx, val, strict=True)
-            ]
-        at += [(j, eta) for j in _label_only(spot, k, row, t)]
+            at.append(spot.edge + idx * step + (row[t - 1] * k + y) * jump)
+            size.append(val)
+        alone = _label_only(spot, k, row, t)
+        at.append(np.array(alone, np.int64))
+        size.append(np.full(len(alone), eta))
         if spot.bias >= 0:
-            at.append((spot.bias + row[t], 1.0))
-        parts = [Part(names[int(j)], float(w[int(j)] * v)) for j, v in at if v]
-        out.append(sorted(parts, key=lambda part: -abs(part.value)))
-    return out
+            at.append(np.array([spot.bias + y]))
+            size.append(np.ones(1))
+        parts.append((np.concatenate(at), np.concatenate(size)))
+        names.append(f"token {t}: {structure.labels[y]}")
+    return Pieces(names, Rows.pack(parts))
 
 
 def _label_only(spot: Layout, k: int, row: Sequence[int], t: int) -> list[int]:

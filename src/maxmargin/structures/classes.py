@@ -24,6 +24,35 @@ from maxmargin.arrays import Floats
 NEGATIVE = 1e-8  # eigenvalues below minus this share of the largest are not rounding
 
 
+class ProductNames(Sequence[str]):
+    """Names of the weights of phi(x) (x) Lambda(y), each made when asked for.
+
+    Examples
+    --------
+    >>> ProductNames(["size", "constant"], ["cat", "dog"], sparse=True)[1]
+    'size / dog'
+    """
+
+    def __init__(
+        self, inputs: Sequence[str], outputs: Sequence[str], sparse: bool
+    ) -> None:
+        self.inputs, self.outputs, self.sparse = inputs, outputs, sparse
+
+    def __len__(self) -> int:
+        return len(self.inputs) * len(self.outputs)
+
+    def __getitem__(self, key: Any) -> Any:
+        """Name of weight number `key`."""
+        if isinstance(key, slice):
+            return [self[j] for j in range(*key.indices(len(self)))]
+        at = range(len(self))[key]
+        if self.sparse:
+            f, z = divmod(at, len(self.outputs))
+        else:
+            z, f = divmod(at, len(self.inputs))
+        return f"{self.inputs[f]} / {self.outputs[z]}"
+
+
 def described(classes: Sequence[Hashable], rows: Any) -> Floats:
     """Class descriptions as a dense matrix.
 

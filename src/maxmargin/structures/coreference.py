@@ -25,10 +25,10 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.arrays import Floats, Ints, Ragged, Rows, pointers
+from maxmargin.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
 from maxmargin.inference.spanning import components, spanning_forest, spanning_trees
 from maxmargin.jit import loop
-from maxmargin.structures.base import Augment, Found, Structure
+from maxmargin.structures.base import Augment, Found, Pieces, Structure
 
 
 @dataclass(frozen=True)
@@ -147,6 +147,37 @@ class Coreference(Structure):
         rows = [components(truth.row(i)) for i in range(truth.n)]
         return Ragged.pack([chain_of(r, len(r), i) for i, r in enumerate(rows)])
 
+    def pieces(self, x: Pairs, i: int, row: Labels) -> Pieces:
+        """One part per link."""
+        linked = [(v, u) for v, u in enumerate(row.tolist()) if u != v]
+        single = np.tile(np.arange(len(row), dtype=np.int32), (len(linked), 1))
+        for q, (v, u) in enumerate(linked):
+            single[q, v] = u
+        names = [f"link {min(v, u)}-{max(v, u)}" for v, u in linked]
+        ids = np.full(len(linked), i)
+        return Pieces(names, self.features(x, ids, Ragged.pack(single)))
+
+    def runner_up(self, x: Pairs, i: int, w: Floats, row: Labels) -> Labels | None:
+        """The weakest link cut, or the best one across two clusters added."""
+        pairs, own = self._scores(x, i, w), components(row)
+        m, best, found = len(row), -np.inf, None
+        for v, u in enumerate(row.tolist()):
+            score = -pairs[_pair(v, u)] if u != v else -np.inf
+            if score > best:
+                best, found = score, (v, v)
+        for v in range(m):
+            for u in range(v):
+                if own[u] != own[v] and pairs[_pair(v, u)] > best:
+                    best, found = pairs[_pair(v, u)], (v, u)
+        if found is None:
+            return None
+        links = row.copy()
+        links[found[0]] = found[0]  # cut, unless the two are of different clusters
+        if found[0] != found[1]:
+            joined = np.where(own == own[found[0]], own[found[1]], own)
+            links = np.array(chain_of(joined, m, i), np.int32)
+        return spanning_trees(components(links), pairs)
+
     def _scores(self, x: Pairs, i: int, w: Floats) -> Floats:
         return pair_scores(x.ptr, x.idx, x.val, x.start[i], x.start[i + 1], w)
 
@@ -154,6 +185,12 @@ class Coreference(Structure):
         """Pairs and their features."""
         each = x.ptr[x.start[1:]] - x.ptr[x.start[:-1]]
         return (each + 4 * np.diff(x.start)).astype(np.float64)
+
+
+def _pair(u: int, v: int) -> int:
+    """Where the pair of two mentions stands."""
+    a, b = min(u, v), max(u, v)
+    return b * (b - 1) // 2 + a
 
 
 def as_pairs(x: Any, i: int) -> PairFeatures:

@@ -20,9 +20,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from maxmargin.arrays import Floats, Ints, Ragged, Rows
+from maxmargin.arrays import Floats, Ints, Labels, Ragged, Rows
 from maxmargin.jit import loop
-from maxmargin.structures.base import Augment, Found, Structure
+from maxmargin.structures.base import Augment, Found, Pieces, Structure
 from maxmargin.structures.coreference import Pairs, as_pairs, encode_pairs, pair_scores
 
 
@@ -102,6 +102,17 @@ class Correlation(Structure):
             rows.append(row)
             score[q] = constant + total
         return Found(Ragged.pack(rows), score, score)
+
+    def pieces(self, x: Pairs, i: int, row: Labels) -> Pieces:
+        """One part per pair of a cluster."""
+        names, parts = [], []
+        for j, i_ in zip(*np.tril_indices(len(row), -1), strict=True):
+            if row[j] == row[i_]:
+                p = int(x.start[i]) + j * (j - 1) // 2 + i_
+                some = slice(int(x.ptr[p]), int(x.ptr[p + 1]))
+                names.append(f"pair {i_}-{j}")
+                parts.append((x.idx[some], x.val[some]))
+        return Pieces(names, Rows.pack(parts))
 
     def work(self, x: Pairs) -> Floats:
         """Pairs, their features, and the merging."""

@@ -25,7 +25,7 @@ from maxmargin.inference.chart import NODE, Bonus, Scores, Words
 from maxmargin.jit import loop
 from maxmargin.structures import parsing
 from maxmargin.structures.anchors import Anchored, Anchors, check_templates, length_bin
-from maxmargin.structures.base import Augment, Found, Layers, Structure
+from maxmargin.structures.base import Augment, Found, Layers, Pieces, Structure
 from maxmargin.structures.binarise import Shape
 from maxmargin.structures.productions import Productions, read_productions
 from maxmargin.structures.tree_rows import (
@@ -257,6 +257,17 @@ class Grammar(Structure):
         """Rules tried: about n^3 / 6 pairs of spans, and some tens of rules each."""
         n = np.diff(x.ptr).astype(np.float64)
         return 1000.0 + n**3 / 6.0 * (10.0 + 0.05 * len(self._own.rules.parent))
+
+    def pieces(self, x: Sentences, i: int, row: Labels) -> Pieces:
+        """One part per node: its rule and the words it spans."""
+        nodes = row.reshape(-1, NODE)
+        psi = self.features(x, np.full(len(nodes), i), Ragged.pack(nodes))
+        rules, words = self._own.names(), [word for word, _ in x.tokens[i]]
+        names = [
+            f"{rules[rule]} ({' '.join(words[start:end])})"
+            for start, _, end, rule, _ in nodes.tolist()
+        ]
+        return Pieces(names, psi)
 
     def feature_names(self) -> list[str]:
         """Rules, then anchored features by class."""

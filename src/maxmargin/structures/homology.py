@@ -21,9 +21,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from maxmargin.arrays import Floats, Ints, Ragged, Rows, pointers
+from maxmargin.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
 from maxmargin.structures.alignment import Alignment, Pairs
-from maxmargin.structures.base import Augment, Found, Structure
+from maxmargin.structures.base import Augment, Found, Pieces, Structure
 
 
 class Search(NamedTuple):
@@ -139,6 +139,10 @@ class Homology(Structure):
     def work(self, x: Search) -> Floats:
         """Cost of all candidates together."""
         return np.add.reduceat(self.alignment.work(x.pairs), x.ptr[:-1])
+
+    def pieces(self, x: Search, i: int, row: Labels) -> Pieces:
+        """The columns of the chosen candidate's alignment."""
+        return self.alignment.pieces(x.pairs, int(x.ptr[i]) + int(row[0]), row[1:])
 
     def feature_names(self) -> Sequence[str] | None:
         """Those of the alignment."""

@@ -26,9 +26,10 @@ from maxmargin.inference.polytope import Direction
 from maxmargin.inference.tables import Tables
 from maxmargin.jit import loop
 from maxmargin.structures import network_loops as loops
-from maxmargin.structures.base import Answer, Augment
+from maxmargin.structures.base import Answer, Augment, Pieces
 from maxmargin.structures.network import Network
 from maxmargin.structures.network_ascent import ascend_kernel
+from maxmargin.structures.network_pieces import edge_pieces
 
 MEMORY = 4e9  # bytes for the Gram matrix
 BLOCK = 2048  # nodes scored at once when predicting
@@ -181,6 +182,34 @@ class KernelNetwork(Network):
         raise ValueError(
             "a network with a kernel has no joint features; train it with solver='smo'"
         )
+
+    def pieces(self, x: Any, i: int, row: Labels) -> Pieces:
+        """Nodes as kernel values with the training nodes, to be met by beta; edges."""
+        names = [str(self._kinds.classes[c]) for c in row.tolist()]
+        local = self.local_labels(x, np.array([i]), Ragged.pack([row]))
+        layout, size = self._layout, self._support_size
+        first, last = int(x.node_ptr[i]), int(x.node_ptr[i + 1])
+        fresh = self._matrix(x, self)[first:last]
+        values = np.asarray(self.kernel(fresh, self.support))
+        titles, parts = [], []
+        for v, a in enumerate(local):
+            at = int(layout.label_ptr[x.node_type[first + v]]) + int(a)
+            titles.append(f"node {v}: {names[v]}")
+            parts.append((self._edge_dim + at * size + np.arange(size), values[v]))
+        more, links = edge_pieces(x, i, layout, local, names)
+        return Pieces(titles + more, Rows.pack(parts + links))
+
+    def feature_names(self) -> Sequence[str]:  # type: ignore[override]
+        """Edges as in any network; then label and training node of each beta."""
+        kinds, layout = self._kinds, self._layout
+        extra = [] if layout.shared else [f":{f}" for f in range(kinds.edge_features)]
+        names: list[str] = []
+        for c, kind in enumerate(kinds.edge_classes):
+            names += self._edge_names(c, kind, extra)
+        labels = [kinds.classes[c] for c in layout.label]
+        size = range(self._support_size)
+        names += [f"{y}:like training node {s}" for y in labels for s in size]
+        return names + [f"{y}:score of training node {s}" for y in labels for s in size]
 
     def transfer(
         self, x: Any, ids: Ints, w: Floats, tables: Tables, way: Direction, gain: Floats

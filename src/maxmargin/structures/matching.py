@@ -21,7 +21,7 @@ from scipy.optimize import linear_sum_assignment
 
 from maxmargin.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
 from maxmargin.jit import loop
-from maxmargin.structures.base import Augment, Found, Structure
+from maxmargin.structures.base import Augment, Found, Pieces, Structure
 
 
 class Pairs(NamedTuple):
@@ -119,6 +119,13 @@ class Matching(Structure):
                 row, score[q] = _unlike(table, augment.truth.row(i), augment.weight[i])
             rows.append(row)
         return Found(Ragged.pack(rows), score, score)
+
+    def pieces(self, x: Pairs, i: int, row: Labels) -> Pieces:
+        """One part per matched pair, for `explain`."""
+        m, first = int(x.size[i]), int(x.start[i])
+        names = [f"{j} with {k}" for j, k in enumerate(row.tolist())]
+        matched = x.value[first + np.arange(m) * m + row]
+        return Pieces(names, Rows.from_dense(matched))
 
     def label_count(self) -> int:
         """Items on the larger side."""

@@ -25,7 +25,7 @@ import numpy as np
 from maxmargin.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
 from maxmargin.inference.motif_sampler import log_background, markov, sample
 from maxmargin.jit import loop
-from maxmargin.structures.base import Answer, Augment, Found, Layers, Structure
+from maxmargin.structures.base import Answer, Augment, Found, Layers, Pieces, Structure
 
 LETTERS = "ACGT"
 UNKNOWN = 4
@@ -235,6 +235,29 @@ class Motif(Structure):
 
     def _places(self, x: Bases, ids: Ints, w: Floats) -> tuple[Labels, Floats]:
         return _places(*x, ids, w, self.length, self.both_strands)
+
+    def pieces(self, x: Bases, i: int, row: Labels) -> Pieces:
+        """The background of the whole sequence, then each base of the motif."""
+        none = self.features(x, np.array([i]), _rows(np.zeros((1, 3), np.int32)))
+        names, parts = ["background"], [(none.idx, none.val)]
+        label, start, strand = (int(v) for v in row)
+        for j in range(self.length if label else 0):
+            h = int(x.ptr[i]) + start
+            c = int(_read(x.letter, h, j, self.length, strand))
+            at = [(4 * j + c, 1.0)] if c < 4 else []
+            if x.context[h + j] >= 0:
+                at.append((4 * self.length + int(x.context[h + j]), -1.0))
+            names.append(f"motif {j + 1}: {(LETTERS + 'N')[c]}")
+            both = np.array(at).reshape(-1, 2)
+            parts.append((both[:, 0], both[:, 1]))
+        return Pieces(names, Rows.pack(parts))
+
+    def runner_up(self, x: Bases, i: int, w: Floats, row: Labels) -> Labels | None:
+        """The best placed motif against none, and the other way round."""
+        if row[0]:
+            return np.zeros(3, np.int32)
+        place, gain = self._places(x, np.array([i]), w)
+        return place[0] if np.isfinite(gain[0]) else None
 
     def label_count(self) -> int:
         """Motif or none."""

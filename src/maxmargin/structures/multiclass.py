@@ -18,13 +18,22 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from maxmargin.arrays import Floats, Ints, Ragged, Rows, Vectors, fill_scores
+from maxmargin.arrays import (
+    Floats,
+    Ints,
+    Labels,
+    Ragged,
+    Rows,
+    Vectors,
+    fill_scores,
+)
 from maxmargin.jit import loop
 from maxmargin.structures.base import (
     Answer,
     Augment,
     Found,
     Layers,
+    Pieces,
     Product,
     Structure,
 )
@@ -207,6 +216,16 @@ class Multiclass(Structure):
             ptr, Ragged.single(best.ravel()), table[rows, best].ravel(),
             loss[rows, best].ravel(),
         )  # fmt: skip
+
+    def pieces(self, x: Points, i: int, row: Labels) -> Pieces:
+        """One part for each output feature of the class."""
+        own = self.lambdas()[int(row[0])]
+        some = np.flatnonzero(own)
+        rows = np.zeros((len(some), self.z))
+        rows[np.arange(len(some)), some] = own[some]
+        step = x.vectors.stride(self.z)
+        psi = Rows(*_features(*x.vectors, np.full(len(some), i), rows, *step))
+        return Pieces([f"output feature {z}" for z in some], psi)
 
     def work(self, x: Points) -> Floats:
         """Products of the input with the weights of each output feature."""

@@ -30,11 +30,12 @@ from maxmargin.inference.polytope import Direction
 from maxmargin.inference.second import best_other
 from maxmargin.inference.tables import Tables, sum_by
 from maxmargin.structures import network_loops as loops
-from maxmargin.structures.base import Answer, Augment, Found, Layers, Structure
+from maxmargin.structures.base import Answer, Augment, Found, Layers, Pieces, Structure
 from maxmargin.structures.graph_checks import plain
 from maxmargin.structures.graph_inputs import Graphs, encode_graphs
 from maxmargin.structures.network_ascent import ascend_linear
 from maxmargin.structures.network_layout import Kinds, Layout, survey
+from maxmargin.structures.network_pieces import network_pieces
 
 ASCENT_NODES = 500  # of a graph whose nodes are compared with each other
 
@@ -351,6 +352,12 @@ class Network(Structure):
             ids, x.node_ptr, x.node_type, self._layout, tables.node_ptr, local
         )
         return Ragged(tables.node_ptr, codes)
+
+    def pieces(self, x: Graphs, i: int, row: Labels) -> Pieces:
+        """One part per node and per edge."""
+        names = [str(self._kinds.classes[c]) for c in row.tolist()]
+        local = self.local_labels(x, np.array([i]), Ragged.pack([row]))
+        return network_pieces(x, i, self._layout, local, names)
 
     def feature_names(self) -> list[str]:
         """Type, label and feature number of every coordinate of w."""

@@ -162,6 +162,15 @@ class OwnStructure(Structure):
             rows.append(_pickle(best))
         return Found(Ragged.pack(rows), score, score)
 
+    def runner_up(self, x: Objects, i: int, w: Floats, row: Labels) -> Labels | None:
+        """The first other output that the loss brings up as its weight grows."""
+        item, best = x.items[i], _unpickle(row)
+        for weight in np.geomspace(1e-6, 1e6, 25):
+            other = self.owner.argmax(w / weight, item, best)
+            if float(self.owner.loss(best, other)) > 0.0:
+                return _pickle(other)
+        return None
+
     def complete(self, x: Objects, ids: Ints, w: Floats, truth: Ragged) -> Ragged:
         """Hidden parts of the true outputs by the user's method."""
         return Ragged.pack([

@@ -1,0 +1,183 @@
+"""docs/results.md: the stored records for someone who has not read the papers.
+
+Each table becomes a question, a ladder (one rung per method; a dot is ours, a ring what
+the paper printed), the claims that hold or do not, and the command. All figures come
+from `experiments/results/*.json`; `python -m experiments report` writes the page.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html import escape
+from pathlib import Path
+from typing import NamedTuple
+
+from experiments import catalogue, results_page
+
+DOCS = catalogue.HOME.parent / "docs"
+HEAD = """# Results
+
+Do the methods give what their papers say? Every figure below was written by the command
+beside it into `experiments/results/`, and this page from there, by `python -m
+experiments report`; none was typed in. The full tables, with standard errors, settings
+and notes, are in `experiments/RESULTS.md`.
+
+In the pictures a dot is our run, a ring what the paper printed. Where the paper's data
+are not free another set takes their place, and then only the order of the methods can
+be compared.
+"""
+
+
+class Ladder(NamedTuple):
+    """How to draw a table: the question it answers, and its columns."""
+
+    ask: str
+    label: tuple[str, ...]
+    value: str
+    published: str = "published"
+    better: str = "lower is better"
+
+
+LADDERS = {
+    "taskar2003.figure1b": Ladder(
+        "Handwritten words: does it help to read the letters of a word together, and "
+        "to compare images by a kernel?",
+        ("method",), "error",
+    ),
+    "taskar2003.figure1c": Ladder(
+        "Web pages that link to each other: does it help to label them together?",
+        ("school",), "SVM | RMN | M3N",
+    ),
+    "taskar2003.grids_and_labels": Ladder(
+        "Grids and sets of labels: networks against independent nodes.",
+        ("data", "network"), "ours", better="snakes: accuracy; others: Hamming error",
+    ),
+    "yu2011.table5_1": Ladder(
+        "A pattern in yeast DNA: can training find it if only told which sequences "
+        "have it?", ("method", "length"), "error",
+    ),
+    "yu2011.table5_2": Ladder(
+        "Who is who in a novel: clusters of mentions, MITRE loss.", ("method",),
+        "MITRE", "published MITRE",
+    ),
+    "yu2011.table5_3": Ladder(
+        "Search results: are the first ten relevant?", ("method",), "p@10",
+        better="higher is better",
+    ),
+}  # fmt: skip
+
+
+def write(records: dict[str, dict], docs: Path = DOCS) -> None:
+    """The page, and a picture for each ladder."""
+    pictures = docs / "pictures"
+    pictures.mkdir(parents=True, exist_ok=True)
+    out = [HEAD, *summary(records)]
+    for paper, full in catalogue.PAPERS.items():
+        mine = {n: r for n, r in records.items() if n.split(".")[0] == paper}
+        if mine:
+            out.append(f"\n## {full}\n")
+        for name, record in mine.items():
+            rungs = climb(name, record)
+            if rungs:
+                svg = draw(rungs, LADDERS[name].better)
+                (pictures / f"{name}.svg").write_text(svg)
+            out.extend(section(name, record, bool(rungs)))
+    waiting = [name for name in catalogue.names() if name not in records]
+    if waiting:
+        out.append("\n## Not run in full yet\n")
+        out += [f"- {catalogue.title(name)} (`{name}`)" for name in waiting]
+    (docs / "results.md").write_text("\n".join(out) + "\n")
+
+
+def summary(records: dict[str, dict]) -> Iterator[str]:
+    """How many claims hold, in a line."""
+    claims = [v for r in records.values() for v in (r.get("claims") or {}).values()]
+    if claims:
+        yield (
+            f"\n**{len(records)} tables have been run; of {len(claims)} claims checked "
+            f"by them, {sum(map(bool, claims))} hold.**\n"
+        )
+
+
+def section(name: str, record: dict, drawn: bool) -> Iterator[str]:
+    """One table."""
+    ladder = LADDERS.get(name)
+    yield f"\n### {ladder.ask if ladder else record['title']}\n"
+    if ladder:
+        yield f"{record['title']}.\n"
+    if drawn:
+        yield f"![{record['title']}](pictures/{name}.svg)\n"
+    else:
+        yield from results_page.table(record["rows"][:12])
+        yield ""
+    for sentence, holds in (record.get("claims") or {}).items():
+        yield f"- {'holds' if holds else '**does not hold**'}: {sentence}"
+    yield f"\nMade by `{record['command']}` (seed {record['seed']}).\n"
+
+
+class Rung(NamedTuple):
+    """One line of a ladder."""
+
+    name: str
+    ours: float
+    published: float | None
+
+
+def climb(name: str, record: dict) -> list[Rung]:
+    """The rungs of a record; none where its columns are not those expected."""
+    ladder = LADDERS.get(name)
+    if ladder is None:
+        return []
+    out = []
+    for row in record["rows"]:
+        label = ", ".join(str(row[c]) for c in ladder.label if c in row)
+        for column in ladder.value.split(" | "):
+            ours = number(row.get(column))
+            if ours is None:
+                continue
+            own = f"{label}: {column}" if "|" in ladder.value else label
+            out.append(Rung(own, ours, number(row.get(ladder.published))))
+    return out
+
+
+def number(cell: object) -> float | None:
+    """The first number of a cell that begins with one."""
+    found = re.match(r"\s*-?\d+(\.\d+)?(e-?\d+)?", str(cell))
+    return float(found.group()) if found else None
+
+
+def draw(rungs: list[Rung], better: str) -> str:
+    """The ladder as SVG, for light and dark pages."""
+    left = 14 + 7.2 * max(len(r.name) for r in rungs)
+    wide, tall, step = left + 380, 30 + 26 * len(rungs), 26
+    values = [v for r in rungs for v in (r.ours, r.published) if v is not None]
+    low, high = min(0.0, *values), max(values) or 1.0
+
+    def x(value: float) -> float:
+        return left + 300 * (value - low) / (high - low)
+
+    parts = []
+    for k, rung in enumerate(rungs):
+        y = 18 + step * k
+        parts.append(
+            f'<text x="{left - 10:.0f}" y="{y + 4}" text-anchor="end">'
+            f'{escape(rung.name)}</text><path d="M{left:.0f} {y}H{left + 300:.0f}"/>'
+            f'<circle cx="{x(rung.ours):.1f}" cy="{y}" r="5" class="ours"/>'
+            f'<text x="{left + 312:.0f}" y="{y + 4}" class="value">{rung.ours:g}</text>'
+        )
+        if rung.published is not None:
+            parts.append(
+                f'<circle cx="{x(rung.published):.1f}" cy="{y}" r="7" class="theirs"/>'
+            )
+    style = (
+        "text{font:12px sans-serif;fill:#333}.value{font-weight:bold}path{stroke:#ccc}"
+        ".ours{fill:#1d6fb8}.theirs{fill:none;stroke:#b4560f;stroke-width:2}"
+        "@media(prefers-color-scheme:dark){text{fill:#ccc}path{stroke:#555}"
+        ".ours{fill:#6db3f2}.theirs{stroke:#f0a35e}}"
+    )
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide:.0f} {tall}" '
+        f'width="{wide:.0f}" role="img"><style>{style}</style>{"".join(parts)}'
+        f'<text x="{left:.0f}" y="{tall - 6}">{escape(better)}</text></svg>\n'
+    )

@@ -1,0 +1,67 @@
+"""The style sheet of reports: light and dark, from a phone to a wide screen."""
+
+CSS = """
+:root { color-scheme: light dark; --paper:#ffffff; --card:#f6f7f9; --ink:#1c2430;
+  --faint:#5d6875; --line:#d8dde3; --a:#1d6fb8; --b:#b4560f; --good:#1d7a46;
+  --bad:#b3261e; }
+@media (prefers-color-scheme: dark) { :root { --paper:#12161c; --card:#1b2129;
+  --ink:#e6eaf0; --faint:#9aa6b4; --line:#303945; --a:#6db3f2; --b:#f0a35e;
+  --good:#63c78b; --bad:#f28b82; } }
+* { box-sizing:border-box; }
+body { margin:0; background:var(--paper); color:var(--ink);
+  font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Liberation Sans",sans-serif; }
+main { max-width:62rem; margin:0 auto; padding:1.2rem 1rem 4rem; }
+h1 { font-size:1.6rem; line-height:1.2; margin:.4rem 0; }
+h2 { font-size:1.15rem; margin:2.2rem 0 .6rem; padding-top:.4rem;
+  border-top:1px solid var(--line); }
+h3 { font-size:1rem; margin:1.2rem 0 .4rem; }
+p { margin:.4rem 0; max-width:46rem; } .faint { color:var(--faint); }
+nav { font-size:.9rem; margin:.6rem 0; } nav a { margin-right:.9rem; display:inline-block; }
+a { color:var(--a); } code,pre { font-family:ui-monospace,"Liberation Mono",monospace; }
+code { font-size:.9em; overflow-wrap:anywhere; }
+pre { background:var(--card); padding:.7rem; overflow-x:auto; font-size:.85rem;
+  border-radius:6px; white-space:pre; }
+.tiles { display:grid; grid-template-columns:repeat(auto-fit,minmax(8.5rem,1fr));
+  gap:.7rem; margin:1rem 0; }
+.tile { background:var(--card); border-radius:8px; padding:.6rem .8rem; min-width:0; }
+.tile b { display:block; font-size:1.3rem; font-weight:600; overflow-wrap:anywhere; }
+.tile span { color:var(--faint); font-size:.85rem; }
+.tile.good b { color:var(--good); } .tile.bad b { color:var(--bad); }
+.pair { display:grid; grid-template-columns:repeat(auto-fit,minmax(19rem,1fr));
+  gap:1rem; } .pair > div { min-width:0; }
+svg.chart { width:100%; height:auto; display:block; font-size:13px; }
+.grid { stroke:var(--line); fill:none; } .axis { stroke:var(--faint); fill:none; }
+.tick { fill:var(--faint); font-size:12px; }
+.wide { overflow-x:auto; max-width:100%; }
+table { border-collapse:collapse; font-size:.9rem; }
+th,td { padding:.25rem .6rem; text-align:left; vertical-align:top; }
+thead th { color:var(--faint); font-weight:500; border-bottom:1px solid var(--line); }
+tbody tr:nth-child(even) td { background:var(--card); }
+.n { text-align:right; font-variant-numeric:tabular-nums; white-space:nowrap; }
+table.heat { font-size:.78rem; } table.heat th { color:var(--faint); font-weight:500; }
+table.heat td { padding:.18rem .3rem; min-width:2.1rem; text-align:center;
+  font-variant-numeric:tabular-nums; border:1px solid var(--paper); }
+table.heat td.pos { background:color-mix(in srgb,var(--a) calc(var(--v)*85%),
+  var(--card)) !important; }
+table.heat td.neg { background:color-mix(in srgb,var(--bad) calc(var(--v)*85%),
+  var(--card)) !important; }
+table.heat td.strong { color:var(--paper); }
+table.heat td.diagonal.pos { background:color-mix(in srgb,var(--good)
+  calc(var(--v)*75%),var(--card)) !important; }
+table.heat .corner { font-weight:400; font-style:italic; white-space:nowrap; }
+.bars { font-size:.85rem; }
+.bar { display:grid; grid-template-columns:minmax(0,1fr) 7rem 4rem; gap:.6rem;
+  align-items:center; padding:.1rem 0; }
+.bar .name { overflow:hidden; text-overflow:ellipsis; white-space:nowrap; }
+.bar .track { position:relative; height:.75rem; background:var(--card); }
+.bar i { position:absolute; top:0; bottom:0; width:calc(var(--v)*50%); left:50%;
+  background:var(--a); } .bar i.neg { left:auto; right:50%; background:var(--bad); }
+details { background:var(--card); border-radius:8px; padding:.5rem .8rem; margin:.5rem 0;}
+summary { cursor:pointer; overflow-wrap:anywhere; } details pre { padding:.3rem 0; }
+.ok { color:var(--good); } .wrong { color:var(--bad); }
+.logo svg { max-width:100%; height:auto; background:#fff; border-radius:6px; }
+dl { display:grid; grid-template-columns:max-content minmax(0,1fr); gap:.15rem 1rem;
+  font-size:.9rem; } dt { color:var(--faint); } dd { margin:0; overflow-wrap:anywhere; }
+@media (max-width:30rem) { body { font-size:15px; } .pair { grid-template-columns:1fr; }
+  .bar { grid-template-columns:minmax(0,1fr) 4rem 3.2rem; } }
+"""

@@ -1,0 +1,94 @@
+"""The pages: their code runs, in the order it stands; their links and names are right."""
+
+import os
+import re
+import sys
+import types
+import warnings
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.rglob("*.md"))
+DATA = os.environ.get("MAXMARGIN_DATA", "")
+with_blocks = [p for p in PAGES if "```python" in p.read_text(encoding="utf8")]
+
+
+@pytest.mark.parametrize("page", with_blocks, ids=lambda p: p.stem)
+def test_code_runs_from_top_to_bottom(page, tmp_path, monkeypatch):
+    """One namespace per page; what needs data stops the page where there are none."""
+    pytest.importorskip("matplotlib").use("Agg")
+    monkeypatch.chdir(tmp_path)
+    module = types.ModuleType("page")  # a real module: its classes pickle
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    text = page.read_text(encoding="utf8")
+    for found in re.finditer(r"```python\n(.*?)```", text, re.S):
+        block = found.group(1)
+        if "MAXMARGIN_DATA" in block and not Path(DATA or "/nowhere").is_dir():
+            continue  # later blocks may not need data
+        line = text[: found.start()].count("\n") + 1
+        code = compile("\n" * line + block, str(page), "exec")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            warnings.filterwarnings("ignore", module="matplotlib")
+            exec(code, module.__dict__)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(DOCS)))
+def test_links_lead_somewhere(page):
+    text = page.read_text(encoding="utf8")
+    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text):
+        if not target.startswith("http"):
+            assert (page.parent / target).exists(), target
+
+
+def test_every_page_is_in_the_menu():
+    menu = (ROOT / "mkdocs.yml").read_text(encoding="utf8")
+    for page in PAGES:
+        assert str(page.relative_to(DOCS)) in menu
+
+
+def test_named_modules_exist():
+    """What the API page lists can be imported."""
+    import importlib
+
+    text = (DOCS / "api.md").read_text(encoding="utf8")
+    for name in re.findall(r"^::: (\S+)$", text, re.M):
+        try:
+            importlib.import_module(name)
+        except ImportError:
+            room, thing = name.rsplit(".", 1)
+            assert hasattr(importlib.import_module(room), thing), name
+
+
+def test_commands_are_accepted():
+    """Flags and commands of the bash blocks are those of the command line."""
+    parser = pytest.importorskip("maxmargin.cli.parser").build()
+    for page in [*PAGES, ROOT / "README.md"]:
+        blocks = re.findall(r"```bash\n(.*?)```", page.read_text(encoding="utf8"), re.S)
+        for line in "\n".join(blocks).splitlines():
+            words = line.split("#")[0].split()
+            if words[:1] == ["maxmargin"]:
+                assert parser.parse_args(words[1:]).command
+
+
+def test_results_page_draws_ladders(tmp_path):
+    from experiments import newcomer
+
+    record = {
+        "name": "taskar2003.figure1b", "title": "Figure", "seed": 0,
+        "command": "python -m experiments run taskar2003.figure1b",
+        "rows": [{"method": "M3N <linear>", "error": "0.1960", "published": 0.2}],
+        "claims": {"links help": True, "all is well": False},
+    }  # fmt: skip
+    newcomer.write({record["name"]: record}, tmp_path)
+    text = (tmp_path / "results.md").read_text()
+    assert "of 2 claims checked by them, 1 hold" in text
+    assert "**does not hold**: all is well" in text
+    svg = (tmp_path / "pictures" / "taskar2003.figure1b.svg").read_text()
+    assert "M3N &lt;linear&gt;" in svg
+    assert svg.count("<circle") == 2
+    assert newcomer.number("0.8136 accuracy, 0.3") == 0.8136
+    assert newcomer.number("about 0.8") is None
