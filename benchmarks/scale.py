@@ -27,6 +27,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.tasks import TASKS, data_folder
+from maxmargin.arrays import Ragged, Vectors, pointers
 from maxmargin.engines.serial import Serial
 from maxmargin.engines.threads import Threads
 from maxmargin.formulations import Formulation
@@ -35,52 +36,38 @@ from maxmargin.problem import Problem
 from maxmargin.solvers.block_dual import BlockDual
 from maxmargin.solvers.cocoa import Cocoa
 from maxmargin.solvers.one_slack import OneSlack
-from maxmargin.structures.chain import Chain
-from maxmargin.structures.encoded import encode_sequences, open_encoded
+from maxmargin.structures.chain import Chain, Tokens
+from maxmargin.structures.encoded import open_encoded, write_encoded
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 STORE = Path(__file__).with_name("results") / "scale.json"
 LABELS, WORDS, LENGTH = 10, 5000, 12
+WIDTH = WORDS + 100
 
 
-class Synthetic:
-    """Sentences of `LENGTH` tokens on average, three features each, in batches."""
-
-    def __init__(self, n: int, seed: int = 0) -> None:
-        self.n, self.seed = n, seed
-
-    def __iter__(self):
-        rng = np.random.default_rng(self.seed)
-        chance = 1.0 / np.arange(1, WORDS + 1)
-        chance /= chance.sum()
-        names = np.array([f"w={j}" for j in range(WORDS)])
-        shapes = np.array([f"s={j}" for j in range(50)])
-        for s in range(0, self.n, 2000):
-            m = min(2000, self.n - s)
-            sizes = rng.integers(LENGTH // 2, LENGTH * 3 // 2, size=m)
-            word = rng.choice(WORDS, size=sizes.sum(), p=chance)
-            label = np.where(rng.random(len(word)) < 0.85, word % LABELS, 0)
-            tokens = [
-                list(t)
-                for t in zip(
-                    names[word].tolist(),
-                    shapes[word % 50].tolist(),
-                    shapes[(word // 7) % 50].tolist(),
-                    strict=True,
-                )
-            ]
-            ends = np.cumsum(sizes).tolist()
-            starts = [0, *ends[:-1]]
-            flat = label.tolist()
-            yield (
-                [tokens[a:b] for a, b in zip(starts, ends, strict=True)],
-                [flat[a:b] for a, b in zip(starts, ends, strict=True)],
-            )
+def batches(n: int, seed: int = 0):
+    """Encoded sentences of `LENGTH` tokens on average, three features each."""
+    rng = np.random.default_rng(seed)
+    chance = 1.0 / np.arange(1, WORDS + 1)
+    ends = np.cumsum(chance / chance.sum())
+    for s in range(0, n, 20_000):
+        sizes = rng.integers(LENGTH // 2, LENGTH * 3 // 2, size=min(20_000, n - s))
+        word = np.minimum(np.searchsorted(ends, rng.random(sizes.sum())), WORDS - 1)
+        label = np.where(rng.random(len(word)) < 0.85, word % LABELS, 0)
+        idx = np.column_stack((word, WORDS + word % 50, WORDS + 50 + word // 7 % 50))
+        rows = 3 * np.arange(len(word) + 1)
+        vectors = Vectors(rows, idx.astype(np.int32).ravel(), np.ones(idx.size), WIDTH)
+        ptr = pointers(sizes)
+        yield (
+            Tokens(vectors, ptr, np.empty(0, np.int32)),
+            Ragged(ptr, label.astype(np.int32)),
+        )
 
 
 def synthetic(n: int, folder: Path, C: float = 0.01) -> Problem:
     if not (folder / "meta.json").exists():
-        encode_sequences(Synthetic(n), folder)
+        chain = Chain().sized(tuple(range(LABELS)), None, WIDTH, True)
+        write_encoded(batches(n), folder, chain)
     data = open_encoded(folder)
     k = len(data.labels)
     return Problem(
