@@ -243,6 +243,12 @@ class Vectors(NamedTuple):
         """Step in the flat weights per feature and per label."""
         return (k, 1) if self.sparse else (1, self.width)
 
+    def matrix(self) -> Any:
+        """As a dense array, or a scipy CSR array if zeros are left out."""
+        if self.sparse:
+            return self.csr()
+        return self.val.reshape(self.n, self.width)
+
     def csr(self) -> Any:
         """As a scipy CSR array."""
         if self.sparse:

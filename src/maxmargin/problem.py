@@ -169,9 +169,11 @@ class Problem:
         """The same problem with other penalties: every plane stays valid."""
         return replace(self, C=C)
 
-    def cuts(self, w: Floats, ids: Ints | None = None) -> Cuts:
+    def cuts(
+        self, w: Floats, ids: Ints | None = None, chunk: int | None = None
+    ) -> Cuts:
         """The highest plane of each example in `ids` (default: all)."""
-        return self._map_cuts(w, ids, _cuts)
+        return self._map_cuts(w, ids, _cuts, chunk)
 
     def slacks(self, w: Floats) -> Floats:
         """The slack of each example: a pass without its planes."""
@@ -180,7 +182,7 @@ class Problem:
 
     def parts(self) -> Parts | None:
         """The coordinates that `planes` uses, if the structure has any of its own."""
-        if "parts" in self.structure.provides and self._linear:
+        if "parts" in self.structure.provides and (self._linear or self._layered):
             return self.structure.parts(self.x)  # type: ignore[attr-defined]
         return None
 
@@ -188,9 +190,11 @@ class Problem:
         """As `cuts`, in the coordinates of `parts`."""
         return self._map_cuts(w, ids, _cuts if self.parts() is None else _part_cuts)
 
-    def _map_cuts(self, w: Floats, ids: Ints | None, question: Any) -> Cuts:
+    def _map_cuts(
+        self, w: Floats, ids: Ints | None, question: Any, chunk: int | None = None
+    ) -> Cuts:
         ids = np.arange(self.n) if ids is None else ids
-        chunks = _chunks(ids, self._task)
+        chunks = _chunks(ids, chunk or self._task)
         return joined(self.engine.ask(self.home, question, w, chunks))
 
     def several(self, w: Floats, ids: Ints, k: int) -> Cuts:
@@ -252,12 +256,12 @@ class Problem:
         truth = self.truth.data.astype(np.int64)
         return Outputs(product, truth, np.ascontiguousarray(self.loss.table))
 
-    def _cuts(self, w: Floats, ids: Ints, ask: Any) -> Cuts:
+    def _cuts(self, w: Floats, ids: Ints, ask: Any, features: Any) -> Cuts:
         if self._linear:
             answer = ask(self.x, ids, w, self._augment(self._ones))
             slack = answer.bound
         elif self._layered:
-            answer, slack = self._best_layer(w, ids)
+            answer, slack = self._best_layer(w, ids, features)
         else:
             answer, slack = self._search(w, ids)
         self._check(ids, slack, w)
@@ -283,7 +287,7 @@ class Problem:
         a, b, squared = np.zeros(self.dim), 0.0, self.formulation.penalty == "squared"
         slacks = []
         for chunk in _chunks(ids):
-            cuts = self._cuts(w, chunk, self.structure.cuts)
+            cuts = _cuts(self, w, chunk)
             C, height = self.C[chunk], cuts.b - cuts.a.dot(w)
             if squared:
                 factor = C * np.maximum(height, 0.0)
@@ -309,13 +313,7 @@ class Problem:
     def _augment(self, weight: Floats) -> Augment:
         return Augment(self.truth, self.loss, weight)
 
-    def _answer(self, ids: Ints, labels: Ragged, delta: Floats, w: Floats) -> Answer:
-        truth = self.truth.take(ids)
-        features = self.structure.features
-        dpsi = features(self.x, ids, truth).minus(features(self.x, ids, labels))
-        return Answer(labels, dpsi, delta, delta - dpsi.dot(w))
-
-    def _best_layer(self, w: Floats, ids: Ints) -> tuple[Answer, Floats]:
+    def _best_layer(self, w: Floats, ids: Ints, features: Any) -> tuple[Answer, Floats]:
         """Exact: the best of the best outputs for each value of the loss."""
         layers = self.structure.argmax_by_loss(  # type: ignore[attr-defined]
             self.x, ids, w, self._augment(self._ones)
@@ -328,8 +326,9 @@ class Problem:
         for q in range(len(ids)):
             start = layers.ptr[q]
             best[q] = start + int(np.argmax(height[start : layers.ptr[q + 1]]))
-        answer = self._answer(ids, layers.labels.take(best), layers.loss[best], w)
-        return answer, height[best]
+        labels, truth = layers.labels.take(best), self.truth.take(ids)
+        dpsi = features(self.x, ids, truth).minus(features(self.x, ids, labels))
+        return Answer(labels, dpsi, layers.loss[best], height[best]), height[best]
 
     def _search(self, w: Floats, ids: Ints) -> tuple[Answer, Floats]:
         """Best vertex of the (loss, score) hull, and a bound on all outputs."""
@@ -388,12 +387,15 @@ class Problem:
 
 
 def _cuts(problem: Problem, w: Floats, ids: Ints) -> Cuts:
-    return problem._cuts(w, ids, problem.structure.cuts)
+    structure = problem.structure
+    return problem._cuts(w, ids, structure.cuts, structure.features)
 
 
 def _part_cuts(problem: Problem, w: Floats, ids: Ints) -> Cuts:
-    ask = problem.structure.part_cuts  # type: ignore[attr-defined]
-    return problem._cuts(w, ids, ask)
+    structure: Any = problem.structure
+    if problem._linear:
+        return problem._cuts(w, ids, structure.part_cuts, structure.features)
+    return problem._cuts(w, ids, structure.cuts, structure.part_features)
 
 
 def _several(problem: Problem, w: Floats, asked: tuple[Ints, int]) -> Cuts:

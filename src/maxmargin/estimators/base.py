@@ -23,6 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.arrays import Floats, Ints, Ragged
 from maxmargin.engines.base import Engine
 from maxmargin.engines.choose import choose_engine
+from maxmargin.estimators.checkpoint import keeper_of, terminable
 from maxmargin.estimators.files import FileMixin
 from maxmargin.estimators.path import PathMixin
 from maxmargin.estimators.reporting import ReportMixin
@@ -63,6 +64,7 @@ class StructuredEstimator(
     _mark: Any
     callbacks: Any
     verbose: int
+    checkpoint: Any = None
     restarts: int = 1  # hidden parts: starts, initial weights,
     init: Any = None
     given: bool = False  # and whether y already has hidden parts to start from
@@ -108,8 +110,10 @@ class StructuredEstimator(
         same = mark is not None and mark == self.__dict__.get("_mark")
         warm = self.__dict__.get("_state") if same else None
         keeps = self.warm_start or "_schedule" in self.__dict__
+        keeper = keeper_of(self.checkpoint, problem, solver)
         try:
-            for result, state in self._runs(solver, problem, warm, self._watch()):
+            runs = self._runs(solver, problem, warm, self._watch(), keeper)
+            for result, state in runs:
                 self.structure_, self.result_ = structure, result
                 self.coef_ = result.w
                 self._state, self._mark = (state, mark) if keeps else (None, None)
@@ -118,12 +122,19 @@ class StructuredEstimator(
             self._release(problem.engine)
         return self
 
-    def _runs(self, solver: Solver, problem: Problem, warm: Any, watch: Any) -> Any:
+    def _runs(
+        self, solver: Solver, problem: Problem, warm: Any, watch: Any, keeper: Any
+    ) -> Any:
         """One run of the solver, or those that `fit_path` or `partial_fit` ask for."""
         runs = self.__dict__.get("_schedule")
-        if runs is None:
+        if runs is not None:
+            return runs(solver, problem, watch)
+        if keeper is None:
             return [solver.solve(problem, warm, watch)]
-        return runs(solver, problem, watch)
+        with terminable():
+            result, state = solver.solve(problem, warm, watch, keeper)
+        keeper.finish(result)
+        return [(result, state)]
 
     def _problem(
         self, structure: Structure, x: Any, truth: Ragged, sample_weight: Any
@@ -147,6 +158,9 @@ class StructuredEstimator(
         if "complete" not in problem.structure.provides:
             return inner
         return CCCP(inner, restarts=self.restarts, w=self.init, given=self.given)
+
+    def _seed(self) -> int:
+        return seed_of(self.random_state)
 
     def _loss(self, structure: Structure) -> Any:
         """The loss asked for, not yet bound."""

@@ -10,7 +10,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.arrays import Floats, Ints, Ragged
-from maxmargin.estimators.base import StructuredEstimator, object_array
+from maxmargin.estimators.base import object_array
+from maxmargin.estimators.kernelized import KernelMixin
 from maxmargin.losses import Hamming, ZeroOne
 from maxmargin.metrics.sequences import token_error
 from maxmargin.problem import CHUNK, Problem
@@ -23,7 +24,7 @@ from maxmargin.structures.partial import Partial, PartialLoss, has_hidden
 from maxmargin.structures.schemes import legal_scores
 
 
-class ChainSVM(StructuredEstimator):
+class ChainSVM(KernelMixin):
     r"""Max-margin sequence labelling: a linear chain, or one of order 2 or 3.
 
     .. math:: \min_w \tfrac12 \|w\|^2 + C \sum_i \max_y
@@ -64,8 +65,17 @@ class ChainSVM(StructuredEstimator):
         Legal transitions, [before, after] in the order of `classes_`; in training, too.
     scheme : {"bio", "bioes"}, optional
         Derive legal transitions, first and last labels from the label names.
+    kernel : str, Kernel or callable, optional
+        Compare tokens by a kernel ("quadratic", "cubic", "rbf", `Polynomial(2)`, ..)
+        instead of weighting their features; transitions stay linear.
+    kernel_method : {"exact", "sampled", "cpsp", "nystroem", "cholesky"}, \
+default="exact"
+        How to train with it, see `KernelSVM`.
+    n_basis : int, default=200
+        Number of basis functions, or of samples per cut.
     solver, tol, max_iter, max_time, n_jobs, engine, random_state, warm_start, \
-callbacks, verbose
+callbacks, \
+checkpoint, verbose
         As in `StructuralSVM`.
 
     Attributes
@@ -105,6 +115,9 @@ callbacks, verbose
         bias: bool = True,
         allowed: Any = None,
         scheme: str | None = None,
+        kernel: Any = None,
+        kernel_method: str = "exact",
+        n_basis: int = 200,
         solver: Any = "auto",
         tol: float = 1e-3,
         max_iter: int | None = None,
@@ -114,6 +127,7 @@ callbacks, verbose
         random_state: Any = None,
         warm_start: bool = False,
         callbacks: Any = None,
+        checkpoint: Any = None,
         verbose: int = 0,
     ) -> None:
         self.C = C
@@ -129,6 +143,9 @@ callbacks, verbose
         self.bias = bias
         self.allowed = allowed
         self.scheme = scheme
+        self.kernel = kernel
+        self.kernel_method = kernel_method
+        self.n_basis = n_basis
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
@@ -138,6 +155,7 @@ callbacks, verbose
         self.random_state = random_state
         self.warm_start = warm_start
         self.callbacks = callbacks
+        self.checkpoint = checkpoint
         self.verbose = verbose
 
     @property
@@ -292,6 +310,7 @@ callbacks, verbose
         A negative `n` gives those that speak most against it.
         """
         check_is_fitted(self, "coef_")
+        self._need_features("top_features")
         structure = self._chain
         if label not in structure.labels:
             raise ValueError(f"unknown label {label!r}; see classes_")

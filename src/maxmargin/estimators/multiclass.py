@@ -15,7 +15,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from maxmargin.arrays import Floats, Ints, Ragged
-from maxmargin.estimators.base import StructuredEstimator, penalties_of
+from maxmargin.estimators.base import penalties_of
+from maxmargin.estimators.class_inputs import check_finite, cost_table
+from maxmargin.estimators.kernelized import KernelMixin
 from maxmargin.losses import Hamming, ZeroOne
 from maxmargin.solvers.stream import StreamState
 from maxmargin.structures.base import Structure
@@ -24,7 +26,7 @@ from maxmargin.structures.multiclass import Multiclass
 from maxmargin.structures.taxonomy import Taxonomy
 
 
-class MulticlassSVM(ClassifierMixin, StructuredEstimator):
+class MulticlassSVM(ClassifierMixin, KernelMixin):
     r"""Multiclass support vector machine with output features.
 
     .. math:: \min_w \tfrac12 \|w\|^2 + C \sum_i \max_y [\Delta(y_i, y)
@@ -66,6 +68,14 @@ class MulticlassSVM(ClassifierMixin, StructuredEstimator):
         Its value: the larger, the less the intercept is regularised.
     class_weight : {"balanced"} or mapping, optional
         Factor on C by class.
+    kernel : str, Kernel or callable, optional
+        Compare inputs by a kernel instead of weighting their features; see `KernelSVM`,
+        which has more to choose.
+    kernel_method : {"exact", "sampled", "cpsp", "nystroem", "cholesky"}, \
+default="exact"
+        How to train with it.
+    n_basis : int, default=200
+        Number of basis functions, or of samples per cut.
     tol : float, default=1e-3
         Relative duality gap, (primal - dual) / primal, at which training stops.
     max_iter, max_time : int, float, optional
@@ -81,6 +91,9 @@ class MulticlassSVM(ClassifierMixin, StructuredEstimator):
         Go on from the dual of the previous fit.
     callbacks : callable or list, optional
         Called with each row of the history; a true value stops training.
+    checkpoint : path or Checkpoint, optional
+        File for the dual state, written now and then while training goes on; if it is
+        there, training goes on from it. It is removed when the tolerance is met.
     verbose : int, default=0
         Show progress.
 
@@ -136,6 +149,9 @@ class MulticlassSVM(ClassifierMixin, StructuredEstimator):
         fit_intercept: bool = True,
         intercept_scaling: float = 1.0,
         class_weight: Any = None,
+        kernel: Any = None,
+        kernel_method: str = "exact",
+        n_basis: int = 200,
         tol: float = 1e-3,
         max_iter: int | None = None,
         max_time: float | None = None,
@@ -144,6 +160,7 @@ class MulticlassSVM(ClassifierMixin, StructuredEstimator):
         random_state: Any = None,
         warm_start: bool = False,
         callbacks: Any = None,
+        checkpoint: Any = None,
         verbose: int = 0,
     ) -> None:
         self.C = C
@@ -158,6 +175,9 @@ class MulticlassSVM(ClassifierMixin, StructuredEstimator):
         self.fit_intercept = fit_intercept
         self.intercept_scaling = intercept_scaling
         self.class_weight = class_weight
+        self.kernel = kernel
+        self.kernel_method = kernel_method
+        self.n_basis = n_basis
         self.tol = tol
         self.max_iter = max_iter
         self.max_time = max_time
@@ -166,6 +186,7 @@ class MulticlassSVM(ClassifierMixin, StructuredEstimator):
         self.random_state = random_state
         self.warm_start = warm_start
         self.callbacks = callbacks
+        self.checkpoint = checkpoint
         self.verbose = verbose
 
     def __sklearn_tags__(self) -> Any:
@@ -201,7 +222,7 @@ class MulticlassSVM(ClassifierMixin, StructuredEstimator):
         weight *= self._class_factor(classes, y)[labels]
         if not weight.any():
             raise ValueError("all sample weights are zero: there is nothing to learn")
-        if (weight == 0).any():
+        if (weight == 0).any() and self.kernel != "precomputed":
             X, labels, weight = X[weight > 0], labels[weight > 0], weight[weight > 0]
         if len(np.unique(labels)) < 2:
             raise ValueError(
@@ -262,7 +283,11 @@ class MulticlassSVM(ClassifierMixin, StructuredEstimator):
 
     def _name_weights(self) -> None:
         """coef_ and intercept_ of the classes from the weights of output features."""
+        self.n_iter_ = self.result_.iterations
         structure: Any = self.structure_
+        if self.kernel is not None:
+            self._name_points(structure)
+            return
         weights = structure.lambdas() @ structure.weights(self.result_.w).T
         if len(self.classes_) == 2:
             weights = weights[1:] - weights[:1]
@@ -272,7 +297,17 @@ class MulticlassSVM(ClassifierMixin, StructuredEstimator):
         else:
             self.intercept_ = np.zeros(len(weights))
         self.coef_ = np.ascontiguousarray(weights)
-        self.n_iter_ = self.result_.iterations
+
+    def _name_points(self, structure: Any) -> None:
+        """Coefficients of the points of a kernel, and constants of the classes."""
+        table, constants = structure.lambdas(), structure.split_weights(self.coef_)[1]
+        del self.coef_
+        if len(self.classes_) == 2:
+            table = table[1:] - table[:1]
+        self.dual_coef_ = self.expansion_.beta @ table.T
+        self.intercept_ = np.zeros(len(table))
+        if self.fit_intercept:
+            self.intercept_ = structure.bias * (table @ constants)
 
     def _structure(self, X: Any, y: Any) -> Multiclass:
         bias = float(self.intercept_scaling) if self.fit_intercept else 0.0
@@ -364,13 +399,18 @@ class MulticlassSVM(ClassifierMixin, StructuredEstimator):
         ----------
         X : array or sparse matrix (n, n_features)
         """
-        check_is_fitted(self, "coef_")
+        check_is_fitted(self, "result_")
         X = validate_data(
             self, X, accept_sparse="csr", dtype=np.float64, reset=False,
             ensure_all_finite=False,
         )  # fmt: skip
         check_finite(X)
-        scores = safe_sparse_dot(X, self.coef_.T, dense_output=True) + self.intercept_
+        if self.kernel is not None:
+            scorer = replace(self.expansion_, beta=self.dual_coef_)
+            scores = scorer(X) + self.intercept_
+        else:
+            scores = safe_sparse_dot(X, self.coef_.T, dense_output=True)
+            scores = scores + self.intercept_
         return scores.ravel() if scores.shape[1] == 1 else scores
 
     def predict(self, X: Any) -> np.ndarray:
@@ -382,7 +422,7 @@ class MulticlassSVM(ClassifierMixin, StructuredEstimator):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Share of right predictions; refuses labels that training has not seen."""
-        check_is_fitted(self, "coef_")
+        check_is_fitted(self, "result_")
         strange = np.flatnonzero(~np.isin(np.asarray(y), self.classes_))
         if len(strange):
             raise ValueError(
@@ -390,33 +430,3 @@ class MulticlassSVM(ClassifierMixin, StructuredEstimator):
                 f"the {len(self.classes_)} classes of the training set"
             )
         return float(super().score(X, y, sample_weight))
-
-
-def check_finite(X: Any) -> None:
-    """Refuse NaN and infinity; says where."""
-    values = X.data if sp.issparse(X) else X
-    if np.isfinite(values).all():
-        return
-    if sp.issparse(X):
-        rows = sp.coo_array(X)
-        p = int(np.flatnonzero(~np.isfinite(rows.data))[0])
-        i, j, value = rows.coords[0][p], rows.coords[1][p], rows.data[p]
-    else:
-        i, j = np.argwhere(~np.isfinite(X))[0]
-        value = X[i, j]
-    name = "NaN" if np.isnan(value) else "infinity"
-    raise ValueError(f"Input X contains {name}: row {i}, column {j}")
-
-
-def cost_table(costs: Mapping[Any, float], classes: np.ndarray) -> Floats:
-    """Costs by pair of labels as a table in sorted order; 1 where absent."""
-    table = 1.0 - np.eye(len(classes))
-    place = {label: c for c, label in enumerate(classes.tolist())}
-    for pair, cost in costs.items():
-        if not isinstance(pair, tuple) or len(pair) != 2:
-            raise ValueError(f"loss: {pair!r} is not a pair (true, said) of labels")
-        for label in pair:
-            if label not in place:
-                raise ValueError(f"loss: {label!r} in {pair!r} is not a class of y")
-        table[place[pair[0]], place[pair[1]]] = cost
-    return table

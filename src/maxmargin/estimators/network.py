@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.arrays import Floats
 from maxmargin.estimators.base import StructuredEstimator, check_same_length
+from maxmargin.estimators.kernelized import KernelMixin
 from maxmargin.kernels.functions import named_kernel
 from maxmargin.losses import Hamming, ZeroOne
 from maxmargin.metrics.margins import margin_losses
@@ -17,9 +19,11 @@ from maxmargin.structures.base import Augment, Structure
 from maxmargin.structures.graphs import Graph
 from maxmargin.structures.kernel_network import KernelNetwork
 from maxmargin.structures.network import Network
+from maxmargin.structures.partial import PartialLoss
+from maxmargin.structures.partial_network import PartialNetwork, has_hidden
 
 
-class NetworkSVM(StructuredEstimator):
+class NetworkSVM(KernelMixin):
     r"""Max-margin Markov network on any graph.
 
     .. math:: \min_w \tfrac12 \|w\|^2 + C \sum_i \max_y
@@ -34,7 +38,13 @@ class NetworkSVM(StructuredEstimator):
     kernel : str or callable, optional
         On the features of nodes: "linear", "quadratic", "cubic", "rbf" (scaled to the
         data), a kernel object, or any function of two matrices that returns the matrix
-        of values. Trained by "smo"; the Gram matrix of all nodes is kept in memory.
+        of values.
+    kernel_method : {"exact", "sampled", "cpsp", "nystroem", "cholesky"}, \
+default="exact"
+        How to train with it. "exact" is trained by "smo", with the Gram matrix of all
+        nodes in memory; the others see `KernelSVM`, and need nodes of one type.
+    n_basis : int, default=200
+        Number of basis functions, or of samples per cut.
     inference : str, default="auto"
         "auto" is exact on forests and at low treewidth, a cut where that is exact, and
         TRW-S with its bound elsewhere; or one of "forest", "junction", "cut", "search"
@@ -55,7 +65,7 @@ class NetworkSVM(StructuredEstimator):
     solver : str or Solver, default="auto"
         "block-dual", "one-slack", ..., "smo" (the factored dual of Taskar et al. 2003).
     tol, max_iter, max_time, n_jobs, engine, random_state, warm_start, callbacks, \
-    verbose
+checkpoint, verbose
         As for `StructuralSVM`.
 
     Attributes
@@ -90,6 +100,8 @@ class NetworkSVM(StructuredEstimator):
         C: float = 0.2,
         *,
         kernel: Any = None,
+        kernel_method: str = "exact",
+        n_basis: int = 200,
         inference: str = "auto",
         pairwise: str = "full",
         bias: bool = True,
@@ -105,10 +117,13 @@ class NetworkSVM(StructuredEstimator):
         random_state: Any = None,
         warm_start: bool = False,
         callbacks: Any = None,
+        checkpoint: Any = None,
         verbose: int = 0,
     ) -> None:
         self.C = C
         self.kernel = kernel
+        self.kernel_method = kernel_method
+        self.n_basis = n_basis
         self.inference = inference
         self.pairwise = pairwise
         self.bias = bias
@@ -124,11 +139,16 @@ class NetworkSVM(StructuredEstimator):
         self.random_state = random_state
         self.warm_start = warm_start
         self.callbacks = callbacks
+        self.checkpoint = checkpoint
         self.verbose = verbose
 
     def _structure(self, X: Any, y: Any) -> Structure:
         options = (self.inference, self.pairwise, self.bias)
-        if self.kernel is None:
+        if has_hidden(y):
+            if self.kernel is not None:
+                raise ValueError("labels that are None cannot be trained with a kernel")
+            return PartialNetwork(*options)
+        if self.kernel is None or self.kernel_method != "exact":
             return Network(*options)
         kernel = named_kernel(self.kernel, _stack_nodes(X))
         return KernelNetwork(*options, kernel=kernel)
@@ -140,6 +160,8 @@ class NetworkSVM(StructuredEstimator):
         ----------
         X : sequence of Graph, or of tuples (nodes, edges, ...)
         y : sequence of label sequences, one label per node
+            None marks a label that is not known: it is completed in turns with
+            training (CCCP), from weights learnt on the known nodes.
         sample_weight : array (n,), optional
             Factor on C for each graph.
 
@@ -147,7 +169,9 @@ class NetworkSVM(StructuredEstimator):
         -------
         self
         """
-        if self.kernel is None:
+        if self.kernel is None and y is not None and has_hidden(y):
+            return self._fit_hidden(X, y, sample_weight)
+        if self.kernel is None or self.kernel_method != "exact":
             return super().fit(X, y, sample_weight)
         if self.solver not in ("auto", "smo") and isinstance(self.solver, str):
             raise ValueError(
@@ -158,7 +182,31 @@ class NetworkSVM(StructuredEstimator):
         x = structure.encode(X)
         truth = structure.encode_labels(x, y)
         x = structure.with_gram(x)  # type: ignore[attr-defined]
-        return self._fit_encoded(structure, x, truth, sample_weight)
+        return StructuredEstimator._fit_encoded(
+            self, structure, x, truth, sample_weight
+        )
+
+    def _fit_hidden(self, X: Any, y: Any, sample_weight: Any) -> Any:
+        """Train on the known nodes, then on all with the rest completed."""
+        check_same_length(X, y)
+        structure: Any = self._structure(X, y).bind(X, y)
+        x = structure.encode(X)
+        truth = structure.encode_labels(x, y)
+        network, known, labels, owner = structure.known(X, y)
+        weight = None if sample_weight is None else np.asarray(sample_weight)[owner]
+        problem = self._problem(network, known, labels, weight)
+        rough = replace(self._solver(problem), tol=max(self.tol, 0.01))
+        self.init = rough.solve(problem)[0].w
+        try:
+            self._fit_encoded(structure, x, truth, sample_weight)
+        finally:
+            del self.init
+        self.structure_ = structure.observed()
+        return self
+
+    def _loss(self, structure: Structure) -> Any:
+        loss = super()._loss(structure)
+        return PartialLoss(loss) if "complete" in structure.provides else loss
 
     def _known_losses(self, structure: Structure) -> dict[str, Any]:
         return {

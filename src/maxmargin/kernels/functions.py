@@ -3,32 +3,75 @@
     linear       <a, b>
     polynomial   (gamma <a, b> + shift)^degree
     rbf          exp(-gamma ||a - b||^2)
+    precomputed  a row of a matrix of values, for strings, sets, graphs, ...
+    function     any callable of two matrices
+    sum, product of kernels (`+`, `*`); `Joint` of an input and an output kernel
 
 A kernel is a small frozen object that is called with two matrices and returns the
-matrix of its values; it pickles, and compares by its parameters.
+matrix of its values; it pickles, and compares by its parameters. Kernels with a `slope`
+are differentiable in their second argument, so that expansions can have any points.
+
+[1] Tsochantaridis et al. 2005, Proposition 21 (`Joint`). [2] Yu 2011, (6.3), (6.4).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from maxmargin.arrays import Floats
+from maxmargin.arrays import Floats, Ints
+
+DENSE_WIDTH = 1000  # features up to which products of dense rows are the faster
+
+
+class Kernel:
+    """What all kernels can do."""
+
+    def __call__(self, a: Any, b: Any) -> Floats:
+        """Values for all pairs of rows."""
+        raise NotImplementedError
+
+    def diagonal(self, X: Any, ids: Ints | None = None) -> Floats:
+        """K(x, x) of rows `ids` of the training matrix X (default: all)."""
+        rows = range(X.shape[0]) if ids is None else ids
+        pairs = ((X[[i]], self.points(X, np.array([i]))) for i in rows)
+        return np.array([self(a, b)[0, 0] for a, b in pairs])
+
+    def points(self, X: Any, ids: Ints) -> Any:
+        """Rows of the training matrix X in the form of the second argument."""
+        return X[ids]
+
+    def __add__(self, other: Kernel) -> Kernel:
+        """Sum of two kernels."""
+        return Sum(self, other)
+
+    def __mul__(self, other: Kernel) -> Kernel:
+        """Product of two kernels."""
+        return Product(self, other)
 
 
 @dataclass(frozen=True)
-class Linear:
+class Linear(Kernel):
     """<a, b>."""
 
     def __call__(self, a: Any, b: Any) -> Floats:
         """Values for all pairs of rows."""
         return products(a, b)
 
+    def diagonal(self, X: Any, ids: Ints | None = None) -> Floats:
+        """Squared lengths."""
+        return squares(X if ids is None else X[ids])
+
+    def slope(self, a: Any, b: Floats, values: Floats, weight: Floats) -> Floats:
+        """Gradient in b_j of sum_i weight_ij K(a_i, b_j), a row per j."""
+        return weight.T @ a
+
 
 @dataclass(frozen=True)
-class Polynomial:
+class Polynomial(Kernel):
     """(gamma <a, b> + shift)^degree.
 
     Examples
@@ -43,17 +86,32 @@ class Polynomial:
 
     def __call__(self, a: Any, b: Any) -> Floats:
         """Values for all pairs of rows."""
-        out = products(a, b)
+        return self._power(products(a, b), self.degree)
+
+    def diagonal(self, X: Any, ids: Ints | None = None) -> Floats:
+        """(gamma ||x||^2 + shift)^degree."""
+        return self._power(squares(X if ids is None else X[ids]), self.degree)
+
+    def slope(self, a: Any, b: Floats, values: Floats, weight: Floats) -> Floats:
+        """Gradient in b_j of sum_i weight_ij K(a_i, b_j), a row per j."""
+        inner = self._power(products(a, b), self.degree - 1)
+        inner *= weight
+        return (self.degree * self.gamma) * (inner.T @ a)
+
+    def _power(self, out: Floats, degree: int) -> Floats:
         out *= self.gamma
         out += self.shift
-        base = out.copy()
-        for _ in range(self.degree - 1):
+        if degree == 0:
+            out[:] = 1.0
+            return out
+        base = out.copy() if degree > 1 else out
+        for _ in range(degree - 1):
             out *= base
         return out
 
 
 @dataclass(frozen=True)
-class Rbf:
+class Rbf(Kernel):
     """exp(-gamma ||a - b||^2).
 
     Examples
@@ -67,12 +125,105 @@ class Rbf:
     def __call__(self, a: Any, b: Any) -> Floats:
         """Values for all pairs of rows."""
         out = products(a, b)
-        out *= -2.0
-        out += squares(a)[:, None]
-        out += squares(b)[None, :]
-        np.maximum(out, 0.0, out=out)
-        out *= -self.gamma
+        out *= 2.0 * self.gamma
+        out -= (self.gamma * squares(a))[:, None]
+        out -= (self.gamma * squares(b))[None, :]
+        np.minimum(out, 0.0, out=out)
         return np.exp(out, out=out)
+
+    def diagonal(self, X: Any, ids: Ints | None = None) -> Floats:
+        """Ones."""
+        return np.ones(X.shape[0] if ids is None else len(ids))
+
+    def slope(self, a: Any, b: Floats, values: Floats, weight: Floats) -> Floats:
+        """Gradient in b_j of sum_i weight_ij K(a_i, b_j), a row per j."""
+        pull = weight * values
+        return 2.0 * self.gamma * (pull.T @ a - pull.sum(axis=0)[:, None] * b)
+
+
+@dataclass(frozen=True)
+class Precomputed(Kernel):
+    """Values given: row i of a matrix holds K(x_i, .) against the training rows.
+
+    The points of expansions are numbers of training rows, in a column.
+    """
+
+    def __call__(self, a: Any, b: Any) -> Floats:
+        """Columns of the values `a`."""
+        ids = np.asarray(b, dtype=np.int64).ravel()
+        out = a[:, ids]
+        out = out.toarray() if hasattr(out, "toarray") else out
+        return np.ascontiguousarray(out, dtype=np.float64)
+
+    def diagonal(self, X: Any, ids: Ints | None = None) -> Floats:
+        """Diagonal of the training matrix."""
+        out = np.array(X.diagonal(), dtype=np.float64)
+        return out if ids is None else out[ids]
+
+    def points(self, X: Any, ids: Ints) -> Any:
+        """Numbers of the rows."""
+        return np.asarray(ids, dtype=np.int64)[:, None]
+
+
+@dataclass(frozen=True)
+class Function(Kernel):
+    """Any callable of two matrices that returns the matrix of values."""
+
+    function: Callable[[Any, Any], Any]
+
+    def __call__(self, a: Any, b: Any) -> Floats:
+        """Values for all pairs of rows."""
+        out = np.ascontiguousarray(self.function(a, b), dtype=np.float64)
+        if out.shape != (a.shape[0], b.shape[0]):
+            raise ValueError(
+                f"the kernel function returned an array of shape {out.shape} for "
+                f"{a.shape[0]} and {b.shape[0]} rows"
+            )
+        return out
+
+
+@dataclass(frozen=True)
+class Sum(Kernel):
+    """K + L."""
+
+    first: Kernel
+    second: Kernel
+
+    def __call__(self, a: Any, b: Any) -> Floats:
+        """Values for all pairs of rows."""
+        return self.first(a, b) + self.second(a, b)
+
+
+@dataclass(frozen=True)
+class Product(Kernel):
+    """K * L."""
+
+    first: Kernel
+    second: Kernel
+
+    def __call__(self, a: Any, b: Any) -> Floats:
+        """Values for all pairs of rows."""
+        return self.first(a, b) * self.second(a, b)
+
+
+@dataclass(frozen=True)
+class Joint:
+    """J((x, y), (x', y')) = K(x, x') L(y, y'), L given as a matrix over the outputs.
+
+    Examples
+    --------
+    >>> joint = Joint(Linear(), np.array([[1.0, 0.5], [0.5, 1.0]]))
+    >>> joint((np.array([[2.0]]), [0]), (np.array([[3.0]]), [1])).tolist()
+    [[3.0]]
+    """
+
+    inputs: Kernel
+    outputs: Floats
+
+    def __call__(self, a: tuple[Any, Any], b: tuple[Any, Any]) -> Floats:
+        """Values for all pairs of (input, output)."""
+        table = np.asarray(self.outputs, dtype=np.float64)
+        return self.inputs(a[0], b[0]) * table[np.ix_(a[1], b[1])]
 
 
 def products(a: Any, b: Any) -> Floats:
@@ -90,22 +241,54 @@ def squares(a: Any) -> Floats:
     return np.einsum("ij,ij->i", a, a)
 
 
-def named_kernel(kernel: Any, X: Any = None) -> Any:
+def rows_for(X: Any) -> Any:
+    """X in the form in which products are fastest: narrow sparse matrices dense."""
+    return dense_rows(X) if X.shape[1] <= DENSE_WIDTH else X
+
+
+def dense_rows(X: Any) -> Floats:
+    """X as a dense array of floats."""
+    X = X.toarray() if hasattr(X, "toarray") else X
+    return np.ascontiguousarray(X, dtype=np.float64)
+
+
+def named_kernel(kernel: Any, X: Any = None, **given: Any) -> Any:
     """A kernel by name, scaled to X, or an object as it is.
 
-    "quadratic" and "cubic" are (<a, b> / s + 1)^d with s the mean squared length of the
-    rows of X, so that their values stay near 2^d; "rbf" has gamma = 1 / s.
+    "poly" is (gamma <a, b> + coef0)^degree and "rbf" exp(-gamma ||a - b||^2), with
+    gamma = 1 / s unless given, s the mean squared length of the rows of X: values then
+    stay of the order of 1. "quadratic" and "cubic" are polynomials of degree 2 and 3.
+
+    Parameters
+    ----------
+    kernel : str, Kernel or callable
+    X : matrix, optional
+        Rows to scale by.
+    **given
+        gamma, degree, coef0; those that are None are chosen here.
     """
-    if not isinstance(kernel, str):
+    if isinstance(kernel, Kernel):
         return kernel
-    size = 1.0 if X is None else float(squares(X).mean()) or 1.0
-    known = {
-        "linear": Linear(),
-        "quadratic": Polynomial(2, 1.0 / size),
-        "cubic": Polynomial(3, 1.0 / size),
-        "rbf": Rbf(1.0 / size),
+    if not isinstance(kernel, str):
+        if not callable(kernel):
+            raise TypeError(f"kernel={kernel!r} is neither a name nor a function")
+        return Function(kernel)
+    given = {k: v for k, v in given.items() if v is not None}
+    gamma = float(given.get("gamma", 0.0))
+    if "gamma" not in given and X is not None and kernel != "precomputed":
+        gamma = 1.0 / (float(squares(X).mean()) or 1.0)
+    gamma = gamma or 1.0
+    known: dict[str, Callable[[], Kernel]] = {
+        "linear": Linear,
+        "quadratic": lambda: Polynomial(2, gamma, given.get("coef0", 1.0)),
+        "cubic": lambda: Polynomial(3, gamma, given.get("coef0", 1.0)),
+        "poly": lambda: Polynomial(
+            given.get("degree", 2), gamma, given.get("coef0", 1.0)
+        ),
+        "rbf": lambda: Rbf(gamma),
+        "precomputed": Precomputed,
     }
     if kernel not in known:
         names = ", ".join(map(repr, known))
         raise ValueError(f"kernel={kernel!r} is not known: choose from {names}")
-    return known[kernel]
+    return known[kernel]()

@@ -58,6 +58,8 @@ class Aggregates:
         Bytes at most.
     """
 
+    DUAL = ("_sums", "_mean")
+
     def __init__(self, n: int, dim: int, upper: Floats, memory: float = 4e9) -> None:
         self.n, self.dim, self.upper, self.memory = n, dim, upper, memory
         self._sums = _new(n, 64 * n)

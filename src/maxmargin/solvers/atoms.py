@@ -43,6 +43,8 @@ class Atoms:
         The direction of a step.
     """
 
+    DUAL = ("blocks", "_passes", "_mean", "_mean_b")
+
     def __init__(
         self, n: int, dim: int, dual_set: DualSet, most: int, memory: float, rule: str
     ) -> None:

@@ -54,7 +54,9 @@ class NSlack(Solver):
     def start(self, problem: Problem, warm: Any = None) -> WorkingSets:
         """Empty working sets, or those of an earlier run."""
         epsilon = 0.1
-        blocks = PlaneBlocks(problem.n, problem.dim, problem.dual_set, self.most)
+        parts = problem.parts() if problem.exact else None
+        sizes = problem.n, problem.dim, problem.dual_set, self.most
+        blocks = PlaneBlocks(*sizes, parts=parts)
         if isinstance(warm, WorkingSets) and warm.blocks.n == problem.n:
             blocks, epsilon = warm.blocks, warm.epsilon
             blocks.rescale(problem.dual_set, blocks.dual_set.growth(problem.dual_set))
@@ -71,10 +73,11 @@ class NSlack(Solver):
         """One pass over the examples."""
         changed, slack = 0, np.full(problem.n, np.inf)
         for i in range(problem.n):
-            cuts = problem.cuts(state.w, np.array([i]))
+            ask = problem.planes if problem.exact else problem.cuts
+            cuts = ask(state.w, np.array([i]))
             state.oracle_calls += 1
             slack[i] = cuts.slack[0]
-            if self._violated(state, cuts):
+            if self._violated(problem, state, cuts):
                 state.blocks.take_in(
                     cuts.ids, cuts.a, cuts.b, cuts.slack, state.w, state.epsilon
                 )
@@ -89,12 +92,14 @@ class NSlack(Solver):
         state.dual = state.blocks.dual(state.w)
         self._judge(problem, state, changed, slack)
 
-    def _violated(self, state: WorkingSets, cuts: Cuts) -> bool:
+    def _violated(self, problem: Problem, state: WorkingSets, cuts: Cuts) -> bool:
         """Whether the plane is higher than the slack on S_i by more than epsilon.
 
         Only then is the block touched: a pass without any leaves w as it was.
         """
-        height = float(cuts.b[0] - cuts.a.dot(state.w)[0])
+        height = float(cuts.slack[0])
+        if not problem.exact:
+            height = float(cuts.b[0] - cuts.a.dot(state.w)[0])
         held = state.blocks.heights(int(cuts.ids[0]), state.w)
         return height > held.max(initial=0.0) + state.epsilon
 

@@ -48,6 +48,8 @@ class Violators:
         Bytes for planes, beyond which the sets stop growing.
     """
 
+    DUAL = ("blocks", "known")
+
     def __init__(self, problem: Problem, k: int, memory: float) -> None:
         self.blocks = PlaneBlocks(
             problem.n, problem.dim, problem.dual_set, MOST, 2.0 * memory

@@ -17,7 +17,10 @@ a structure names those it has in `provides`:
     transfer(x, ids, w, tables, way, gain)          mass moved in the factored dual (smo)
     ascend(x, ids, w, state, steps, share, slack)   many steps of smo at once, compiled
     product(x) -> Product                           psi = phi(x) (x) Lambda(y), few y
-    parts(x), part_cuts(x, ids, w, augment)         differences in fewer coordinates
+    parts(x), part_cuts(x, ids, w, augment),        differences in fewer coordinates
+        part_features(x, ids, labels)
+    mapped(phi), input_matrix, with_inputs,         psi = sum_t x_t (x) e(y_t) + rest,
+        split_weights, join_weights                 with phi(x_t) for x_t (kernels)
 """
 
 from __future__ import annotations

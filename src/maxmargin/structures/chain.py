@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple, Self
 
@@ -36,10 +35,13 @@ from maxmargin.structures.base import (
     Pieces,
     Structure,
 )
+from maxmargin.structures.chain_checks import check_layers, check_possible
 from maxmargin.structures.chain_features import (
     Layout,
     differences,
     layout_of,
+    some_rows,
+    unit_vectors,
     widened,
 )
 from maxmargin.structures.chain_names import WeightNames, token_parts
@@ -48,6 +50,7 @@ from maxmargin.structures.schemes import check_truth, forced_labels, legal_score
 from maxmargin.structures.tokens import (
     gather,
     is_sparse,
+    label_rows,
     matrix_of,
     vectors_of,
     vocabulary,
@@ -119,9 +122,10 @@ class Chain(Structure):
         default_factory=lambda: np.empty(0), repr=False, compare=False
     )
     layout: Layout = field(default=Layout(*[0] * 9), repr=False)
+    phi: Any = field(default=None, repr=False, compare=False)
 
     losses = ("zero-one", "table")
-    provides = ("argmax_by_loss", "nbest", "max_marginals", "parts")
+    provides = ("argmax_by_loss", "nbest", "max_marginals", "parts", "mapped")
 
     def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
         """Know labels, features and layout of the data."""
@@ -143,7 +147,7 @@ class Chain(Structure):
             columns = tokens.matrix.shape[1]
             sparse = is_sparse(tokens.matrix)
         bound = self.sized(labels, names, columns, sparse)
-        check_truth(labels, bound.legal, bound._rows(flat, ptr))
+        check_truth(labels, bound.legal, label_rows(bound.labels, flat, ptr))
         return bound
 
     def sized(
@@ -197,6 +201,8 @@ class Chain(Structure):
                 f"tokens have {matrix.shape[1]} features, in training {self.columns}"
             )
         matrix = windowed(matrix, tokens.ptr, self.window)
+        if self.phi is not None:
+            matrix = self.phi(matrix)
         vectors = vectors_of(matrix, self.sparse)
         return Tokens(vectors, tokens.ptr, np.empty(0, np.int32))
 
@@ -204,7 +210,7 @@ class Chain(Structure):
         """Labels as numbers; refuses unknown ones and those the mask forbids."""
         flat, ptr = flat_labels(Y)
         same_lengths(x.ptr, ptr)
-        rows = self._rows(flat, ptr)
+        rows = label_rows(self.labels, flat, ptr)
         check_truth(self.labels, self.legal, rows)
         if len(x.forced):
             bad = np.flatnonzero((x.forced >= 0) & (x.forced != rows.data))
@@ -218,6 +224,31 @@ class Chain(Structure):
         names[:] = self.labels
         flat, ptr = names[labels.data].tolist(), labels.ptr.tolist()
         return [flat[a:b] for a, b in pairwise(ptr)]
+
+    def mapped(self, phi: Any) -> Self:
+        """The same labels over phi(x_t) in place of x_t."""
+        if self.edge_features:
+            raise ValueError("edge_features=True cannot be had together with a kernel")
+        layout = widened(self.layout, phi.width)
+        return replace(self, phi=phi, layout=layout, dim=layout.dim, sparse=phi.sparse)
+
+    def input_matrix(self, x: Tokens) -> Any:
+        """Tokens as rows."""
+        return x.vectors.matrix()
+
+    def with_inputs(self, x: Tokens, matrix: Any) -> Tokens:
+        """The same sequences with other tokens."""
+        return x._replace(vectors=Vectors.of(matrix, hasattr(matrix, "nnz")))
+
+    def split_weights(self, w: Floats) -> tuple[Floats, Floats]:
+        """Weights of the inputs (features, K), and all others."""
+        k = len(self.labels)
+        inputs, rest = np.split(w, [self.layout.width * k])
+        return inputs.reshape(-1, k) if self.sparse else inputs.reshape(k, -1).T, rest
+
+    def join_weights(self, inputs: Floats, rest: Floats) -> Floats:
+        """Undo `split_weights`."""
+        return np.append(inputs if self.sparse else inputs.T, rest)
 
     def constrain(self, x: Tokens, forced: Sequence[Any]) -> Tokens:
         """Force labels: per sequence {token: label}, or a list with None where free."""
@@ -235,7 +266,7 @@ class Chain(Structure):
         if augment is not None and augment.loss.form == "zero-one":
             return self._other(x, ids, w, augment)
         ptr, labels, score, _, _ = self._best(x, ids, w, augment)
-        _check_possible(ids, score)
+        check_possible(ids, score)
         return Found(Ragged(ptr, labels), score, score)
 
     def cuts(self, x: Tokens, ids: Ints, w: Floats, augment: Augment) -> Answer:
@@ -251,8 +282,22 @@ class Chain(Structure):
 
     def part_cuts(self, x: Tokens, ids: Ints, w: Floats, augment: Augment) -> Answer:
         """As `cuts`, with differences in the coordinates of `parts`."""
-        units = _unit_vectors(x.vectors.n)
+        units = unit_vectors(x.vectors.n)
         return self._cuts(x, ids, w, augment, units, widened(self.layout, units.width))
+
+    def part_features(self, x: Tokens, ids: Ints, labels: Ragged) -> Rows:
+        """As `features`, in the coordinates of `parts`."""
+        units = unit_vectors(x.vectors.n)
+        layout, none = (
+            widened(self.layout, units.width),
+            np.zeros(len(ids) + 1, np.int64),
+        )
+        return Rows(
+            *differences(
+                *units[:3], x.ptr, ids, layout, float(self.eta), labels.ptr[:-1],
+                labels.data, none, _NO_LABELS,
+            )
+        )  # fmt: skip
 
     def _cuts(
         self,
@@ -271,7 +316,7 @@ class Chain(Structure):
             slack = augment.weight[ids] * delta - own.dot(w)
         else:
             ptr, flat, score, true_score, delta = self._best(x, ids, w, augment)
-            _check_possible(ids, score)
+            check_possible(ids, score)
             labels, slack = Ragged(ptr, flat), score - true_score
         dpsi = differences(
             *vectors[:3], x.ptr, ids, layout, float(self.eta), truth.ptr[ids],
@@ -293,7 +338,7 @@ class Chain(Structure):
             units, most = 1 - np.eye(len(self.labels), dtype=np.int64), 1
         else:
             units, most = chains.whole_costs(augment.loss.table), chains.LAYERS
-            _check_layers(ids, truth.sizes * int(units.max()), most)
+            check_layers(ids, truth.sizes * int(units.max()), most)
         ptr, labels, score = chains.best_by_cost(scores, truth, units, most)
         rows = np.repeat(np.arange(len(ids)), np.diff(ptr))
         loss = augment.loss.value(truth.take(rows), labels)
@@ -357,19 +402,6 @@ class Chain(Structure):
         reach = range(-self.window, self.window + 1)
         return [f"{name}[{d:+d}]" if d else name for d in reach for name in plain]
 
-    def _rows(self, flat: list[Any], ptr: Ints) -> Ragged:
-        where = {label: k for k, label in enumerate(self.labels)}
-        try:
-            data = np.fromiter((where[y] for y in flat), np.int32, len(flat))
-        except KeyError as error:
-            row = next(t for t, y in enumerate(flat) if y not in where)
-            known = ", ".join(repr(label) for label in self.labels[:8])
-            raise ValueError(
-                f"{place(row, ptr)}: unknown label {error.args[0]!r}; known are {known}"
-                + (", .." if len(self.labels) > 8 else "")
-            ) from None
-        return Ragged(ptr, data)
-
     def _loop_inputs(self, x: Tokens, ids: Ints, w: Floats) -> Any:
         v = x.vectors
         return v.ptr, v.idx, v.val, x.ptr, x.forced, ids, w, self.layout
@@ -383,7 +415,7 @@ class Chain(Structure):
             asked = x.ptr, _NO_LABELS, _NO_COST, _NOTHING, _NOTHING
         else:
             truth, loss = augment.truth, augment.loss
-            scale = loss.scale(_some(truth, ids))
+            scale = loss.scale(some_rows(truth, ids))
             asked = *truth, loss.table, scale, augment.weight
         return best(*(*inputs, *self._join(w), *asked))
 
@@ -410,41 +442,5 @@ class Chain(Structure):
         second = np.minimum(first + 1, layers.ptr[1:] - 1)
         best = np.where(value[second] > value[first], second, first)
         score = value[best]
-        _check_possible(ids, score)
+        check_possible(ids, score)
         return Found(layers.labels.take(best), score, score)
-
-
-def _some(rows: Ragged, ids: Ints) -> Ragged:
-    """The rows `ids`; a view where it is one, for solvers that ask one by one."""
-    if len(ids) != 1:
-        return rows.take(ids)
-    row = rows.row(ids[0])
-    return Ragged(np.array([0, len(row)]), row)
-
-
-def _check_possible(ids: Ints, score: Floats) -> None:
-    if not np.isfinite(score).all():
-        i = int(ids[np.flatnonzero(~np.isfinite(score))[0]])
-        raise ValueError(
-            f"sequence {i}: no label sequence is possible under the transition mask "
-            "and the forced labels"
-        )
-
-
-@lru_cache(maxsize=8)
-def _unit_vectors(n: int) -> Vectors:
-    """One feature per token, its own: psi over them is psi in `parts`."""
-    rows = np.arange(n, dtype=np.int32)
-    return Vectors(np.arange(n + 1, dtype=np.int64), rows, np.ones(n), n)
-
-
-def _check_layers(ids: Ints, needed: Ints, most: int) -> None:
-    """Refuse what the last layer, shared by all higher costs, would make inexact."""
-    over = np.flatnonzero(needed > most)
-    if len(over):
-        raise ValueError(
-            f"sequence {int(ids[over[0]])}: its loss may take {int(needed[over[0]])} "
-            f"values, more than the {most} layers that slack rescaling and squared "
-            "penalties are computed in: split the sequence, use coarser costs, or "
-            "rescaling='margin' with penalty='linear'"
-        )

@@ -6,10 +6,12 @@ coordinate may occur more than once in a row, its values then add up.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
+from maxmargin.arrays import Ints, Ragged, Vectors
 from maxmargin.jit import loop
 
 
@@ -51,6 +53,21 @@ def widened(layout: Layout, width: int) -> Layout:
     starts = {name: getattr(layout, name) for name in ("pairs", "start", "end", "bias")}
     moved = {name: at + shift if at >= 0 else -1 for name, at in starts.items()}
     return layout._replace(width=width, dim=layout.dim + shift, **moved)
+
+
+@lru_cache(maxsize=8)
+def unit_vectors(n: int) -> Vectors:
+    """One feature per token, its own: psi over them is psi in `parts`."""
+    rows = np.arange(n, dtype=np.int32)
+    return Vectors(np.arange(n + 1, dtype=np.int64), rows, np.ones(n), n)
+
+
+def some_rows(rows: Ragged, ids: Ints) -> Ragged:
+    """The rows `ids`; a view where it is one, for solvers that ask one by one."""
+    if len(ids) != 1:
+        return rows.take(ids)
+    row = rows.row(ids[0])
+    return Ragged(np.array([0, len(row)]), row)
 
 
 @loop

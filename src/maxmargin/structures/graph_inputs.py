@@ -158,6 +158,14 @@ def _with_constant(
     return sizes + 1, idx, np.insert(val, ends, 1.0)
 
 
+def with_constant_column(matrix: Any) -> Any:
+    """Rows with a feature of value one appended."""
+    ones = np.ones((matrix.shape[0], 1))
+    if sp.issparse(matrix):
+        return sp.hstack([matrix, sp.csr_array(ones)], format="csr")
+    return np.hstack([matrix, ones])
+
+
 def _edge_values(
     graphs: Sequence[Graph], kinds: Kinds, layout: Layout, bias: bool
 ) -> Floats:

@@ -13,7 +13,7 @@ products are given class similarities. The best y is found by trying all.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -69,7 +69,8 @@ class Multiclass(Structure):
     k: int = 0
     width: int = 0
     sparse: bool = False
-    provides = ("argmax_by_loss", "nbest", "product")
+    phi: Any = field(default=None, repr=False, compare=False)
+    provides = ("argmax_by_loss", "nbest", "product", "mapped")
 
     @property
     def z(self) -> int:
@@ -94,7 +95,9 @@ class Multiclass(Structure):
         return replace(self, k=max(k, self.k), width=width, sparse=sparse)
 
     def encode(self, X: Any) -> Points:
-        """Rows of a dense or sparse matrix."""
+        """Rows of a dense or sparse matrix, through the map if there is one."""
+        if self.phi is not None:
+            X = self.phi(X)
         if self.bias != 0.0:
             X = _with_constant(X, self.bias)
         if X.shape[1] != self.width:
@@ -138,6 +141,33 @@ class Multiclass(Structure):
         """<w, psi(x_i, y)> of all classes, (n, k)."""
         ids = np.arange(x.n)
         return _scores(*x.vectors, ids, w, self.lambdas(), self.outputs is None)
+
+    def mapped(self, phi: Any) -> Self:
+        """The same classes over phi(x) in place of x."""
+        width = phi.width + (self.bias != 0.0)
+        return replace(self, phi=phi, width=width, sparse=phi.sparse)
+
+    def input_matrix(self, x: Points) -> Any:
+        """Inputs without their constant."""
+        return x.vectors.matrix()[:, : self.width - (self.bias != 0.0)]
+
+    def with_inputs(self, x: Points, matrix: Any) -> Points:
+        """The same examples with other inputs."""
+        if self.bias != 0.0:
+            matrix = _with_constant(matrix, self.bias)
+        return Points(Vectors.of(matrix, hasattr(matrix, "nnz")))
+
+    def split_weights(self, w: Floats) -> tuple[Floats, Floats]:
+        """Weights of the inputs (features, z), and those of the constant."""
+        weights = self.weights(w)
+        if self.bias == 0.0:
+            return weights, np.empty(0)
+        return weights[:-1], weights[-1]
+
+    def join_weights(self, inputs: Floats, rest: Floats) -> Floats:
+        """Undo `split_weights`."""
+        weights = inputs if self.bias == 0.0 else np.vstack((inputs, rest))
+        return np.ascontiguousarray(weights if self.sparse else weights.T).ravel()
 
     def lambdas(self) -> Floats:
         """Lambda(y), (k, z)."""

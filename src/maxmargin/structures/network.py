@@ -17,12 +17,12 @@ a plane like any other: dpsi = psi(truth) - E_mu psi, delta = E_mu loss.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
 
-from maxmargin.arrays import Floats, Ints, Labels, Ragged, Rows
+from maxmargin.arrays import Floats, Ints, Labels, Ragged, Rows, Vectors
 from maxmargin.inference import relaxation
 from maxmargin.inference.decode import FOREST, Plan, decode
 from maxmargin.inference.layers import best_by_cost, common_unit
@@ -32,9 +32,13 @@ from maxmargin.inference.tables import Tables, sum_by
 from maxmargin.structures import network_loops as loops
 from maxmargin.structures.base import Answer, Augment, Found, Layers, Pieces, Structure
 from maxmargin.structures.graph_checks import plain
-from maxmargin.structures.graph_inputs import Graphs, encode_graphs
+from maxmargin.structures.graph_inputs import (
+    Graphs,
+    encode_graphs,
+    with_constant_column,
+)
 from maxmargin.structures.network_ascent import ascend_linear
-from maxmargin.structures.network_layout import Kinds, Layout, survey
+from maxmargin.structures.network_layout import Kinds, Layout, survey, widened
 from maxmargin.structures.network_pieces import network_pieces
 
 ASCENT_NODES = 500  # of a graph whose nodes are compared with each other
@@ -70,6 +74,7 @@ class Network(Structure):
     kinds: Kinds | None = None
     layout: Layout | None = None
     worth: str = "exact"  # certificate on the training graphs
+    phi: Any = field(default=None, repr=False, compare=False)
     provides: tuple[str, ...] = ()
 
     @property
@@ -107,7 +112,7 @@ class Network(Structure):
             kinds=kinds,
             layout=layout,
             worth=graphs.certificate(self.inference),
-            provides=self._capabilities(graphs, layout.shared),
+            provides=(*self._capabilities(graphs, layout.shared), "mapped"),
         )
 
     @staticmethod
@@ -121,7 +126,50 @@ class Network(Structure):
 
     def encode(self, X: Sequence[Any]) -> Graphs:
         """Graphs, or tuples (nodes, edges, ...), as flat arrays."""
-        return encode_graphs(X, self._kinds, self._layout, self.bias, self.inference)
+        kinds, layout = self._kinds, self._layout
+        x = encode_graphs(X, kinds, layout, self.bias, self.inference)
+        if self.phi is None:
+            return x
+        return self.with_inputs(x, self.phi(_matrix(x, kinds, self.bias)))
+
+    def mapped(self, phi: Any) -> Self:
+        """The same labels over phi(x_v) in place of x_v, for nodes of one type."""
+        kinds, layout = self._kinds, self._layout
+        if len(kinds.types) != 1:
+            raise ValueError(
+                "a kernel with a map needs nodes of one type, not "
+                f"{', '.join(map(repr, kinds.types))}; use kernel_method='exact'"
+            )
+        return replace(self, phi=phi, layout=widened(layout, phi.width + self.bias))
+
+    def input_matrix(self, x: Graphs) -> Any:
+        """Nodes as rows, without their constant."""
+        return _matrix(x, self._kinds, self.bias)
+
+    def with_inputs(self, x: Graphs, matrix: Any) -> Graphs:
+        """The same graphs with other node vectors."""
+        if self.bias:
+            matrix = with_constant_column(matrix)
+        vectors = Vectors.of(matrix, hasattr(matrix, "nnz"))
+        return x._replace(ptr=vectors.ptr, idx=vectors.idx, val=vectors.val)
+
+    def split_weights(self, w: Floats) -> tuple[Floats, Floats]:
+        """Weights of the nodes' features (features, labels), and all others."""
+        width, k = int(self._layout.width[0]), int(self._layout.label_ptr[-1])
+        nodes, rest = w[: width * k], w[width * k :]
+        sparse = self.phi.sparse if self.phi is not None else self._kinds.sparse
+        inputs = nodes.reshape(width, k) if sparse else nodes.reshape(k, width).T
+        if not self.bias:
+            return inputs, rest
+        return inputs[:-1], np.concatenate((inputs[-1], rest))
+
+    def join_weights(self, inputs: Floats, rest: Floats) -> Floats:
+        """Undo `split_weights`."""
+        k = int(self._layout.label_ptr[-1])
+        if self.bias:
+            inputs, rest = np.vstack((inputs, rest[:k])), rest[k:]
+        sparse = self.phi.sparse if self.phi is not None else self._kinds.sparse
+        return np.append(inputs if sparse else inputs.T, rest)
 
     def encode_labels(self, x: Graphs, Y: Sequence[Any]) -> Ragged:
         """Codes of the labels of the nodes."""
@@ -393,3 +441,10 @@ class Network(Structure):
 
 def _cost_table(augment: Augment) -> Floats:
     return np.ascontiguousarray(augment.loss.table, dtype=np.float64)
+
+
+def _matrix(x: Graphs, kinds: Kinds, bias: bool) -> Any:
+    """Node vectors as they were given, as rows of a matrix."""
+    width = kinds.features[0]
+    vectors = Vectors(x.ptr, x.idx, x.val, width + bias)
+    return vectors.matrix()[:, :width]

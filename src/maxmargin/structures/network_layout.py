@@ -102,6 +102,14 @@ def survey(X: Sequence[Any], Y: Sequence[Any], bias: bool, pairwise: str):
     return kinds_, _lay_out(kinds_, seen, bias, pairwise)
 
 
+def widened(layout: Layout, width: int) -> Layout:
+    """The same layout for nodes, all of one type, with `width` features."""
+    shift = (width - int(layout.width[0])) * int(layout.label_ptr[-1])
+    return layout._replace(
+        width=np.array([width], dtype=np.int64), pair_at=layout.pair_at + shift
+    )
+
+
 def _keep_sparse(graphs: Sequence[Graph]) -> bool:
     if any(sp.issparse(g.nodes) for g in graphs):
         return True

@@ -1,0 +1,41 @@
+"""Checks of what classifiers are given, said by row and by label."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from maxmargin.arrays import Floats
+
+
+def check_finite(X: Any) -> None:
+    """Refuse NaN and infinity; says where."""
+    values = X.data if sp.issparse(X) else X
+    if np.isfinite(values).all():
+        return
+    if sp.issparse(X):
+        rows = sp.coo_array(X)
+        p = int(np.flatnonzero(~np.isfinite(rows.data))[0])
+        i, j, value = rows.coords[0][p], rows.coords[1][p], rows.data[p]
+    else:
+        i, j = np.argwhere(~np.isfinite(X))[0]
+        value = X[i, j]
+    name = "NaN" if np.isnan(value) else "infinity"
+    raise ValueError(f"Input X contains {name}: row {i}, column {j}")
+
+
+def cost_table(costs: Mapping[Any, float], classes: np.ndarray) -> Floats:
+    """Costs by pair of labels as a table in sorted order; 1 where absent."""
+    table = 1.0 - np.eye(len(classes))
+    place = {label: c for c, label in enumerate(classes.tolist())}
+    for pair, cost in costs.items():
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise ValueError(f"loss: {pair!r} is not a pair (true, said) of labels")
+        for label in pair:
+            if label not in place:
+                raise ValueError(f"loss: {label!r} in {pair!r} is not a class of y")
+        table[place[pair[0]], place[pair[1]]] = cost
+    return table

@@ -1,0 +1,196 @@
+"""Kernels for any estimator whose structure takes mapped inputs.
+
+`fit_kernel` turns a problem over the inputs as they are into a machine of scores
+
+    f_a(x) = sum_j beta_ja K(b_j, x)        for the labels a of the structure
+
+by one of the methods; the structure then works on these scores with weights one. What
+is not input (transitions, constants) keeps its linear weights.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from maxmargin.arrays import Floats, Ints, Ragged
+from maxmargin.estimators.base import StructuredEstimator, warn_unless_converged
+from maxmargin.kernels.functions import named_kernel
+from maxmargin.kernels.gram import MEMORY, check_semidefinite
+from maxmargin.kernels.maps import Expansion, exact, incomplete_cholesky, nystroem
+from maxmargin.problem import Problem
+from maxmargin.solvers.base import Result, State
+from maxmargin.solvers.choose import choose
+from maxmargin.solvers.kernel_cuts import TokenCuts
+from maxmargin.solvers.sampled_cuts import train_sampled
+from maxmargin.solvers.subspace import pursue
+from maxmargin.structures.base import Structure
+
+METHODS = ("exact", "sampled", "cpsp", "nystroem", "cholesky")
+BASES = ("free", "train")
+
+
+class Lifted(NamedTuple):
+    """A kernel machine."""
+
+    structure: Structure  # over scores
+    w: Floats
+    result: Result
+    expansion: Expansion
+    trace: list[dict[str, float]]
+
+
+class KernelMixin(StructuredEstimator):
+    """`kernel`, `kernel_method`, `n_basis`, `basis` and `memory` for an estimator."""
+
+    kernel: Any = None
+    kernel_method: str = "exact"
+    n_basis: int = 200
+    basis: str = "free"
+    memory: float = MEMORY
+
+    expansion_: Expansion
+
+    def _fit_encoded(
+        self, structure: Structure, x: Any, truth: Ragged, sample_weight: Any
+    ) -> Any:
+        if self.kernel is None:
+            return super()._fit_encoded(structure, x, truth, sample_weight)
+        if "_schedule" in self.__dict__:
+            raise ValueError("paths and streams are for estimators without a kernel")
+        problem = self._problem(structure, x, truth, sample_weight)
+        try:
+            lifted = self._lift(problem)
+        finally:
+            if self.engine is None:
+                problem.engine.close()
+        self.structure_, self.result_ = lifted.structure, lifted.result
+        self.coef_, self.expansion_ = lifted.w, lifted.expansion
+        self.basis_trace_ = lifted.trace
+        self._state = self._mark = None
+        warn_unless_converged(lifted.result)
+        return self
+
+    def explain(self, x: Any, n: int | None = None) -> Any:
+        """As for all estimators; a kernel has no weights of features to tell about."""
+        self._need_features("explain")
+        return super().explain(x, n)
+
+    def top_weights(self, n: int = 12) -> list[tuple[str, float]]:
+        """As for all estimators; a kernel has no weights of features to tell about."""
+        self._need_features("top_weights")
+        return super().top_weights(n)
+
+    def _need_features(self, what: str) -> None:
+        if self.kernel is not None:
+            raise ValueError(f"{what} is about weights of features: a kernel has none")
+
+    @property
+    def basis_(self) -> Any:
+        """Points of the kernel expansion, as rows."""
+        return self.expansion_.points
+
+    @property
+    def support_(self) -> Ints:
+        """Numbers of the training rows in the kernel expansion."""
+        rows = self.expansion_.rows
+        if rows is None:
+            raise AttributeError("the points are no training rows: see basis_")
+        return rows
+
+    def _kernel(self, X: Any) -> Any:
+        """The kernel asked for, scaled to the inputs X."""
+        return named_kernel(self.kernel, X)
+
+    def _lift(self, problem: Problem) -> Lifted:
+        """Train by the method asked for."""
+        if self.kernel_method not in METHODS:
+            names = ", ".join(map(repr, METHODS))
+            raise ValueError(
+                f"kernel_method={self.kernel_method!r} is not known: choose from {names}"
+            )
+        if self.basis not in BASES:
+            raise ValueError(f"basis={self.basis!r} is neither 'free' nor 'train'")
+        if self.n_basis < 1:
+            raise ValueError(f"n_basis={self.n_basis!r}: at least one point is needed")
+        cuts = TokenCuts(problem)
+        kernel = self._kernel(cuts.X)
+        check_semidefinite(kernel, cuts.X)
+        seed = self._seed()
+        if self.kernel_method == "sampled":
+            made = train_sampled(
+                cuts, kernel, self.n_basis, self.tol, max_iter=self.max_iter,
+                max_time=self.max_time, seed=seed, memory=self.memory,
+            )  # fmt: skip
+            return lifted(problem, made.expansion, made.rest, made.result, [])
+        if self.kernel_method == "cpsp":
+            free = self.basis == "free" and hasattr(kernel, "slope")
+            span = pursue(
+                cuts, kernel, self.n_basis, self._turn, self.tol, free=free, seed=seed,
+                memory=self.memory,
+            )  # fmt: skip
+            weights, rest = split(span.problem, span.result.w)
+            expansion = span.phi.expansion(weights)
+            result = replace(span.result, notes={**span.result.notes, **span.trace[-1]})
+            return lifted(problem, expansion, rest, result, span.trace)
+        return self._lift_map(problem, cuts, kernel, seed)
+
+    def _lift_map(
+        self, problem: Problem, cuts: TokenCuts, kernel: Any, seed: int
+    ) -> Lifted:
+        """Train over an explicit map."""
+        X = cuts.X
+        if self.kernel_method == "exact":
+            phi, values = exact(kernel, X, self.memory)
+        elif self.kernel_method == "cholesky":
+            phi, values = incomplete_cholesky(kernel, X, self.n_basis, self.memory)
+        else:
+            phi = nystroem(kernel, X, self.n_basis, seed)
+            values = phi(X)
+        over = cuts.over(phi, values)
+        result, state = self._turn(over, self.tol).solve(over, watch=self._watch())
+        weights, rest = split(over, result.w)
+        expansion = phi.expansion(weights)
+        if self.kernel_method == "exact":
+            expansion = dual_expansion(cuts, over, state, values, weights, expansion)
+        return lifted(problem, expansion, rest, result, [])
+
+    def _turn(self, problem: Problem, tol: float) -> Any:
+        return choose(
+            self.solver, problem, tol=tol, max_iter=self.max_iter,
+            max_time=self.max_time, seed=self._seed(),
+        )  # fmt: skip
+
+
+def split(problem: Problem, w: Floats) -> tuple[Floats, Floats]:
+    """Weights of the mapped inputs, and all others."""
+    structure: Any = problem.structure
+    weights, rest = structure.split_weights(w)
+    return weights, rest
+
+
+def lifted(
+    problem: Problem, expansion: Expansion, rest: Floats, result: Result, trace: Any
+) -> Lifted:
+    """The structure over the scores of an expansion."""
+    structure = problem.structure.mapped(expansion)  # type: ignore[attr-defined]
+    w = structure.join_weights(np.eye(expansion.width), rest)
+    return Lifted(structure, w, replace(result, w=w), expansion, trace)
+
+
+def dual_expansion(
+    cuts: TokenCuts, problem: Problem, state: State, values: Floats, weights: Floats,
+    dense: Expansion,
+) -> Expansion:  # fmt: skip
+    """The expansion over support rows, if the trainer's dual variables give w."""
+    R = cuts.mixture(problem, state)
+    if R is None:
+        return dense
+    scale = float(np.abs(weights).max(initial=0.0))
+    if not np.allclose(values.T @ R, weights, rtol=0.0, atol=1e-8 * scale):
+        return dense
+    rows = np.flatnonzero(np.any(R, axis=1))
+    kernel = dense.kernel
+    return Expansion(kernel, kernel.points(cuts.X, rows), R[rows], rows)

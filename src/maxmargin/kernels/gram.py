@@ -1,0 +1,137 @@
+"""Gram matrices under a bound on memory.
+
+A Gram matrix that does not fit is refused with the size it would have needed and what
+to use instead. `Columns` keeps the columns asked for most recently, so that trainers
+that need few columns at a time run in any memory.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from maxmargin.arrays import Floats, Ints
+from maxmargin.kernels.functions import Kernel
+
+MEMORY = 4e9  # bytes
+INDEFINITE = 1e-6  # share of the largest value below zero that is no rounding
+
+
+class NotSemidefiniteError(ValueError):
+    """A kernel that is no inner product of anything."""
+
+
+def refuse_large(n: int, width: int, memory: float, what: str, instead: str) -> None:
+    """Raise MemoryError if an array (n, width) of floats is beyond the memory.
+
+    Examples
+    --------
+    >>> refuse_large(10**6, 10**6, 4e9, "the Gram matrix", "use kernel_method='cpsp'")
+    Traceback (most recent call last):
+    MemoryError: the Gram matrix (1000000 x 1000000) needs 8000.0 GB, more than the \
+4.0 GB allowed: use kernel_method='cpsp'
+    """
+    size = 8.0 * n * width
+    if size > memory:
+        raise MemoryError(
+            f"{what} ({n} x {width}) needs {size / 1e9:.1f} GB, more than the "
+            f"{memory / 1e9:.1f} GB allowed: {instead}"
+        )
+
+
+def check_values(values: Floats, what: str) -> None:
+    """Refuse values that are not finite, or a diagonal below zero."""
+    if not np.isfinite(values).all():
+        raise ValueError(f"{what}: the kernel returned values that are not finite")
+
+
+def check_semidefinite(kernel: Kernel, X: Any, size: int = 100, seed: int = 0) -> None:
+    """Refuse a kernel whose Gram matrix on a few rows of X has negative eigenvalues."""
+    n = X.shape[0]
+    ids = np.sort(np.random.default_rng(seed).permutation(n)[:size])
+    gram = kernel(X[ids], kernel.points(X, ids))
+    check_values(gram, f"{len(ids)} rows")
+    scale = float(np.abs(gram).max(initial=0.0))
+    skew = float(np.abs(gram - gram.T).max(initial=0.0))
+    if skew > 1e-8 * scale:
+        raise NotSemidefiniteError(
+            f"the kernel is not symmetric: K(a, b) and K(b, a) differ by {skew:.3g}"
+        )
+    lowest = float(np.linalg.eigvalsh(gram)[0])
+    if lowest < -INDEFINITE * scale * len(ids):
+        raise NotSemidefiniteError(
+            "the kernel is not positive semi-definite: its Gram matrix on "
+            f"{len(ids)} rows has the eigenvalue {lowest:.3g}"
+        )
+
+
+class Columns:
+    """Columns of a Gram matrix, those asked for last kept up to a bound on memory.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : matrix (n, features)
+    memory : float
+        Bytes for columns at most; two columns are always kept.
+
+    Examples
+    --------
+    >>> from maxmargin.kernels.functions import Linear
+    >>> columns = Columns(Linear(), np.array([[1.0], [2.0]]), memory=32)
+    >>> columns.place(1), columns.store[columns.place(1)].tolist(), columns.made
+    (0, [2.0, 4.0], 1)
+    """
+
+    def __init__(self, kernel: Kernel, X: Any, memory: float = MEMORY) -> None:
+        self.kernel, self.X = kernel, X
+        n = X.shape[0]
+        self.room = int(np.clip(memory // (8 * n), 2, n))
+        refuse_large(
+            n, 2, memory, "two columns of the Gram matrix", "allow more memory"
+        )
+        self.store = np.empty((self.room, n))
+        self.diagonal = kernel.diagonal(X)
+        self.where = np.full(n, -1, np.int64)  # place of each column, or -1
+        self.owner = np.full(self.room, -1, np.int64)
+        self.used = np.zeros(self.room, np.int64)
+        self.clock = self.made = 0
+
+    @property
+    def nbytes(self) -> int:
+        """Memory held by columns."""
+        return int(self.store.nbytes)
+
+    def place(self, i: int, keep: int = -1) -> int:
+        """Row of `store` that holds column i; column `keep` is not thrown out."""
+        self.clock += 1
+        at = int(self.where[i])
+        if at < 0:
+            at = self.made if self.made < self.room else self._oldest(keep)
+            if self.owner[at] >= 0:
+                self.where[self.owner[at]] = -1
+            self.store[at] = self.kernel(
+                self.X, self.kernel.points(self.X, np.array([i]))
+            ).ravel()
+            self.owner[at], self.where[i] = i, at
+            self.made += 1
+        self.used[at] = self.clock
+        return at
+
+    def fill(self, ids: Ints) -> None:
+        """Columns `ids`, not yet there, all at once while there is room."""
+        ids = ids[self.where[ids] < 0][: max(self.room - self.made, 0)]
+        if len(ids) == 0:
+            return
+        at = np.arange(self.made, self.made + len(ids))
+        self.store[at] = self.kernel(self.X, self.kernel.points(self.X, ids)).T
+        self.owner[at], self.where[ids] = ids, at
+        self.used[at] = self.clock
+        self.made += len(ids)
+
+    def _oldest(self, keep: int) -> int:
+        at = self.where[keep] if keep >= 0 else -1
+        if at >= 0:
+            self.used[at] = self.clock
+        return int(np.argmin(self.used))

@@ -1,0 +1,195 @@
+"""Explicit maps: a kernel as the inner product of vectors of `width` numbers.
+
+With points b_1 .. b_m and G_ij = K(b_i, b_j) = L L',
+
+    phi(x) = L^-1 (K(x, b_1), .., K(x, b_m)),     <phi(x), phi(z)> = <P x, P z>
+
+for P the projection onto the span of the points in the space of the kernel. Any linear
+machine over phi is the kernel machine restricted to that span. Ways to have points:
+
+    exact      all training rows: phi reproduces the kernel on them
+    nystroem   rows drawn at random
+    cholesky   rows one by one, each the one worst approximated so far
+
+[1] Williams and Seeger 2001 (Nystrom). [2] Fine and Scheinberg 2001 (incomplete
+Cholesky). [3] Yu 2011, section 6.5.2 (projection by a Cholesky factor).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import lapack, solve_triangular
+
+from maxmargin.arrays import Floats, Ints
+from maxmargin.kernels.functions import Kernel, rows_for
+from maxmargin.kernels.gram import INDEFINITE, NotSemidefiniteError, refuse_large
+
+BLOCK = 4096  # rows mapped at once
+DEPENDENT = 1e-10  # share of the largest diagonal at which a point adds nothing
+
+
+@dataclass(frozen=True, eq=False)
+class KernelMap:
+    """phi(x) = L^-1 K(b, x) for the points b.
+
+    Examples
+    --------
+    >>> from maxmargin.kernels.functions import Polynomial
+    >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    >>> phi, values = exact(Polynomial(2), X)
+    >>> bool(np.allclose(values @ values.T, Polynomial(2)(X, X)))
+    True
+    """
+
+    kernel: Kernel
+    points: Any  # (m, features)
+    factor: Floats  # (m, m) lower triangular
+
+    @property
+    def width(self) -> int:
+        """Length of phi(x)."""
+        return len(self.factor)
+
+    @property
+    def sparse(self) -> bool:
+        """Mapped rows are dense."""
+        return False
+
+    def __call__(self, X: Any) -> Floats:
+        """Map each row."""
+        X, out = rows_for(X), np.empty((X.shape[0], self.width))
+        for s in range(0, X.shape[0], BLOCK):
+            values = self.kernel(X[s : s + BLOCK], self.points)
+            out[s : s + BLOCK] = solve_triangular(
+                self.factor, values.T, lower=True, check_finite=False, overwrite_b=True
+            ).T
+        return out
+
+    def expansion(self, weights: Floats) -> Expansion:
+        """The machine <weights_a, phi(x)> as a sum over points; weights (m, z)."""
+        beta = solve_triangular(self.factor, weights, lower=True, trans=1)
+        return Expansion(self.kernel, self.points, beta)
+
+
+@dataclass(frozen=True, eq=False)
+class Expansion:
+    """f_a(x) = sum_j beta_ja K(b_j, x): scores of z labels from points."""
+
+    kernel: Kernel
+    points: Any  # (m, features)
+    beta: Floats  # (m, z)
+    rows: Ints | None = None  # numbers of the points among the training rows
+
+    @property
+    def width(self) -> int:
+        """Number of labels."""
+        return int(self.beta.shape[1])
+
+    @property
+    def sparse(self) -> bool:
+        """Scores are dense."""
+        return False
+
+    def __call__(self, X: Any) -> Floats:
+        """Scores (rows, z)."""
+        X, out = rows_for(X), np.zeros((X.shape[0], self.width))
+        if len(self.beta):
+            for s in range(0, X.shape[0], BLOCK):
+                out[s : s + BLOCK] = self.kernel(X[s : s + BLOCK], self.points) @ (
+                    self.beta
+                )
+        return out
+
+
+def map_to(kernel: Kernel, X: Any, ids: Ints) -> tuple[KernelMap, Ints]:
+    """The map of rows `ids` of X, and those kept: the others depend on them."""
+    points = kernel.points(X, ids)
+    factor, kept = pivoted(kernel(X[ids], points))
+    return KernelMap(kernel, points[kept], factor), ids[kept]
+
+
+def map_points(kernel: Kernel, points: Floats) -> KernelMap:
+    """The map of any points; those that depend on others are left out."""
+    factor, kept = pivoted(kernel(points, points))
+    return KernelMap(kernel, points[kept], factor)
+
+
+def exact(kernel: Kernel, X: Any, memory: float = 4e9) -> tuple[KernelMap, Floats]:
+    """The map of all rows of X, and its values on them."""
+    n = X.shape[0]
+    refuse_large(
+        n, n, memory, "the Gram matrix",
+        "allow more memory, or use kernel_method='cpsp', 'sampled' or 'nystroem'",
+    )  # fmt: skip
+    ids = np.arange(n)
+    gram = kernel(X, kernel.points(X, ids))
+    factor, kept = pivoted(gram)
+    values = solve_triangular(
+        factor, gram[kept], lower=True, check_finite=False, overwrite_b=True
+    ).T
+    phi = KernelMap(kernel, kernel.points(X, ids[kept]), factor)
+    return phi, np.ascontiguousarray(values)
+
+
+def pivoted(gram: Floats) -> tuple[Floats, Ints]:
+    """L and rows kept, with gram[kept][:, kept] = L L'; the others depend on them."""
+    scale = float(gram.diagonal().max(initial=0.0))
+    if scale <= 0.0:
+        if np.abs(gram).max(initial=0.0) > 0.0:
+            raise NotSemidefiniteError("the kernel is not positive semi-definite")
+        raise ValueError("the kernel is zero on all rows: there is nothing to learn")
+    upper, pivots, rank, _ = lapack.dpstrf(gram, tol=DEPENDENT * scale)
+    kept = pivots[:rank].astype(np.int64) - 1
+    factor = np.ascontiguousarray(np.triu(upper[:rank, :rank]).T)
+    if rank < len(gram):
+        rest = pivots[rank:].astype(np.int64) - 1
+        left = gram.diagonal()[rest] - np.einsum(
+            "ij,ij->j", upper[:rank, rank:], upper[:rank, rank:]
+        )
+        if left.min() < -INDEFINITE * scale:
+            raise NotSemidefiniteError(
+                "the kernel is not positive semi-definite: after "
+                f"{rank} of {len(gram)} rows a square is left at {left.min():.3g}"
+            )
+    return factor, kept
+
+
+def nystroem(kernel: Kernel, X: Any, m: int, seed: int = 0) -> KernelMap:
+    """Points drawn from the rows of X at random."""
+    ids = np.random.default_rng(seed).permutation(X.shape[0])[:m]
+    return map_to(kernel, X, ids)[0]
+
+
+def incomplete_cholesky(
+    kernel: Kernel, X: Any, m: int, memory: float = 4e9
+) -> tuple[KernelMap, Floats]:
+    """Rows one by one, the worst approximated first; the map and its values on X."""
+    n = X.shape[0]
+    m = min(m, n)
+    refuse_large(n, m, memory, "the incomplete factor", "use fewer n_basis")
+    left = kernel.diagonal(X)
+    scale = float(left.max(initial=0.0))
+    values, ids = np.zeros((m, n)), []  # a row per point: its column of the factor
+    for j in range(m):
+        i = int(np.argmax(left))
+        if left[i] <= DEPENDENT * scale:
+            break
+        column = kernel(X, kernel.points(X, np.array([i]))).ravel()
+        column -= values[:j, i] @ values[:j]
+        column /= np.sqrt(left[i])
+        values[j] = column
+        left -= column**2
+        left[i] = 0.0
+        ids.append(i)
+        if left.min() < -INDEFINITE * scale:
+            raise NotSemidefiniteError(
+                "the kernel is not positive semi-definite: after "
+                f"{j + 1} rows a square is left at {left.min():.3g}"
+            )
+    chosen = np.array(ids, dtype=np.int64)
+    factor = np.tril(values[: len(ids), chosen].T)
+    phi = KernelMap(kernel, kernel.points(X, chosen), np.ascontiguousarray(factor))
+    return phi, np.ascontiguousarray(values[: len(ids)].T)

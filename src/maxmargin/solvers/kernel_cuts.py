@@ -1,0 +1,118 @@
+"""Cuts in the coordinates of kernels: pairs (input row, label), and weights as they are.
+
+For psi(x, y) = sum_t phi(x_t) (x) e(y_t) + rest, a plane a = sum_ia R_ia phi(x_i) (x) e_a
++ rest is a matrix R over the training rows and labels. A structure is asked through
+vectors of its own making: over scores of its labels (weights one) it answers for any
+expansion; over unit vectors its features ARE the coordinates R.
+
+[1] Yu 2011, section 6.6, equation (6.11). [2] Tsochantaridis et al. 2005, eq. (14).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from maxmargin.arrays import Floats, Ragged
+from maxmargin.kernels.functions import rows_for
+from maxmargin.problem import Problem
+from maxmargin.solvers.base import State
+from maxmargin.solvers.block_dual import BlockState
+from maxmargin.solvers.enumerated import AlphaState
+
+ASKED = 4096  # examples asked about at once
+
+
+class Flat(NamedTuple):
+    """Stands for a map where only the width of its vectors matters."""
+
+    width: int
+    sparse: bool
+
+
+class TokenCut(NamedTuple):
+    """A plane below the risk: R over (rows, labels), further weights, height."""
+
+    R: Floats  # (rows, z)
+    rest: Floats
+    b: float
+    slack: Floats  # (n,)
+
+
+class TokenCuts:
+    """Cuts of a problem whose structure takes mapped inputs.
+
+    Parameters
+    ----------
+    problem : Problem
+        Over the inputs as they are; its structure provides `mapped`.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        problem.require("mapped", "a kernel")
+        structure: Any = problem.structure
+        self.problem = problem
+        self.X = rows_for(structure.input_matrix(problem.x))
+        rows = self.X.shape[0]
+        weights, rest = structure.split_weights(np.zeros(problem.dim))
+        self.z, self.others = weights.shape[1], len(rest)
+        self._units = structure.mapped(Flat(rows, True))
+        ones = sp.csr_array(
+            (np.ones(rows), np.arange(rows), np.arange(rows + 1)), (rows, rows)
+        )
+        self._unit_x = structure.with_inputs(problem.x, ones)
+        self._scores = structure.mapped(Flat(self.z, False))
+
+    def over(self, phi: Any, values: Floats) -> Problem:
+        """The same problem over mapped inputs, whose values are at hand."""
+        structure: Any = self.problem.structure
+        x = structure.with_inputs(self.problem.x, values)
+        return replace(self.problem, structure=structure.mapped(phi), x=x)
+
+    def at(self, scores: Floats, rest: Floats) -> TokenCut:
+        """The cut that touches the risk where labels score so."""
+        structure: Any = self._scores
+        x = structure.with_inputs(self.problem.x, scores)
+        problem = replace(self.problem, structure=structure, x=x)
+        w = structure.join_weights(np.eye(self.z), rest)
+        return self._sum(problem, w)
+
+    def of(self, problem: Problem, w: Floats) -> TokenCut:
+        """The cut at the weights w of a problem made by `over`."""
+        return self._sum(problem, w)
+
+    def mixture(self, problem: Problem, state: State) -> Floats | None:
+        """R of sum alpha * a for a trainer's state; None if it does not tell."""
+        if isinstance(state, AlphaState):
+            t, alpha = state.tables, state.alpha
+            weight = alpha * t.c[t.truth]
+            return weight.sum(axis=1)[:, None] * t.lambdas[t.truth] - weight @ t.lambdas
+        if isinstance(state, BlockState) and problem.parts() is not None:
+            flat = state.blocks.coordinates()
+            return flat[: self.X.shape[0] * self.z].reshape(-1, self.z)
+        return None
+
+    def _sum(self, problem: Problem, w: Floats) -> TokenCut:
+        cuts = problem.cuts(w, chunk=ASKED)
+        form, C = problem.formulation, problem.C
+        if form.penalty == "squared":
+            factor = C * cuts.slack
+            b = float(factor @ (cuts.b - 0.5 * cuts.slack))
+        else:
+            factor = np.where(cuts.slack > 0.0, C, 0.0)
+            b = float(factor @ cuts.b)
+        flat = self._flat(self.problem.truth, cuts.labels, factor, form, cuts.b)
+        R, rest = self._units.split_weights(flat)
+        return TokenCut(R, np.array(rest), b, cuts.slack)
+
+    def _flat(
+        self, truth: Ragged, labels: Ragged, factor: Floats, form: Any, b: Floats
+    ) -> Floats:
+        ids = np.flatnonzero(factor)
+        factor = (factor * b if form.scales else factor)[ids]
+        features, dim = self._units.features, self._units.dim
+        own = features(self._unit_x, ids, truth.take(ids)).total(dim, factor)
+        return own - features(self._unit_x, ids, labels.take(ids)).total(dim, factor)
