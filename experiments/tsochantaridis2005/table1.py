@@ -12,7 +12,8 @@ Tree and rescaling were settled after a look at figures on the newsgroups' test 
 the margin of "tax tree" there flatters it; "exchanged" draws the training documents from
 that part and tests on the other, which was not looked at before. Tried first: the
 uneven tree of dotted names (on the newsgroups), margin rescaling, C = 1.
-There "tax tree" came last on the newsgroups (2 per class: tree loss 1.863 against 1.701 of "flt 0/1"; 16: 1.079 against 0.862).
+There "tax tree" came last on the newsgroups (2 per class: tree loss 1.863 against 1.701
+of "flt 0/1"; 16: 1.079 against 0.862).
 """
 
 from __future__ import annotations
