@@ -44,7 +44,7 @@ def run(data: Path, quick: bool = False, seed: int = 0) -> dict:
         X, y = checkerboard(n, seed)
         models = {
             "sampled r = 400": KernelSVM(
-                C, gamma=GAMMA, kernel_method="sampled", n_basis=400, tol=1e-2,
+                C, gamma=GAMMA, kernel_method="sampled", n_basis=400, tol=5e-3,
                 random_state=seed, memory=6e9,
             ),
             "cholesky 250": KernelSVM(
