@@ -26,8 +26,7 @@ def test_verbose_writes_lines_on_standard_error(data, capsys):
     assert "gap" in said.err.splitlines()[-1]
 
 
-@pytest.fixture
-def screen(monkeypatch):
+def terminal(monkeypatch):
     """A terminal, without rich."""
     screen = io.StringIO()
     screen.isatty = lambda: True
@@ -36,19 +35,22 @@ def screen(monkeypatch):
     return screen
 
 
-def test_a_terminal_gets_one_line_that_is_rewritten(data, screen):
+def test_a_terminal_gets_one_line_that_is_rewritten(data, monkeypatch):
+    screen = terminal(monkeypatch)
     model = MulticlassSVM(verbose=1).fit(*data)
     assert screen.getvalue().count("\n") == 1
     assert screen.getvalue().count("\r") == len(model.result_.history)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_the_line_ends_also_without_convergence(data, screen):
+def test_the_line_ends_also_without_convergence(data, monkeypatch):
+    screen = terminal(monkeypatch)
     MulticlassSVM(verbose=1, tol=1e-12, max_iter=2).fit(*data)
     assert screen.getvalue().endswith("\n")
 
 
-def test_the_bar_fills_with_the_gap_on_a_log_scale(screen):
+def test_the_bar_fills_with_the_gap_on_a_log_scale(monkeypatch):
+    screen = terminal(monkeypatch)
     show = progress(1e-4)
     row = {"iteration": 1, "seconds": 0.1, "primal": 2.0, "dual": 1.98, "planes": 3}
     show(row | {"gap": 1e-2})
@@ -64,7 +66,7 @@ def test_rich_draws_the_bar_where_it_is_installed(data, monkeypatch):
     monkeypatch.setattr(sys, "stderr", screen)
     MulticlassSVM(verbose=1).fit(*data)
     assert "primal" in screen.getvalue()
-    assert screen.getvalue().endswith("\n")
+    assert screen.getvalue().removesuffix("\x1b[?25h").endswith("\n")
 
 
 def test_the_history_is_a_data_frame(data):
