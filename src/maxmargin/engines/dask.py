@@ -317,12 +317,14 @@ class DaskEngine(Engine):
             if content[0] is home:  # cannot be cut: all of it, to everyone
                 content, part = home, None
         if not _good(futures.get(part)):
-            data = pack(content)
+            near: Any = [owner] if part else None  # better there, but not only
+            if self._hung:  # nobody who is silent may steal it
+                near = list(self._alive())
+            loose, data = bool(near) and not self._hung, pack(content)
             with LARGE_GRAPHS:
                 futures[part] = self.client.submit(
-                    opened, data, pure=False, workers=[owner] if part else None,
-                    allow_other_workers=bool(part),
-                )  # fmt: skip
+                    opened, data, pure=False, workers=near, allow_other_workers=loose
+                )
         return futures[part]
 
     def _check_versions(self) -> None:

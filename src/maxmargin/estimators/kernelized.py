@@ -65,8 +65,7 @@ class KernelMixin(StructuredEstimator):
         try:
             lifted = self._lift(problem)
         finally:
-            if self.engine is None:
-                problem.engine.close()
+            self._release(problem.engine)
         self.structure_, self.result_ = lifted.structure, lifted.result
         self.coef_, self.expansion_ = lifted.w, lifted.expansion
         self.basis_trace_ = lifted.trace
