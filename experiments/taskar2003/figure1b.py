@@ -16,6 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from experiments.taskar2003.command import command
 from maxmargin import NetworkSVM
 from maxmargin.baselines.crf import CRF
+from maxmargin.structures.chain import Chain
 
 TITLE = "Figure 1(b): per-letter test error, 10 folds of about 600 training words"
 # The figure is a bar chart; these are what the text says of it: M3N linear is 16 %
@@ -24,20 +25,30 @@ TITLE = "Figure 1(b): per-letter test error, 10 folds of about 600 training word
 PUBLISHED = {"M3N linear": 0.20, "M3N cubic": 0.13}
 GAINS = {
     ("M3N linear", "CRF"): 0.16,
+    ("M3N linear", "CRF, sigma 0.2"): 0.16,
     ("M3N cubic", "CRF"): 0.45,
+    ("M3N cubic", "CRF, sigma 0.2"): 0.45,
     ("M3N cubic", "SVM cubic"): 0.33,
 }
-# Penalties were chosen by training on fold 0 and testing on 300 words of fold 1.
+# Penalties were chosen by training on fold 0 and testing on 300 words of fold 1. The
+# second CRF has a prior of standard deviation 0.2, inside the paper's 0.1 to 1.
 METHODS = {
     "logistic regression": ("logistic", None, 0.05),
     "SVM linear": ("nodes", None, 0.1),
     "SVM quadratic": ("nodes", "quadratic", 1.0),
     "SVM cubic": ("nodes", "cubic", 0.5),
     "CRF": ("crf", None, 1.0),
+    "CRF, sigma 0.2": ("crf", None, 12.5),
     "M3N linear": ("chain", None, 0.16),
     "M3N quadratic": ("chain", "quadratic", 1.0),
     "M3N cubic": ("chain", "cubic", 0.5),
 }
+
+NOTES = [
+    "The paper's figure is a bar chart: only what the text says of it is quoted.",
+    "With its prior tuned, the CRF is level with the linear network; the paper's 16 % "
+    "appear at the narrower priors of its range.",
+]
 
 
 def load(data: Path) -> tuple[list, list, np.ndarray]:
@@ -72,11 +83,12 @@ def errors(method: str, train: tuple, test: tuple, C: float | None = None):
         wrong = model.predict(np.concatenate(Xt)) != np.concatenate(yt)
         return float(wrong.mean()), seconds, gap
     if how == "crf":
-        model = CRF(c2=penalty).fit(X, [row.tolist() for row in y])
+        same = Chain(start_end=False)  # the features of the networks
+        model = CRF(c2=penalty, structure=same).fit(X, [row.tolist() for row in y])
         seconds = time.process_time() - start
         found = np.concatenate([np.asarray(row) for row in model.predict(Xt)])
         return float((found != np.concatenate(yt)).mean()), seconds, gap
-    model = NetworkSVM(penalty, kernel=kernel, tol=5e-3, max_iter=100)
+    model = NetworkSVM(penalty, kernel=kernel, solver="smo", tol=5e-3)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model.fit(graphs(X, how == "chain"), y)
@@ -90,7 +102,8 @@ def run(data: Path, quick: bool = False, seed: int = 0, parts=None) -> dict:
     found: dict[str, list] = {method: [] for method in METHODS}
     for k in folds:
         own, rest = np.flatnonzero(fold == k), np.flatnonzero(fold != k)
-        rest = rest[::5] if quick else rest
+        if quick:
+            own, rest = own[::3], rest[::20]
         train = [words[i] for i in own], [letters[i] for i in own]
         test = [words[i] for i in rest], [letters[i] for i in rest]
         for method in METHODS:
@@ -111,11 +124,30 @@ def run(data: Path, quick: bool = False, seed: int = 0, parts=None) -> dict:
         f"{a} makes {1 - mean[a] / mean[b]:.0%} fewer errors than {b} (paper: {g:.0%})"
         for (a, b), g in GAINS.items()
     ]
-    notes.append(f"folds {list(folds)}, CPU seconds, one thread")
+    notes += NOTES + [f"folds {list(folds)}, CPU seconds, one thread"]
     return {
-        "rows": rows,
-        "notes": notes,
-        "errors": {m: float(e) for m, e in mean.items()},
+        "rows": rows, "notes": notes, "errors": {m: float(e) for m, e in mean.items()},
+    }  # fmt: skip
+
+
+def claims(result: dict) -> dict[str, bool]:
+    """What section 7 says of the figure."""
+    e = result["errors"]
+    return {
+        "M3N cubic is the best of all": e["M3N cubic"] == min(e.values()),
+        "kernels help: cubic < linear, with and without links": (
+            e["M3N cubic"] < e["M3N linear"] and e["SVM cubic"] < e["SVM linear"]
+        ),
+        "links help with every kernel": all(
+            e[f"M3N {k}"] < e[f"SVM {k}"] for k in ("linear", "quadratic", "cubic")
+        ),
+        "M3N linear is within 10 % of the cubic multiclass SVM": (
+            e["M3N linear"] < 1.1 * e["SVM cubic"]
+        ),
+        "M3N cubic makes at least 30 % fewer errors than the CRF": (
+            e["M3N cubic"] < 0.7 * e["CRF"]
+        ),
+        "margins beat likelihood: M3N linear < CRF": e["M3N linear"] < e["CRF"],
     }
 
 

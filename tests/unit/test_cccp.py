@@ -177,6 +177,32 @@ def test_estimator_with_one_more_method():
     assert model.score(X, Y) == pytest.approx(right - 1.0)
 
 
+def test_warm_start_goes_on_from_weights_truth_and_dual():
+    X, Y = bags(9, n=60)
+    model = StructuralSVM(Bags(), C=0.3, restarts=3, warm_start=True).fit(X, Y)
+    first = model.result_
+    again = model.fit(X, Y).result_
+    assert again.oracle_calls < first.oracle_calls / 4
+    assert again.primal <= first.primal
+    assert len(again.outer) <= 2
+    model.set_params(C=0.6).fit(X, Y)
+    assert model.result_.primal <= objective(first.w, X, Y, 0.6) * (1 + 1e-9)
+    value = objective(model.coef_, X, Y, 0.6)
+    assert model.result_.primal == pytest.approx(value, rel=1e-8)
+    assert model.result_.dual <= value * (1 + 1e-9)
+    other = bags(10, n=60)
+    cold = StructuralSVM(Bags(), C=0.6, restarts=3).fit(*other)
+    assert np.array_equal(model.fit(*other).coef_, cold.coef_)
+
+
+def test_path_over_c_with_hidden_parts():
+    X, Y = bags(11)
+    path = StructuralSVM(Bags()).fit_path(X, Y, [0.1, 1.0])
+    for C, result in zip([0.1, 1.0], path, strict=True):
+        value = objective(result.w, X, Y, C)
+        assert result.primal == pytest.approx(value, rel=1e-8)
+
+
 def test_time_limit_keeps_the_best_weights():
     X, Y = bags(7)
     with warnings.catch_warnings():

@@ -119,3 +119,15 @@ def test_meme_from_a_file(tmp_path):
     path = tmp_path / "m.meme"
     path.write_text(meme_text([("a", np.full((3, 4), 0.25), 1)]))
     assert read_meme(path)[0].probabilities.shape == (3, 4)
+
+
+def test_balanced_start_finds_a_rare_motif():
+    rng = np.random.default_rng(5)
+    X = ["".join(rng.choice(list("ACGT"), 60)) for _ in range(160)]
+    y = [int(i < 12) for i in range(160)]
+    X[:12] = [x[:20] + "TTGACATA" + x[28:] for x in X[:12]]
+    options = {"length": 8, "order": 0, "C": 0.1, "sweeps": 0, "restarts": 3}
+    plain = MotifSVM(**options).fit(X, y)
+    even = MotifSVM(**options, balanced_start=True).fit(X, y)
+    assert even.consensus() == "TTGACATA"
+    assert even.result_.primal <= plain.result_.primal * (1 + 1e-3)

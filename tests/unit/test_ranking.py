@@ -2,17 +2,27 @@
 
 import numpy as np
 import pytest
+from cases import orders as full_case
 from cases import ranking as case
 
 from maxmargin.arrays import Ragged
+from maxmargin.metrics import ranking as measures
 from maxmargin.structures.base import Augment
+from maxmargin.structures.orders import AveragePrecision, RocArea
 from maxmargin.structures.ranking import NDCGAtK, PrecisionAtK, Ranking
 
+KINDS = (
+    (case.tiny, PrecisionAtK()),
+    (case.tiny_ndcg, NDCGAtK()),
+    (full_case.tiny, AveragePrecision()),
+    (full_case.tiny, RocArea()),
+)
 
-@pytest.mark.parametrize("seed", range(8))
+
+@pytest.mark.parametrize("seed", range(12))
 def test_three_argmaxes(seed):
     rng = np.random.default_rng(seed)
-    make, loss = ((case.tiny, PrecisionAtK()), (case.tiny_ndcg, NDCGAtK()))[seed % 2]
+    make, loss = KINDS[seed % 4]
     structure, X, Y = make(rng)
     structure = structure.bind(X, Y)
     x = structure.encode(X)
@@ -38,6 +48,23 @@ def test_three_argmaxes(seed):
         there = structure.features(x, np.array([i]), full.take([q])).dot(w)[0]
         assert there == pytest.approx(max(ok))
         assert loss.value(truth.take([i]), full.take([q]))[0] == pytest.approx(0.0)
+
+
+def test_losses_of_full_orders_are_the_measures():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        n = int(rng.integers(2, 9))
+        structure, X, _ = full_case.tiny(rng)
+        X, y = [rng.normal(size=(n, 2))], rng.integers(2, size=n)
+        y[0], y[1] = 0, 1
+        structure = structure.bind(X, [y])
+        x = structure.encode(X)
+        truth = structure.encode_labels(x, [y])
+        scores = rng.normal(size=n)
+        row = Ragged.pack([np.argsort(-scores)])
+        ap, area = measures.average_precision(y, scores), measures.roc_area(y, scores)
+        assert AveragePrecision().value(truth, row)[0] == pytest.approx(1.0 - ap)
+        assert RocArea().value(truth, row)[0] == pytest.approx(1.0 - area)
 
 
 def consistent(grades, row):

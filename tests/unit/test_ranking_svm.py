@@ -22,7 +22,7 @@ def queries(seed, n=25, noise=0.8):
     return X, y
 
 
-@pytest.mark.parametrize("loss", ["precision", "ndcg", "ndcg-letor"])
+@pytest.mark.parametrize("loss", ["precision", "ndcg", "ndcg-letor", "map", "roc"])
 def test_ranking_is_learnt_and_the_objective_falls(loss):
     X, y = queries(0)
     model = RankingSVM(5, loss=loss).fit(X, y)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,7 +48,7 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
     loss : {"zero-one"} or MotifLoss
         Costs of a miss and of a false alarm.
     rescaling, penalty, solver, tol, max_iter, max_time, n_jobs, engine, callbacks, \
-verbose
+checkpoint, verbose
         As in `StructuralSVM`.
     restarts : int, default=5
         Starts from different places; the lowest objective is kept.
@@ -57,6 +58,10 @@ verbose
         Sweeps of Gibbs sampling that draw the places to start from, against the
         background of the sequences without motif; 0 draws them uniformly, as in the
         thesis, which ends in worse minima where bases are unevenly used.
+    balanced_start : bool, default=False
+        Let each start first train with both labels weighing the same, and go on from
+        those weights with the weights asked for. Rare motifs are then not given up
+        ("no motif anywhere") before they are found.
     positive : label, optional
         Which of the two labels means that the motif is there; by default "+" if it
         is one of them, else the greater.
@@ -103,6 +108,7 @@ verbose
         init: Any = None,
         positive: Any = None,
         sweeps: int = 50,
+        balanced_start: bool = False,
         tol: float = 1e-3,
         max_iter: int | None = None,
         max_time: float | None = None,
@@ -111,6 +117,7 @@ verbose
         random_state: Any = None,
         warm_start: bool = False,
         callbacks: Any = None,
+        checkpoint: Any = None,
         verbose: int = 0,
     ) -> None:
         self.length = length
@@ -125,6 +132,7 @@ verbose
         self.init = init
         self.positive = positive
         self.sweeps = sweeps
+        self.balanced_start = balanced_start
         self.tol = tol
         self.max_iter = max_iter
         self.max_time = max_time
@@ -133,6 +141,7 @@ verbose
         self.random_state = random_state
         self.warm_start = warm_start
         self.callbacks = callbacks
+        self.checkpoint = checkpoint
         self.verbose = verbose
 
     def _structure(self, X: Any, y: Any) -> Structure:
@@ -177,6 +186,18 @@ verbose
         self._fit_encoded(structure, x, truth, sample_weight)
         self.motif_ = self._motif(structure, x)
         return self
+
+    def _solver(self, problem: Any) -> Any:
+        """The trainer, with initial weights from balanced labels if asked for."""
+        solver = super()._solver(problem)
+        if not self.balanced_start or self.init is not None:
+            return solver
+        label = problem.truth.data.reshape(-1, 3)[:, 0]
+        mass = np.bincount(label, problem.C, 2)
+        even = problem.C.sum() / (2.0 * np.maximum(mass, 1e-300))
+        first = replace(solver, inner=replace(solver.inner, tol=max(self.tol, 0.01)))
+        found, _ = first.solve(problem.with_C(problem.C * even[label]))
+        return replace(solver, w=found.w, restarts=1)
 
     def _outputs(self, decoded: Any) -> Any:
         return self.classes_[np.asarray(decoded)].tolist()

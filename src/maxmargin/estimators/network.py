@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ from maxmargin.structures.base import Augment, Structure
 from maxmargin.structures.graphs import Graph
 from maxmargin.structures.kernel_network import KernelNetwork
 from maxmargin.structures.network import Network
+from maxmargin.structures.partial import PartialLoss
+from maxmargin.structures.partial_network import PartialNetwork, has_hidden
 
 
 class NetworkSVM(KernelMixin):
@@ -62,7 +65,7 @@ default="exact"
     solver : str or Solver, default="auto"
         "block-dual", "one-slack", ..., "smo" (the factored dual of Taskar et al. 2003).
     tol, max_iter, max_time, n_jobs, engine, random_state, warm_start, callbacks, \
-    verbose
+checkpoint, verbose
         As for `StructuralSVM`.
 
     Attributes
@@ -114,6 +117,7 @@ default="exact"
         random_state: Any = None,
         warm_start: bool = False,
         callbacks: Any = None,
+        checkpoint: Any = None,
         verbose: int = 0,
     ) -> None:
         self.C = C
@@ -135,10 +139,15 @@ default="exact"
         self.random_state = random_state
         self.warm_start = warm_start
         self.callbacks = callbacks
+        self.checkpoint = checkpoint
         self.verbose = verbose
 
     def _structure(self, X: Any, y: Any) -> Structure:
         options = (self.inference, self.pairwise, self.bias)
+        if has_hidden(y):
+            if self.kernel is not None:
+                raise ValueError("labels that are None cannot be trained with a kernel")
+            return PartialNetwork(*options)
         if self.kernel is None or self.kernel_method != "exact":
             return Network(*options)
         kernel = named_kernel(self.kernel, _stack_nodes(X))
@@ -151,6 +160,8 @@ default="exact"
         ----------
         X : sequence of Graph, or of tuples (nodes, edges, ...)
         y : sequence of label sequences, one label per node
+            None marks a label that is not known: it is completed in turns with
+            training (CCCP), from weights learnt on the known nodes.
         sample_weight : array (n,), optional
             Factor on C for each graph.
 
@@ -158,6 +169,8 @@ default="exact"
         -------
         self
         """
+        if self.kernel is None and y is not None and has_hidden(y):
+            return self._fit_hidden(X, y, sample_weight)
         if self.kernel is None or self.kernel_method != "exact":
             return super().fit(X, y, sample_weight)
         if self.solver not in ("auto", "smo") and isinstance(self.solver, str):
@@ -172,6 +185,28 @@ default="exact"
         return StructuredEstimator._fit_encoded(
             self, structure, x, truth, sample_weight
         )
+
+    def _fit_hidden(self, X: Any, y: Any, sample_weight: Any) -> Any:
+        """Train on the known nodes, then on all with the rest completed."""
+        check_same_length(X, y)
+        structure: Any = self._structure(X, y).bind(X, y)
+        x = structure.encode(X)
+        truth = structure.encode_labels(x, y)
+        network, known, labels, owner = structure.known(X, y)
+        weight = None if sample_weight is None else np.asarray(sample_weight)[owner]
+        problem = self._problem(network, known, labels, weight)
+        rough = replace(self._solver(problem), tol=max(self.tol, 0.01))
+        self.init = rough.solve(problem)[0].w
+        try:
+            self._fit_encoded(structure, x, truth, sample_weight)
+        finally:
+            del self.init
+        self.structure_ = structure.observed()
+        return self
+
+    def _loss(self, structure: Structure) -> Any:
+        loss = super()._loss(structure)
+        return PartialLoss(loss) if "complete" in structure.provides else loss
 
     def _known_losses(self, structure: Structure) -> dict[str, Any]:
         return {

@@ -20,24 +20,35 @@ from maxmargin.estimators.base import (
     seed_of,
 )
 from maxmargin.losses import named_loss
-from maxmargin.metrics.ranking import mean_over_queries, ndcg_at_k, precision_at_k
+from maxmargin.metrics.ranking import (
+    average_precision,
+    mean_over_queries,
+    ndcg_at_k,
+    precision_at_k,
+    roc_area,
+)
 from maxmargin.structures.base import Structure
+from maxmargin.structures.orders import AveragePrecision, Orders, RocArea
 from maxmargin.structures.ranking import NDCGAtK, PrecisionAtK, Ranking
 
 
 class RankingSVM(StructuredEstimator):
-    r"""Ranking for precision@k or NDCG@k, with the total order hidden.
+    r"""Ranking for precision@k, NDCG@k, MAP or ROC area, with the order hidden.
 
     .. math:: \min_w \tfrac12 \|w\|^2 + C \sum_q \big( \max_h [\Delta(y_q, h) +
               \langle w, \psi(x_q, h) \rangle] - \max_{h \sim y_q} \langle w,
               \psi(x_q, h) \rangle \big), \quad \psi(x, h) = \sum_{j \le k} D_j x_{h_j}
 
+    For "map" and "roc" every place counts: :math:`\psi` is the mean of
+    :math:`x_a - x_b` over all pairs with a before b.
+
     Parameters
     ----------
     k : int, default=10
-        Places that count.
-    loss : {"precision", "ndcg", "ndcg-letor"}, default="precision"
-        What is optimised; "ndcg-letor" has LETOR's discount.
+        Places that count; "map" and "roc" do not look at it.
+    loss : {"precision", "ndcg", "ndcg-letor", "map", "roc"}, default="precision"
+        What is optimised; "ndcg-letor" has LETOR's discount, "map" is the mean average
+        precision, "roc" the area under the ROC curve.
     C : float, default=1.0
         Penalty of the slack of a query.
     init : {"classification"} or array, default="classification"
@@ -48,7 +59,8 @@ class RankingSVM(StructuredEstimator):
     restarts : int, default=1
         Further starts are from disturbed initial weights.
     rescaling, penalty, solver, tol, max_iter, max_time, n_jobs, engine, random_state, \
-warm_start, callbacks, verbose
+warm_start, callbacks, \
+checkpoint, verbose
         As in `StructuralSVM`.
 
     Attributes
@@ -96,6 +108,7 @@ warm_start, callbacks, verbose
         random_state: Any = None,
         warm_start: bool = False,
         callbacks: Any = None,
+        checkpoint: Any = None,
         verbose: int = 0,
     ) -> None:
         self.k = k
@@ -115,16 +128,22 @@ warm_start, callbacks, verbose
         self.random_state = random_state
         self.warm_start = warm_start
         self.callbacks = callbacks
+        self.checkpoint = checkpoint
         self.verbose = verbose
 
     def _structure(self, X: Any, y: Any) -> Structure:
         loss = named_loss(self.loss, self._known_losses(Ranking()))
+        if loss.form == "order":
+            return Orders()
         discount = loss.bind(self.k).discount()
         return Ranking(self.k, discount, binary=isinstance(loss, PrecisionAtK))
 
     def _known_losses(self, structure: Structure) -> dict[str, Any]:
         letor = NDCGAtK(letor=True)
-        return {"precision": PrecisionAtK(), "ndcg": NDCGAtK(), "ndcg-letor": letor}
+        return {
+            "precision": PrecisionAtK(), "ndcg": NDCGAtK(), "ndcg-letor": letor,
+            "map": AveragePrecision(), "roc": RocArea(),
+        }  # fmt: skip
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RankingSVM:
         """Learn from queries.
@@ -194,9 +213,13 @@ warm_start, callbacks, verbose
         return object_array([np.argsort(-s, kind="stable").tolist() for s in scores])
 
     def score(self, X: Any, y: Any) -> float:
-        """Mean precision@k, or NDCG@k, over queries."""
+        """Mean over queries of what was optimised: precision@k, NDCG@k, ..."""
         scores = self.decision_function(X)
         loss = named_loss(self.loss, self._known_losses(Ranking()))
+        if isinstance(loss, AveragePrecision):
+            return mean_over_queries(average_precision, y, scores)
+        if isinstance(loss, RocArea):
+            return mean_over_queries(roc_area, y, scores)
         if isinstance(loss, PrecisionAtK):
             return mean_over_queries(precision_at_k, y, scores, self.k)
         return mean_over_queries(ndcg_at_k, y, scores, self.k, letor=loss.letor)

@@ -10,7 +10,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike
+from scipy.sparse.csgraph import connected_components
 
 from maxmargin.arrays import Floats, Ints
 
@@ -63,6 +65,7 @@ def draw_grid(
         image, cmap=_colours(len(classes)), vmin=-0.5, vmax=max(len(classes), 2) - 0.5
     )
     ax.set(xticks=[], yticks=[], title=title)
+    _legend(ax, classes)
     return ax
 
 
@@ -112,7 +115,22 @@ def draw_graph(
         ax.scatter(*at[wrong].T, s=60, facecolors="none", edgecolors="k", zorder=3)
     ax.set(xticks=[], yticks=[], title=title)
     ax.autoscale_view()
+    _legend(ax, classes)
     return ax
+
+
+def _legend(ax: Any, classes: Sequence[Any]) -> None:
+    """What the colours mean, beside the picture."""
+    from matplotlib.patches import Patch
+
+    norm = max(len(classes), 2)
+    colours = _colours(len(classes))
+    patches = [
+        Patch(color=colours((c + 0.5) / norm), label=str(name))
+        for c, name in enumerate(classes)
+    ]
+    ax.legend(handles=patches, loc="center left", bbox_to_anchor=(1.0, 0.5),
+              frameon=False, fontsize="small", handlelength=1.0)  # fmt: skip
 
 
 def edge_confusion(
@@ -184,14 +202,47 @@ def draw_margin_curve(gammas: ArrayLike, losses: ArrayLike, ax: Any = None) -> A
 
 
 def _place(edges: Ints, n: int) -> Floats:
-    """Positions of nodes by springs, or on a circle without networkx."""
+    """Positions of nodes: every component by springs, or on a circle without networkx.
+
+    The largest component takes the middle; the others stand in rows below, each with
+    room in proportion to the root of its size.
+    """
+    links = sp.csr_array(
+        (np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(n, n)
+    )
+    count, part = connected_components(links, directed=False)
+    sizes = np.bincount(part, minlength=count)
+    at = np.zeros((n, 2))
+    x, y, tall = -1.0, -1.25, 0.0
+    for c in np.argsort(-sizes, kind="stable"):
+        own = np.flatnonzero(part == c)
+        radius = float(np.sqrt(sizes[c] / sizes.max()))
+        local = _springs(edges[part[edges[:, 0]] == c], own)
+        if tall == 0.0:
+            at[own] = local
+            tall = 1e-9
+            continue
+        room = 2.0 * radius + 0.1
+        if x + room > 1.1:
+            x, y, tall = -1.0, y - tall, 0.1
+        at[own] = [x + radius, y - radius] + 0.9 * radius * local
+        x, tall = x + room, max(tall, room)
+    return at
+
+
+def _springs(edges: Ints, own: Ints) -> Floats:
+    """Positions of one component in the unit disc."""
+    if len(own) == 1:
+        return np.zeros((1, 2))
+    angle = 2.0 * np.pi * np.arange(len(own)) / len(own)
+    circle = np.c_[np.cos(angle), np.sin(angle)]
     try:
         import networkx as nx
     except ImportError:
-        angle = 2.0 * np.pi * np.arange(n) / max(n, 1)
-        return np.c_[np.cos(angle), np.sin(angle)]
-    graph = nx.Graph()
-    graph.add_nodes_from(range(n))
-    graph.add_edges_from(edges.tolist())
-    layout = nx.spring_layout(graph, seed=0)
-    return np.array([layout[v] for v in range(n)])
+        return circle
+    graph = nx.Graph(edges.tolist())
+    start = dict(zip(own.tolist(), circle, strict=True))
+    layout = nx.spring_layout(graph, pos=start, seed=0, iterations=100)
+    found = np.array([layout[v] for v in own.tolist()])
+    found -= found.mean(axis=0)
+    return found / max(float(np.linalg.norm(found, axis=1).max()), 1e-9)

@@ -17,8 +17,9 @@ it was. Early convex problems are solved roughly, to a tenth of the last decreas
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from maxmargin.arrays import Floats, Ints, Ragged
 from maxmargin.problem import Problem
 from maxmargin.solvers.base import HISTORY, Result, Solver, State, Status, Watch
 from maxmargin.solvers.block_dual import BlockState
+from maxmargin.solvers.resume import Keeper
 
 OUTER = np.dtype(
     [
@@ -62,9 +64,25 @@ class LatentResult(Result):
     truth: Ragged | None = field(default=None, repr=False)
 
 
+class LatentState(NamedTuple):
+    """What a further run goes on from: weights, completed truth, dual of the last."""
+
+    w: Floats
+    truth: Ragged
+    state: State | None
+
+    @property
+    def blocks(self) -> Any:
+        """Planes, where the trainer has any."""
+        return getattr(self.state, "blocks", None)
+
+
 @dataclass(frozen=True)
 class CCCP:
     """Complete, train, repeat.
+
+    A run that is given the state of an earlier one goes on from its weights, its
+    completed truth and its dual, whatever C was; further restarts are then left out.
 
     Parameters
     ----------
@@ -91,24 +109,50 @@ class CCCP:
     given: bool = False
 
     def solve(
-        self, problem: Problem, warm: Any = None, watch: Watch | None = None
-    ) -> tuple[LatentResult, State | None]:
-        """Run all restarts; the best result and the state to go on from."""
+        self,
+        problem: Problem,
+        warm: Any = None,
+        watch: Watch | None = None,
+        keeper: Keeper | None = None,
+    ) -> tuple[LatentResult, LatentState]:
+        """Run all restarts; the best result and the state to go on from.
+
+        Checkpoints hold weights, after each round: those of the best start so far and
+        of the start under way. A resumed run completes at these and goes on.
+        """
         problem.require("complete", "training with hidden parts (CCCP)")
         self.inner.check(problem)
         begin = time.perf_counter()
         best: LatentResult | None = None
         outer: list[np.ndarray] = []
-        for restart in range(max(self.restarts, 1)):
-            run = _Run(self, problem, restart, begin, watch)
-            run.go()
+        goes_on = isinstance(warm, LatentState) and warm.truth.n == problem.n
+        starts = [(0, None)] if goes_on else self._starts(keeper)
+        for restart, w in starts:
+            cccp = self if w is None else replace(self, w=w)
+            run = _Run(cccp, problem, restart, begin, watch)
+            run.known = w is not None
+            run.keeper, run.best = keeper, best
+            run.go(warm if goes_on else None)
             outer.append(run.rows())
             if best is None or run.objective < best.primal:
-                best, state = run.result(), run.state
+                best, state = run.result(), run.leave()
             if run.stopped:
                 break
         assert best is not None
         return replace(best, outer=np.concatenate(outer)), state
+
+    def _starts(self, keeper: Keeper | None) -> Iterator[tuple[int, Floats | None]]:
+        """Number and weights of each start; no weights: those of `_Run._first`."""
+        earlier = keeper.earlier() if keeper is not None else None
+        first = 0
+        if earlier is not None:
+            first = int(earlier["restart"])
+            if earlier["best"] is not None:
+                yield first, earlier["best"]
+            yield first, earlier["w"]
+            first += 1
+        for restart in range(first, max(self.restarts, 1)):
+            yield restart, None
 
 
 class _Run:
@@ -122,15 +166,19 @@ class _Run:
         self.state: State | None = None
         self.objective, self.w = np.inf, np.zeros(problem.dim)
         self.last: Result | None = None
+        self.trained: Ragged | None = None  # the truth that the dual belongs to
         self.kept: list[tuple[Any, ...]] = []
         self.history: list[np.ndarray] = []
         self.calls, self.status, self.stopped = 0, Status.MAX_ITER, False
+        self.known = False  # weights of an earlier run: not to be disturbed
+        self.keeper: Keeper | None = None
+        self.best: LatentResult | None = None
 
-    def go(self) -> None:
+    def go(self, warm: LatentState | None = None) -> None:
         """Rounds of completion and training."""
         floor = self.inner.tol
         stop = floor if self.cccp.tol is None else self.cccp.tol
-        truth, hidden = self._first()
+        truth, hidden = self._first() if warm is None else (self._again(warm), False)
         tol = max(ROUGH, floor) if hidden else floor
         for turn in range(self.cccp.max_rounds):
             completed = self.problem.with_truth(truth)
@@ -143,6 +191,7 @@ class _Run:
             if better:
                 self.objective, self.w, self.truth = value, result.w, again
             self._note(turn, len(moved), tol)
+            self._keep()
             if self.stopped:
                 return
             if tol <= floor and (drop <= stop or len(moved) == 0):
@@ -160,20 +209,17 @@ class _Run:
         complete = p.structure.complete  # type: ignore[attr-defined]
         rng = np.random.default_rng([self.inner.seed, self.restart])
         if cccp.w is not None:
-            w = np.ascontiguousarray(cccp.w, dtype=np.float64)
+            w = np.array(cccp.w, dtype=np.float64)
             if w.shape != (p.dim,):
                 raise ValueError(
                     f"initial weights have shape {w.shape}, but there are {p.dim}"
                 )
-            if self.restart > 0:
+            if self.restart > 0 and not self.known:
                 w = w + 0.1 * np.linalg.norm(w) / np.sqrt(p.dim) * rng.normal(
                     size=p.dim
                 )
             truth = complete(p.x, everyone, w, p.truth)
-            completed = p.with_truth(truth)
-            self.objective = completed.primal(w, completed.cuts(w).slack)
-            self.calls += p.n
-            self.w, self.truth = w, truth
+            self._measure(w, truth)
         elif cccp.given and self.restart == 0:
             truth = p.truth
         elif "guess" in p.structure.provides:
@@ -189,12 +235,35 @@ class _Run:
         )
         return truth, bool(len(differing(truth, probe)))
 
+    def _again(self, warm: LatentState) -> Ragged:
+        """Where an earlier run ended: its truth is completed at its weights."""
+        self._measure(warm.w, warm.truth)
+        self.state = warm.state
+        return warm.truth
+
+    def _measure(self, w: Floats, truth: Ragged) -> None:
+        """Begin with weights: their objective is the one to beat."""
+        completed = self.problem.with_truth(truth)
+        self.objective = completed.primal(w, completed.cuts(w).slack)
+        self.calls += self.problem.n
+        self.w, self.truth = w, truth
+
+    def leave(self) -> LatentState:
+        """The best weights, their truth, and the dual, moved to this truth."""
+        if self.trained is not None:
+            moved = differing(self.trained, self.truth)
+            if len(moved):
+                old = self.problem.with_truth(self.trained)
+                self._carry(old, self.truth, moved)
+        return LatentState(self.w, self.truth, self.state)
+
     def _train(self, completed: Problem, tol: float) -> Result:
         limit = self.inner.max_time
         if limit is not None:
             limit = max(limit - (time.perf_counter() - self.begin), 1e-3)
         solver = replace(self.inner, tol=tol, max_time=limit)
         result, self.state = solver.solve(completed, self.state, self.watch)
+        self.trained = completed.truth
         history = result.history.copy()
         history["oracle_calls"] += self.calls
         history["seconds"] += time.perf_counter() - self.begin - result.seconds
@@ -228,6 +297,12 @@ class _Run:
             features(old.x, moved, old.truth.take(moved))
         )
         self.state.blocks.shift(moved, change, self.problem.formulation.scales)
+        self.trained = truth
+
+    def _keep(self) -> None:
+        if self.keeper is not None and (self.stopped or self.keeper.due()):
+            best = None if self.best is None else self.best.w
+            self.keeper.keep({"restart": self.restart, "w": self.w, "best": best})
 
     def _note(self, turn: int, changed: int, tol: float) -> None:
         self.kept.append((
