@@ -241,7 +241,7 @@ def test_wrong_choices_and_memory_are_refused(moons, iris):
 def test_memory_stays_within_the_bound(method):
     X = np.random.default_rng(0).normal(size=(900, 4))
     y = np.arange(900) % 3
-    size = 8 * 900 * {"exact": 3 * 900, "sampled": 3 * 60 // 2}.get(method, 3 * 100)
+    size = 8 * 900 * {"exact": 4 * 900, "sampled": 3 * 60 // 2}.get(method, 3 * 100)
     model = KernelSVM(kernel_method=method, n_basis=100, tol=0.3, memory=size + 16)
     model.fit(X, y)  # compiled
     tracemalloc.start()

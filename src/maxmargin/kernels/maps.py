@@ -123,7 +123,8 @@ def exact(kernel: Kernel, X: Any, memory: float = 4e9) -> tuple[KernelMap, Float
     n = X.shape[0]
     refuse_large(
         n, n, memory, "the Gram matrix with its factor and the mapped rows",
-        "allow more memory, or use kernel_method='cpsp', 'sampled' or 'nystroem'", COPIES,
+        "allow more memory, or use kernel_method='cpsp', 'sampled' or 'nystroem'",
+        COPIES + 1,
     )  # fmt: skip
     ids = np.arange(n)
     gram = kernel(X, kernel.points(X, ids))
