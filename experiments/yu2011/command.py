@@ -17,7 +17,7 @@ def command(run: Callable[..., dict], title: str) -> None:
     parser.add_argument("--data", type=Path, default=Path(default))
     args = parser.parse_args()
     result = run(args.data, args.quick, args.seed)
-    print(result.pop("title"))
+    print(result.pop("title", title))
     rows, notes = result.pop("rows"), result.pop("notes")
     widths = {k: max(len(str(r[k])) for r in [*rows, {k: k}]) for k in rows[0]}
     print("  ".join(f"{k:{n}}" for k, n in widths.items()))

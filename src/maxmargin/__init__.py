@@ -12,6 +12,7 @@ __version__ = "0.1.0"
 _HOME = {
     "AlignmentSVM": "maxmargin.estimators.alignment",
     "ChainSVM": "maxmargin.estimators.chain",
+    "Checkpoint": "maxmargin.estimators.checkpoint",
     "CoreferenceSVM": "maxmargin.estimators.coreference",
     "GrammarSVM": "maxmargin.estimators.grammar",
     "HomologySVM": "maxmargin.estimators.homology",

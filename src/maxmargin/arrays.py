@@ -164,10 +164,12 @@ class Rows(NamedTuple):
     def total(self, dim: int, factor: ArrayLike | None = None) -> Floats:
         """Dense sum of factor[i] * row i."""
         out = np.zeros(dim)
-        if factor is None:
-            factor = np.ones(self.n)
-        _add(self.ptr, self.idx, self.val, np.asarray(factor, np.float64), out)
+        self.add_to(out, np.ones(self.n) if factor is None else factor)
         return out
+
+    def add_to(self, out: Floats, factor: ArrayLike) -> None:
+        """Add the sum of factor[i] * row i to a dense vector."""
+        _add(self.ptr, self.idx, self.val, np.asarray(factor, np.float64), out)
 
     def minus(self, other: Rows) -> Rows:
         """Row by row difference; what cancels exactly is left out."""
@@ -229,6 +231,13 @@ class Vectors(NamedTuple):
     def sparse(self) -> bool:
         """Whether zeros are left out."""
         return len(self.idx) > 0 or len(self.val) == 0
+
+    def part(self, start: int, stop: int) -> Vectors:
+        """Vectors start .. stop - 1; their entries are views."""
+        ptr = self.ptr[start : stop + 1]
+        a, b = int(ptr[0]), int(ptr[-1])
+        idx = self.idx[a:b] if len(self.idx) else self.idx
+        return Vectors(ptr - a, idx, self.val[a:b], self.width)
 
     def stride(self, k: int) -> tuple[int, int]:
         """Step in the flat weights per feature and per label."""

@@ -14,42 +14,29 @@ pairs and a bound on what it may have missed, and `exact` is False.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from maxmargin.arrays import Floats, Ints, Ragged, Rows
-from maxmargin.engines.base import Engine
+from maxmargin.cuts import Cuts, Risk, SumCut, add, joined
+from maxmargin.engines.base import Engine, Span
 from maxmargin.engines.serial import Serial
 from maxmargin.formulations import DualSet, Formulation
 from maxmargin.losses import ZeroOne
+from maxmargin.mapped import release
 from maxmargin.structures.base import Answer, Augment, Parts, Product, Structure
 
 CHUNK = 32  # examples per task: fixed, so that sums do not depend on the threads
+TASK = 3e6  # multiply-adds that are worth a task of their own
+PARTS, LARGEST = 32, 4096  # parts of a sum, and examples in one at most: fixed likewise
 SEARCHES = 24  # weights tried per example where the loss does not enter linearly
 
 
 class OracleError(ValueError):
     """A structure's argmax returned an output that is worse than the truth."""
-
-
-class Cuts(NamedTuple):
-    """Planes b - <a, w>, one for each example asked about."""
-
-    ids: Ints  # which example
-    a: Rows
-    b: Floats
-    slack: Floats  # no plane of the example is higher at the w asked about
-    labels: Ragged  # the output behind it
-
-
-class SumCut(NamedTuple):
-    """A plane below the whole risk that touches it at the w asked about."""
-
-    a: Floats  # (dim,)
-    b: float
-    slack: Floats  # (n,)
 
 
 class Outputs(NamedTuple):
@@ -75,6 +62,8 @@ class Problem:
         Penalty of each example: C times its sample weight.
     engine : Engine
         Where the oracle runs.
+    first : int
+        Number of the first example in the whole sample, for messages.
     """
 
     structure: Structure
@@ -84,6 +73,7 @@ class Problem:
     truth: Ragged
     C: Floats
     engine: Engine = Serial()
+    first: int = 0
 
     def __post_init__(self) -> None:
         """SVM0, SVM1 and SVM2 proper are margin rescaling with the zero-one loss."""
@@ -98,10 +88,38 @@ class Problem:
                 f"it knows {', '.join(map(repr, self.structure.losses))}"
             )
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle the fields, not what was derived from them."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
     @property
     def n(self) -> int:
         """Number of examples."""
         return self.truth.n
+
+    @cached_property
+    def home(self) -> Problem:
+        """What engines send to their workers: all but the engine."""
+        return replace(self, engine=Serial())
+
+    def part(self, start: int, stop: int) -> tuple[Problem, int]:
+        """Some neighbours: a problem that has them, and where they begin in it.
+
+        A structure that cannot cut its inputs leaves them whole.
+        """
+        x = self.structure.part(self.x, start, stop)
+        if x is None:
+            return self, start
+        ptr = self.truth.ptr[start : stop + 1]
+        truth = Ragged(ptr - ptr[0], self.truth.data[ptr[0] : ptr[-1]])
+        C, first = self.C[start:stop], self.first + start
+        return replace(self, x=x, truth=truth, C=C, first=first), 0
+
+    def spans(self) -> list[Span]:
+        """The parts that sums are made of, by the number of examples alone."""
+        size = -(-self.n // (PARTS * CHUNK)) * CHUNK
+        size = min(max(size, CHUNK), LARGEST)
+        return [(s, min(s + size, self.n)) for s in range(0, self.n, size)]
 
     @property
     def dim(self) -> int:
@@ -150,9 +168,16 @@ class Problem:
         """The same problem with other penalties: every plane stays valid."""
         return replace(self, C=C)
 
-    def cuts(self, w: Floats, ids: Ints | None = None, chunk: int = CHUNK) -> Cuts:
+    def cuts(
+        self, w: Floats, ids: Ints | None = None, chunk: int | None = None
+    ) -> Cuts:
         """The highest plane of each example in `ids` (default: all)."""
-        return self._map_cuts(w, ids, self.structure.cuts, chunk)
+        return self._map_cuts(w, ids, _cuts, chunk)
+
+    def slacks(self, w: Floats) -> Floats:
+        """The slack of each example: a pass without its planes."""
+        chunks = _chunks(np.arange(self.n), self._task)
+        return np.concatenate(list(self.engine.ask(self.home, _slacks, w, chunks)))
 
     def parts(self) -> Parts | None:
         """The coordinates that `planes` uses, if the structure has any of its own."""
@@ -162,30 +187,14 @@ class Problem:
 
     def planes(self, w: Floats, ids: Ints | None = None) -> Cuts:
         """As `cuts`, in the coordinates of `parts`."""
-        if self.parts() is None:
-            return self._map_cuts(w, ids, self.structure.cuts)
-        structure: Any = self.structure
-        if self._linear:
-            return self._map_cuts(w, ids, structure.part_cuts)
-        return self._map_cuts(w, ids, structure.cuts, features=structure.part_features)
+        return self._map_cuts(w, ids, _cuts if self.parts() is None else _part_cuts)
 
     def _map_cuts(
-        self, w: Floats, ids: Ints | None, ask: Any, size: int = CHUNK,
-        features: Any = None,
-    ) -> Cuts:  # fmt: skip
+        self, w: Floats, ids: Ints | None, question: Any, chunk: int | None = None
+    ) -> Cuts:
         ids = np.arange(self.n) if ids is None else ids
-        chunks = [ids[s : s + size] for s in range(0, len(ids), size)] or [ids]
-        features = self.structure.features if features is None else features
-        parts = self.engine.map(
-            lambda chunk: self._cuts(w, chunk, ask, features), chunks
-        )
-        return Cuts(
-            ids,
-            Rows.concat([p.a for p in parts]),
-            np.concatenate([p.b for p in parts]),
-            np.concatenate([p.slack for p in parts]),
-            Ragged.concat([p.labels for p in parts]),
-        )
+        chunks = _chunks(ids, chunk or self._task)
+        return joined(self.engine.ask(self.home, question, w, chunks))
 
     def several(self, w: Floats, ids: Ints, k: int) -> Cuts:
         """Up to k highest planes of each example, best first; ids repeat.
@@ -196,37 +205,42 @@ class Problem:
         """
         if k == 1 or "nbest" not in self.structure.provides or not self._linear:
             return self.cuts(w, ids)
-        chunks = [ids[s : s + CHUNK] for s in range(0, len(ids), CHUNK)] or [ids]
-        parts = self.engine.map(lambda chunk: self._several(w, chunk, k), chunks)
-        return Cuts(
-            np.concatenate([p.ids for p in parts]),
-            Rows.concat([p.a for p in parts]),
-            np.concatenate([p.b for p in parts]),
-            np.concatenate([p.slack for p in parts]),
-            Ragged.concat([p.labels for p in parts]),
-        )
+        chunks = [(chunk, k) for chunk in _chunks(ids, self._task)]
+        return joined(self.engine.ask(self.home, _several, w, chunks))
 
     def sum_cut(self, w: Floats) -> SumCut:
-        """A plane below  sum_i cost_i(slack_i)  that touches it at w."""
-        chunks = [np.arange(s, min(s + CHUNK, self.n)) for s in range(0, self.n, CHUNK)]
-        parts = self.engine.map(lambda chunk: self._sum_cut(w, chunk), chunks)
-        a, b = np.zeros(self.dim), 0.0
-        for part in parts:
-            a += part.a
-            b += part.b
-        return SumCut(a, b, np.concatenate([p.slack for p in parts]))
+        """A plane below  sum_i cost_i(slack_i)  that touches it at w.
+
+        Planes are added up where the data is, and the sums along a fixed tree.
+        """
+        return self.engine.total(self.home, _sum_cut, add, w, self.spans())
+
+    def risk_at(self, w: Floats) -> Risk:
+        """sum_i cost_i(slack_i) at w and the largest slack, summed as `sum_cut` does."""
+        return self.engine.total(self.home, _risk, add, w, self.spans())
 
     def primal(self, w: Floats, slack: Floats) -> float:
         """Objective at w with the given slacks; hard margins at the scaled-up w."""
+        return self.primal_at(w, self.costs(slack, np.arange(self.n)))
+
+    def primal_at(self, w: Floats, risk: Risk | SumCut) -> float:
+        """Objective at w from what the slacks cost; hard margins at the scaled-up w."""
         if self.formulation.penalty == "hard":
-            margin = 1.0 - float((slack * (self.C > 0)).max(initial=0.0))
+            margin = 1.0 - risk.worst
             return 0.5 * float(w @ w) / margin**2 if margin > 0 else np.inf
-        square = self.structure.square(w)
-        return 0.5 * square + float(self.formulation.cost(self.C, slack).sum())
+        return 0.5 * self.structure.square(w) + risk.risk
+
+    def costs(self, slack: Floats, ids: Ints) -> Risk:
+        """What the slacks of some examples cost."""
+        C = self.C[ids]
+        worst = float((slack * (C > 0)).max(initial=0.0))
+        if self.formulation.penalty == "hard":
+            return Risk(0.0, worst)
+        return Risk(float(self.formulation.cost(C, slack).sum()), worst)
 
     def risk(self, w: Floats) -> float:
         """sum_i cost_i(slack_i) at w."""
-        return float(self.formulation.cost(self.C, self.cuts(w).slack).sum())
+        return self.risk_at(w).risk
 
     def work(self) -> Floats:
         """Cost of the oracle per example, about in multiply-adds."""
@@ -243,7 +257,7 @@ class Problem:
 
     def _cuts(self, w: Floats, ids: Ints, ask: Any, features: Any) -> Cuts:
         if self._linear:
-            answer = ask(self.x, ids, w, self._augment(np.ones(self.n)))
+            answer = ask(self.x, ids, w, self._augment(self._ones))
             slack = answer.bound
         elif self._layered:
             answer, slack = self._best_layer(w, ids, features)
@@ -255,7 +269,7 @@ class Problem:
 
     def _several(self, w: Floats, ids: Ints, k: int) -> Cuts:
         plain = self.loss.form == "zero-one"  # adds the same to all but the truth
-        augment = None if plain else self._augment(np.ones(self.n))
+        augment = None if plain else self._augment(self._ones)
         layers = self.structure.nbest(  # type: ignore[attr-defined]
             self.x, ids, w, k + plain, augment
         )
@@ -269,18 +283,31 @@ class Problem:
         return Cuts(who, a, b, slack, layers.labels)
 
     def _sum_cut(self, w: Floats, ids: Ints) -> SumCut:
-        cuts = self._cuts(w, ids, self.structure.cuts, self.structure.features)
-        C = self.C[ids]
-        height = cuts.b - cuts.a.dot(w)
-        if self.formulation.penalty == "squared":
-            factor = C * np.maximum(height, 0.0)
-            a = cuts.a.total(self.dim, factor)
-            b = float(0.5 * factor @ np.maximum(height, 0.0) + a @ w)
-        else:
-            factor = np.where(height > 0, 1.0 if np.isinf(C).any() else C, 0.0)
-            a = cuts.a.total(self.dim, factor)
-            b = float(factor @ cuts.b)
-        return SumCut(a, b, cuts.slack)
+        a, b, squared = np.zeros(self.dim), 0.0, self.formulation.penalty == "squared"
+        slacks = []
+        for chunk in _chunks(ids):
+            cuts = _cuts(self, w, chunk)
+            C, height = self.C[chunk], cuts.b - cuts.a.dot(w)
+            if squared:
+                factor = C * np.maximum(height, 0.0)
+                b += float(0.5 * factor @ np.maximum(height, 0.0))
+                b += float(factor @ (cuts.b - height))
+            else:
+                factor = np.where(height > 0, 1.0 if np.isinf(C).any() else C, 0.0)
+                b += float(factor @ cuts.b)
+            cuts.a.add_to(a, factor)
+            slacks.append(cuts.slack)
+        return SumCut(a, b, *self.costs(np.concatenate(slacks), ids))
+
+    @cached_property
+    def _task(self) -> int:
+        """Examples per task: fewer where one is dear, by counted work."""
+        dear = float(self.work().mean()) if self.n else 0.0
+        return int(np.clip(TASK / max(dear, 1.0), 4, CHUNK))
+
+    @cached_property
+    def _ones(self) -> Floats:
+        return np.ones(self.n)
 
     def _augment(self, weight: Floats) -> Augment:
         return Augment(self.truth, self.loss, weight)
@@ -288,7 +315,7 @@ class Problem:
     def _best_layer(self, w: Floats, ids: Ints, features: Any) -> tuple[Answer, Floats]:
         """Exact: the best of the best outputs for each value of the loss."""
         layers = self.structure.argmax_by_loss(  # type: ignore[attr-defined]
-            self.x, ids, w, self._augment(np.ones(self.n))
+            self.x, ids, w, self._augment(self._ones)
         )
         own = self.structure.features(self.x, ids, self.truth.take(ids)).dot(w)
         sizes = np.diff(layers.ptr)
@@ -347,9 +374,48 @@ class Problem:
             rounding = 1e-10 * float(np.linalg.norm(w))
             bad = bad[~(slack[bad] >= -scale[bad] - rounding)]
         if len(bad):
-            i, value = int(ids[bad[0]]), float(slack[bad[0]])
+            i, value = self.first + int(ids[bad[0]]), float(slack[bad[0]])
             raise OracleError(
                 f"example {i}: argmax of {type(self.structure).__name__} returned an "
                 f"output that scores {-value:.6g} less than the truth does; "
                 "check_structure(structure, X, Y) tells what is wrong with it"
             )
+
+
+# What workers are asked: functions of a module, so that they can be sent by name.
+
+
+def _cuts(problem: Problem, w: Floats, ids: Ints) -> Cuts:
+    structure = problem.structure
+    return problem._cuts(w, ids, structure.cuts, structure.features)
+
+
+def _part_cuts(problem: Problem, w: Floats, ids: Ints) -> Cuts:
+    structure: Any = problem.structure
+    if problem._linear:
+        return problem._cuts(w, ids, structure.part_cuts, structure.features)
+    return problem._cuts(w, ids, structure.cuts, structure.part_features)
+
+
+def _several(problem: Problem, w: Floats, asked: tuple[Ints, int]) -> Cuts:
+    return problem._several(w, *asked)
+
+
+def _slacks(problem: Problem, w: Floats, ids: Ints) -> Floats:
+    return _cuts(problem, w, ids).slack
+
+
+def _sum_cut(problem: Problem, w: Floats, ids: Ints) -> SumCut:
+    out = problem._sum_cut(w, ids)
+    release(problem.x)
+    return out
+
+
+def _risk(problem: Problem, w: Floats, ids: Ints) -> Risk:
+    slacks = [_cuts(problem, w, chunk).slack for chunk in _chunks(ids)]
+    release(problem.x)
+    return problem.costs(np.concatenate(slacks), ids)
+
+
+def _chunks(ids: Ints, size: int = CHUNK) -> list[Ints]:
+    return [ids[s : s + size] for s in range(0, len(ids), size)] or [ids]

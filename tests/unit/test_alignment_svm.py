@@ -143,3 +143,24 @@ def test_pictures_mark_agreement():
     svg = alignment_svg(s, t, columns, reference)
     assert svg.count("<text") == 160 + 4
     assert svg.count("<rect") == 80
+
+
+def test_alignments_that_spell_other_sequences_are_refused():
+    X = [("HEAGAW", "EAAW")]
+    with pytest.raises(
+        ValueError, match=r"pair 0: the second row .* 'A' .* 'W', posit"
+    ):
+        AlignmentSVM().fit(X, [("HEAGAW", "-EA-AA")])
+    named = {"name": "1abc", "residue": "HEAG", "ss": "HHE"}
+    with pytest.raises(ValueError, match=r"\(1abc\): track 'ss' has 3 positions"):
+        AlignmentSVM().fit([(named, named)], [("HEAG", "HEAG")])
+
+
+def test_backgrounds_of_log_odds():
+    X, Y = [("AABC", "AABC")], [[[k, k] for k in range(4)]]
+    table = LogOdds("ABC", background="pairs").fit(X, Y)
+    joint = np.array([[3.0, 1, 1], [1, 2, 1], [1, 1, 2]]) / 13.0
+    odds = joint / np.outer(joint.sum(1), joint.sum(0))
+    np.testing.assert_allclose(table.scores, np.log(odds))
+    with pytest.raises(ValueError, match="background='none'"):
+        LogOdds("ABC", background="none").fit(X, Y)

@@ -19,6 +19,7 @@ from maxmargin.metrics.brackets import brackets
 from maxmargin.structures.base import Augment
 from maxmargin.structures.binarise import Shape, binarise, restore
 from maxmargin.structures.grammar import Grammar
+from maxmargin.structures.parsing import f1_bound, undominated
 
 seeds = st.integers(0, 2**31)
 shapes = st.builds(
@@ -223,15 +224,15 @@ def test_anchored_features_tell_apart_what_rules_cannot():
 def test_sentences_without_a_parse_do_not_stop_a_batch():
     model = GrammarSVM(C=1.0).fit(X, TREES)
     batch = [X[0], [("!", "SYM")], [("the", "DT")], [], X[1]]
-    found = list(model.predict(batch))
+    with pytest.warns(UserWarning, match="sentence 1, token 0: 'SYM'"):
+        found = list(model.predict(batch))
     assert found == [CAT, None, None, None, DOG]
     flat = GrammarSVM(C=1.0, fallback="flat").fit(X, TREES)
-    assert list(flat.predict(batch))[1:4] == [
-        ("S", ("SYM", "!")),
-        ("S", ("DT", "the")),
-        None,
-    ]
-    assert model.predict_nbest(batch, 2)[1] == []
+    with pytest.warns(UserWarning, match="no training tree has"):
+        found = list(flat.predict(batch))
+    assert found[1:4] == [("S", ("SYM", "!")), ("S", ("DT", "the")), None]
+    with pytest.warns(UserWarning, match="no training tree has"):
+        assert model.predict_nbest(batch, 2)[1] == []
 
 
 def test_nbest_of_the_estimator():
@@ -294,3 +295,29 @@ def test_rules_that_the_grammar_lacks_are_named():
         grammar.encode_labels(x, [other])
     with pytest.raises(ValueError, match="no rules yet"):
         Grammar().encode(X)
+
+
+@given(g=st.integers(1, 12), data=st.data())
+def test_the_linear_bound_is_never_below_the_loss(g, data):
+    m, e = data.draw(st.integers(0, g)), data.draw(st.integers(0, 60))
+    bonus = f1_bound(g, 2.0)
+    bound = 2.0 + bonus.bracket * (m + e) + bonus.match * m
+    assert bound >= 2.0 * float(BracketF1().of_counts(m, e, g)) - 1e-12
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1))
+def test_undominated_trees_are_those_nothing_beats(points):
+    loss, score = np.array(points, float).T
+    kept = {points[q] for q in undominated(loss, score)}
+    beaten = {
+        p for p in points for q in points if q != p and q[0] >= p[0] and q[1] >= p[1]
+    }
+    assert kept == set(points) - beaten
+
+
+def test_a_tag_never_seen_is_named_and_has_no_parse():
+    model = GrammarSVM(C=1.0, tol=0.1).fit(X, TREES)
+    with pytest.warns(UserWarning, match="sentence 1, token 0: 'XX' and 1 more"):
+        found = model.predict([["DT", "NN", "VBD"], ["XX", "NN", "YY"]])
+    assert found[0] is not None
+    assert found[1] is None

@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from small_problems import chain_problem, optimum
 
 from maxmargin.arrays import Ragged, Rows
-from maxmargin.problem import Cuts
+from maxmargin.cuts import Cuts
 from maxmargin.solvers.aggregates import Aggregates
 from maxmargin.solvers.base import Status
 from maxmargin.solvers.bcfw import BCFW

@@ -107,10 +107,14 @@ class LogOdds:
         The alphabet.
     pseudo : float, default=1.0
         Added to each count.
+    background : {"letters", "pairs"}, default="letters"
+        P(a) from all letters of the sequences, or as the sum of P(a, b) over b; with few
+        references and many letters the latter keeps pairs never seen near zero.
     """
 
     letters: Sequence[Any] = "ACDEFGHIKLMNPQRSTVWY"
     pseudo: float = 1.0
+    background: str = "letters"
 
     def fit(self, X: Sequence[Any], Y: Sequence[Any]) -> Substitution:
         """Scores from pairs and their alignments (columns, -1 for a gap).
@@ -121,6 +125,10 @@ class LogOdds:
         >>> table.scores.round(2).tolist()
         [[0.29, -0.41], [-0.41, 0.29]]
         """
+        if self.background not in ("letters", "pairs"):
+            raise ValueError(
+                f"background={self.background!r} is not 'letters' or 'pairs'"
+            )
         number = {letter: k for k, letter in enumerate(self.letters)}
         k = len(number)
         joint = np.full((k, k), self.pseudo)
@@ -134,6 +142,8 @@ class LogOdds:
             matched = matched[(matched >= 0).all(axis=1)]
             np.add.at(joint, (a[matched[:, 0]], b[matched[:, 1]]), 1.0)
         joint, left, right = joint / joint.sum(), left / left.sum(), right / right.sum()
+        if self.background == "pairs":
+            left, right = joint.sum(axis=1), joint.sum(axis=0)
         return Substitution(
             tuple(self.letters), np.log(joint) - np.log(np.outer(left, right))
         )

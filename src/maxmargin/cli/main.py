@@ -1,38 +1,72 @@
-"""The command line: `maxmargin demo`, and what is to come."""
+"""The command line: `maxmargin train`, `predict`, `evaluate`, .. and exit codes."""
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 
-from maxmargin import __version__
+from maxmargin.cli import errors
+from maxmargin.cli.parser import build
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit code."""
-    parser = argparse.ArgumentParser(
-        prog="maxmargin",
-        description="Max-margin structured prediction, with a certificate of "
-        "optimality on every fit.",
-    )
-    parser.add_argument("--version", action="version", version=__version__)
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-    demo = commands.add_parser(
-        "demo",
-        help="read handwritten postcodes: a real training run in a few seconds",
-        description="Train on scanned digits written as postcodes, once digit by "
-        "digit and once as sequences; print the certificate and save a picture.",
-    )
-    demo.add_argument("--out", default="maxmargin-demo.png", help="picture to write")
-    demo.add_argument("--seed", type=int, default=0, help="which postcodes are written")
+    parser = build()
     args = parser.parse_args(argv)
+    if args.command is None:
+        parser.print_help()
+        return errors.USAGE
+    if args.command == "completion":
+        from maxmargin.cli.completion import script
+
+        print(script(args.shell, parser), end="")
+        return errors.DONE
     if args.command == "demo":
         from maxmargin.cli.demo import run
 
         return run(args.out, args.seed)
-    parser.print_help()
-    return 2
+    return _guarded(args)
+
+
+def _guarded(args: argparse.Namespace) -> int:
+    """Run a command on files; what goes wrong becomes a sentence and an exit code."""
+    from maxmargin.cli.streams import Inputs
+
+    with Inputs() as inputs:
+        try:
+            return _command(args, inputs)
+        except errors.UsageError as error:
+            return _failed(str(error), errors.USAGE)
+        except BrokenPipeError:  # as in `maxmargin predict .. | head`
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return errors.DONE
+        except OSError as error:
+            return _failed(inputs.named(str(error)), errors.FAILED)
+        except (ValueError, EOFError) as error:
+            return _failed(inputs.named(str(error)), errors.INPUT)
+        except KeyboardInterrupt:
+            return _failed("interrupted", errors.INTERRUPTED)
+
+
+def _command(args: argparse.Namespace, inputs: object) -> int:
+    if args.command == "train":
+        from maxmargin.cli import train
+
+        return train.run(args, inputs)  # type: ignore[arg-type]
+    if args.command == "convert":
+        from maxmargin.cli import convert
+
+        return convert.run(args, inputs)  # type: ignore[arg-type]
+    from maxmargin.cli import use
+
+    return int(getattr(use, args.command)(args, inputs))
+
+
+def _failed(message: str, code: int) -> int:
+    print(f"maxmargin: {message}", file=sys.stderr)
+    return code
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from maxmargin.engines.base import Engine, R, T
 
@@ -10,6 +10,6 @@ from maxmargin.engines.base import Engine, R, T
 class Serial(Engine):
     """The engine for one core."""
 
-    def map(self, task: Callable[[T], R], chunks: Sequence[T]) -> list[R]:
-        """[task(chunk) for chunk in chunks]."""
-        return [task(chunk) for chunk in chunks]
+    def map(self, task: Callable[[T], R], chunks: Sequence[T]) -> Iterable[R]:
+        """task(chunk) for each chunk, one by one."""
+        return map(task, chunks)

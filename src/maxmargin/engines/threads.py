@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from maxmargin.engines.base import Engine, R, T
+from maxmargin.engines.base import Engine, R, T, lazily
 
 
 class Threads(Engine):
@@ -19,17 +19,19 @@ class Threads(Engine):
     """
 
     def __init__(self, n_jobs: int) -> None:
-        self.n_jobs = n_jobs
+        super().__init__()
+        self.n_jobs = self.workers = n_jobs
         self._pool = ThreadPoolExecutor(n_jobs, thread_name_prefix="maxmargin")
 
-    def map(self, task: Callable[[T], R], chunks: Sequence[T]) -> list[R]:
-        """[task(chunk) for chunk in chunks], several at a time."""
+    def map(self, task: Callable[[T], R], chunks: Sequence[T]) -> Iterable[R]:
+        """task(chunk) for each chunk, several at a time."""
         if len(chunks) == 1:
             return [task(chunks[0])]
-        return list(self._pool.map(task, chunks))
+        return lazily(lambda c: self._pool.submit(task, c), chunks, 4 * self.n_jobs)
 
     def close(self) -> None:
         """End the threads."""
+        super().close()
         self._pool.shutdown()
 
     def __reduce__(self) -> tuple[Any, ...]:

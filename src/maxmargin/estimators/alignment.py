@@ -10,10 +10,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.alignment_losses import AlignedPairs
 from maxmargin.arrays import Floats
-from maxmargin.estimators.base import StructuredEstimator
+from maxmargin.estimators.base import StructuredEstimator, check_same_length
 from maxmargin.losses import ZeroOne
 from maxmargin.structures.alignment import Alignment
-from maxmargin.structures.alignment_inputs import is_real, tracks_of
+from maxmargin.structures.alignment_inputs import is_real, record_name, tracks_of
+from maxmargin.structures.alignment_paths import check_rows
 from maxmargin.structures.alignment_views import (
     RESIDUE_BINS,
     Gaps,
@@ -71,7 +72,8 @@ class AlignmentSVM(StructuredEstimator):
         Limits on steps and on seconds.
     n_jobs : int, optional
         Threads for the oracle.
-    engine, random_state, warm_start, callbacks, verbose
+    engine, random_state, warm_start, callbacks, \
+checkpoint, verbose
         As in `StructuralSVM`.
 
     Attributes
@@ -118,6 +120,7 @@ class AlignmentSVM(StructuredEstimator):
         random_state: Any = None,
         warm_start: bool = False,
         callbacks: Any = None,
+        checkpoint: Any = None,
         verbose: int = 0,
     ) -> None:
         self.C = C
@@ -140,6 +143,7 @@ class AlignmentSVM(StructuredEstimator):
         self.random_state = random_state
         self.warm_start = warm_start
         self.callbacks = callbacks
+        self.checkpoint = checkpoint
         self.verbose = verbose
 
     def _structure(self, X: Any, y: Any) -> Structure:
@@ -147,6 +151,28 @@ class AlignmentSVM(StructuredEstimator):
 
     def _known_losses(self, structure: Structure) -> dict[str, Any]:
         return {"Q": AlignedPairs(), "Q4": AlignedPairs(4), "zero-one": ZeroOne()}
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AlignmentSVM:
+        """Learn from pairs and their alignments.
+
+        Parameters
+        ----------
+        X : sequence of (first, second)
+            Sequences: strings, or mappings from track to letters or real vectors.
+        y : sequence of alignments
+            Two strings with "-" for gaps, or columns (k, 2) of positions, -1 for a gap.
+        sample_weight : array (n,), optional
+            Factor on C for each pair.
+        """
+        check_same_length(X, y)
+        for q, (pair, written) in enumerate(zip(X, y, strict=True)):
+            if not isinstance(pair, str) and len(pair) == 2:
+                letters = [
+                    s.get("residue", ()) if hasattr(s, "get") else s for s in pair
+                ]
+                check_rows(written, letters, f"pair {q}")
+        super().fit(X, y, sample_weight)
+        return self
 
     def score(self, X: Any, y: Any) -> float:
         """Mean Q score: the share of reference pairs that are found."""
@@ -173,7 +199,10 @@ class AlignmentSVM(StructuredEstimator):
 
 def alignment_structure(estimator: Any, sequences: Sequence[Any]) -> Alignment:
     """The structure that an estimator's parameters ask for."""
-    tracks = tracks_of(sequences[0], "pair 0, first sequence") if sequences else {}
+    tracks: dict[str, Any] = {}
+    if sequences:
+        where = record_name(sequences[0], "pair 0, first sequence")
+        tracks = tracks_of(sequences[0], where)
     letters = [name for name, values in tracks.items() if not is_real(values)]
     vectors = [name for name, values in tracks.items() if is_real(values)]
     return Alignment(

@@ -22,8 +22,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.arrays import Floats, Ints, Ragged
 from maxmargin.engines.base import Engine
-from maxmargin.engines.serial import Serial
-from maxmargin.engines.threads import Threads
+from maxmargin.engines.choose import choose_engine
+from maxmargin.estimators.checkpoint import keeper_of, terminable
 from maxmargin.estimators.files import FileMixin
 from maxmargin.estimators.path import PathMixin
 from maxmargin.estimators.reporting import ReportMixin
@@ -64,6 +64,7 @@ class StructuredEstimator(
     _mark: Any
     callbacks: Any
     verbose: int
+    checkpoint: Any = None
     restarts: int = 1  # hidden parts: starts, initial weights,
     init: Any = None
     given: bool = False  # and whether y already has hidden parts to start from
@@ -109,23 +110,31 @@ class StructuredEstimator(
         same = mark is not None and mark == self.__dict__.get("_mark")
         warm = self.__dict__.get("_state") if same else None
         keeps = self.warm_start or "_schedule" in self.__dict__
+        keeper = keeper_of(self.checkpoint, problem, solver)
         try:
-            for result, state in self._runs(solver, problem, warm, self._watch()):
+            runs = self._runs(solver, problem, warm, self._watch(), keeper)
+            for result, state in runs:
                 self.structure_, self.result_ = structure, result
                 self.coef_ = result.w
                 self._state, self._mark = (state, mark) if keeps else (None, None)
                 warn_unless_converged(result)
         finally:
-            if self.engine is None:
-                problem.engine.close()
+            self._release(problem.engine)
         return self
 
-    def _runs(self, solver: Solver, problem: Problem, warm: Any, watch: Any) -> Any:
+    def _runs(
+        self, solver: Solver, problem: Problem, warm: Any, watch: Any, keeper: Any
+    ) -> Any:
         """One run of the solver, or those that `fit_path` or `partial_fit` ask for."""
         runs = self.__dict__.get("_schedule")
-        if runs is None:
+        if runs is not None:
+            return runs(solver, problem, watch)
+        if keeper is None:
             return [solver.solve(problem, warm, watch)]
-        return runs(solver, problem, watch)
+        with terminable():
+            result, state = solver.solve(problem, warm, watch, keeper)
+        keeper.finish(result)
+        return [(result, state)]
 
     def _problem(
         self, structure: Structure, x: Any, truth: Ragged, sample_weight: Any
@@ -167,22 +176,26 @@ class StructuredEstimator(
     def _argmax(self, x: Any) -> Ragged:
         ids = np.arange(x.n)
         chunks = [ids[s : s + 4 * CHUNK] for s in range(0, x.n, 4 * CHUNK)] or [ids]
-
-        def task(chunk: Ints) -> Ragged:
-            return self.structure_.argmax(x, chunk, self.coef_).labels
-
         engine = self._engine()
+        home = self.structure_, x
         try:
-            return Ragged.concat(engine.map(task, chunks))
+            return Ragged.concat(
+                list(engine.ask(home, best_labels, self.coef_, chunks))
+            )
         finally:
-            if self.engine is None:
-                engine.close()
+            self._release(engine)
 
     def _engine(self) -> Engine:
-        if self.engine is not None:
-            return self.engine
+        """The engine asked for; joblib's `parallel_config` counts for n_jobs."""
         jobs = effective_n_jobs(self.n_jobs)
-        return Threads(jobs) if jobs > 1 else Serial()
+        if isinstance(self.engine, str) and self.n_jobs is None and jobs == 1:
+            jobs = effective_n_jobs(-1)
+        return choose_engine(self.engine, jobs)
+
+    def _release(self, engine: Engine) -> None:
+        """Close an engine, unless the user gave it."""
+        if engine is not self.engine:
+            engine.close()
 
     def _watch(self) -> Callable[[Any], bool] | None:
         watchers = list(callbacks_of(self.callbacks))
@@ -198,6 +211,12 @@ class StructuredEstimator(
         """Pickle without the dual state, which only `warm_start` uses."""
         state = super().__getstate__()
         return {k: v for k, v in state.items() if k not in PRIVATE}
+
+
+def best_labels(home: tuple[Structure, Any], w: Floats, ids: Ints) -> Ragged:
+    """Predict: what engines ask where the inputs are."""
+    structure, x = home
+    return structure.argmax(x, ids, w).labels
 
 
 def fingerprint(problem: Problem) -> bytes | None:

@@ -19,6 +19,7 @@ from maxmargin.reports.explanation import Explanation
 from maxmargin.structures.base import Structure
 from maxmargin.structures.chain import Chain, Tokens
 from maxmargin.structures.chain_names import input_weights
+from maxmargin.structures.encoded import Encoded
 from maxmargin.structures.partial import Partial, PartialLoss, has_hidden
 from maxmargin.structures.schemes import legal_scores
 
@@ -73,7 +74,8 @@ default="exact"
     n_basis : int, default=200
         Number of basis functions, or of samples per cut.
     solver, tol, max_iter, max_time, n_jobs, engine, random_state, warm_start, \
-callbacks, verbose
+callbacks, \
+checkpoint, verbose
         As in `StructuralSVM`.
 
     Attributes
@@ -125,6 +127,7 @@ callbacks, verbose
         random_state: Any = None,
         warm_start: bool = False,
         callbacks: Any = None,
+        checkpoint: Any = None,
         verbose: int = 0,
     ) -> None:
         self.C = C
@@ -152,6 +155,7 @@ callbacks, verbose
         self.random_state = random_state
         self.warm_start = warm_start
         self.callbacks = callbacks
+        self.checkpoint = checkpoint
         self.verbose = verbose
 
     @property
@@ -227,6 +231,15 @@ callbacks, verbose
         if isinstance(structure, Partial):
             self.structure_ = structure.inner
         return self
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Learn weights from X and y, or from `Encoded` sequences in files alone."""
+        if not isinstance(X, Encoded):
+            return super().fit(X, y, sample_weight)
+        if y is not None:
+            raise ValueError("encoded sequences have their labels: leave y out")
+        structure = X.bind(self._structure(None, ()))  # type: ignore[arg-type]
+        return self._fit_encoded(structure, X.x, X.truth, sample_weight)
 
     def predict(
         self, X: Any, forced: Any = None, allowed: Any = None, scheme: str | None = None
@@ -352,7 +365,6 @@ callbacks, verbose
         chunks = [ids[s : s + 4 * CHUNK] for s in range(0, x.n, 4 * CHUNK)] or [ids]
         engine = self._engine()
         try:
-            return engine.map(task, chunks)
+            return list(engine.map(task, chunks))
         finally:
-            if self.engine is None:
-                engine.close()
+            self._release(engine)

@@ -35,7 +35,8 @@ class CoreferenceSVM(StructuredEstimator):
     init : array, optional
         Initial weights; by default training begins with chains in order of mention.
     loss, restarts, rescaling, penalty, solver, tol, max_iter, max_time, n_jobs, \
-engine, random_state, warm_start, callbacks, verbose
+engine, random_state, warm_start, callbacks, \
+checkpoint, verbose
         As in `StructuralSVM`.
 
     Attributes
@@ -81,6 +82,7 @@ engine, random_state, warm_start, callbacks, verbose
         random_state: Any = None,
         warm_start: bool = False,
         callbacks: Any = None,
+        checkpoint: Any = None,
         verbose: int = 0,
     ) -> None:
         self.r = r
@@ -100,6 +102,7 @@ engine, random_state, warm_start, callbacks, verbose
         self.random_state = random_state
         self.warm_start = warm_start
         self.callbacks = callbacks
+        self.checkpoint = checkpoint
         self.verbose = verbose
 
     def _structure(self, X: Any, y: Any) -> Structure:

@@ -18,7 +18,8 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.arrays import Floats, Ints, Labels, Ragged, Rows
-from maxmargin.problem import Cuts, Problem
+from maxmargin.cuts import Cuts
+from maxmargin.problem import Problem
 from maxmargin.reports.explanation import (
     Explanation,
     Part,
@@ -216,8 +217,10 @@ class _Recorded(Problem):
         """Ask the oracle even where all outputs could be listed."""
         return
 
-    def _map_cuts(self, w: Floats, ids: Ints | None, ask: Any, *more: Any) -> Cuts:
-        return self._noted(super()._map_cuts(w, ids, ask, *more))
+    def _map_cuts(
+        self, w: Floats, ids: Ints | None, question: Any, chunk: int | None = None
+    ) -> Cuts:
+        return self._noted(super()._map_cuts(w, ids, question, chunk))
 
     def several(self, w: Floats, ids: Ints, k: int) -> Cuts:
         """As for any problem, with a record."""

@@ -29,8 +29,8 @@ HOMES = {
     "arrays": "Ragged Rows Vectors",
     "losses": "ZeroOne Hamming BracketF1 BracketHamming",
     "alignment_losses": "AlignedPairs",
-    "kernels.functions": "Linear Polynomial Rbf Precomputed Sum Product",
-    "kernels.maps": "Expansion KernelMap",
+    "kernels.functions": "Linear Polynomial Rbf Precomputed Sum Product Joint",
+    "kernels.maps": "KernelMap Expansion",
     "inference.chart": "Rules",
     "io.substitution": "Substitution",
     "solvers.auto": "Auto",
@@ -38,6 +38,7 @@ HOMES = {
     "solvers.bcfw": "BCFW",
     "solvers.block_dual": "BlockDual",
     "solvers.cccp": "CCCP LatentResult",
+    "solvers.cocoa": "Cocoa",
     "solvers.enumerated": "Enumerated",
     "solvers.lse_cutting_plane": "LSECuttingPlane",
     "solvers.n_slack": "NSlack NSlackBlock",
@@ -87,7 +88,8 @@ def save(
     """Write a fitted estimator to one model file, atomically.
 
     The file is a zip of JSON and arrays: no pickle, nothing that could run. Labels and
-    vocabularies travel along; `callbacks`, `engine` and the dual state do not.
+    vocabularies travel along; `callbacks`, `engine`, `checkpoint` and the dual state
+    do not.
 
     Parameters
     ----------

@@ -56,7 +56,8 @@ class GrammarSVM(StructuredEstimator):
     fallback : {"none", "flat"}, default="none"
         What a sentence without a parse becomes: None, or a flat tree.
     solver, tol, max_iter, max_time, n_jobs, engine, random_state, warm_start, \
-callbacks, verbose
+callbacks, \
+checkpoint, verbose
         As in `StructuralSVM`.
 
     Attributes
@@ -107,6 +108,7 @@ callbacks, verbose
         random_state: Any = None,
         warm_start: bool = False,
         callbacks: Any = None,
+        checkpoint: Any = None,
         verbose: int = 0,
     ) -> None:
         self.C = C
@@ -131,6 +133,7 @@ callbacks, verbose
         self.random_state = random_state
         self.warm_start = warm_start
         self.callbacks = callbacks
+        self.checkpoint = checkpoint
         self.verbose = verbose
 
     def _structure(self, X: Any, y: Any) -> Structure:

@@ -83,6 +83,7 @@ class HomologySVM(StructuredEstimator):
         random_state: Any = None,
         warm_start: bool = False,
         callbacks: Any = None,
+        checkpoint: Any = None,
         verbose: int = 0,
     ) -> None:
         self.C = C
@@ -103,6 +104,7 @@ class HomologySVM(StructuredEstimator):
         self.random_state = random_state
         self.warm_start = warm_start
         self.callbacks = callbacks
+        self.checkpoint = checkpoint
         self.verbose = verbose
 
     @property

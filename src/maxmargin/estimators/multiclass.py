@@ -90,6 +90,9 @@ default="exact"
         Go on from the dual of the previous fit.
     callbacks : callable or list, optional
         Called with each row of the history; a true value stops training.
+    checkpoint : path or Checkpoint, optional
+        File for the dual state, written now and then while training goes on; if it is
+        there, training goes on from it. It is removed when the tolerance is met.
     verbose : int, default=0
         Show progress.
 
@@ -156,6 +159,7 @@ default="exact"
         random_state: Any = None,
         warm_start: bool = False,
         callbacks: Any = None,
+        checkpoint: Any = None,
         verbose: int = 0,
     ) -> None:
         self.C = C
@@ -181,6 +185,7 @@ default="exact"
         self.random_state = random_state
         self.warm_start = warm_start
         self.callbacks = callbacks
+        self.checkpoint = checkpoint
         self.verbose = verbose
 
     def __sklearn_tags__(self) -> Any:

@@ -59,7 +59,8 @@ class RankingSVM(StructuredEstimator):
     restarts : int, default=1
         Further starts are from disturbed initial weights.
     rescaling, penalty, solver, tol, max_iter, max_time, n_jobs, engine, random_state, \
-warm_start, callbacks, verbose
+warm_start, callbacks, \
+checkpoint, verbose
         As in `StructuralSVM`.
 
     Attributes
@@ -107,6 +108,7 @@ warm_start, callbacks, verbose
         random_state: Any = None,
         warm_start: bool = False,
         callbacks: Any = None,
+        checkpoint: Any = None,
         verbose: int = 0,
     ) -> None:
         self.k = k
@@ -126,6 +128,7 @@ warm_start, callbacks, verbose
         self.random_state = random_state
         self.warm_start = warm_start
         self.callbacks = callbacks
+        self.checkpoint = checkpoint
         self.verbose = verbose
 
     def _structure(self, X: Any, y: Any) -> Structure:

@@ -54,6 +54,9 @@ class StructuralSVM(StructuredEstimator):
         Go on from the dual of the previous fit.
     callbacks : callable or list, optional
         Called with each row of the history; a true value stops training.
+    checkpoint : path or Checkpoint, optional
+        File for the dual state, written now and then while training goes on; if it is
+        there, training goes on from it. It is removed when the tolerance is met.
     verbose : int, default=0
         Show progress.
 
@@ -108,6 +111,7 @@ class StructuralSVM(StructuredEstimator):
         random_state: Any = None,
         warm_start: bool = False,
         callbacks: Any = None,
+        checkpoint: Any = None,
         verbose: int = 0,
     ) -> None:
         self.structure = structure
@@ -126,6 +130,7 @@ class StructuralSVM(StructuredEstimator):
         self.random_state = random_state
         self.warm_start = warm_start
         self.callbacks = callbacks
+        self.checkpoint = checkpoint
         self.verbose = verbose
 
     def _structure(self, X: Any, y: Any) -> Structure:

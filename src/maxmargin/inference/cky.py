@@ -23,6 +23,7 @@ from maxmargin.jit import loop
 
 # kinds of decisions; typed, since loops are compiled anew for each literal
 ROOT, BARE, CHAIN, RULE, WORD = (np.int64(kind) for kind in range(5))
+NONE = np.empty(0)
 NIL, ZERO, BASE, TOP = np.int64(-1), np.int64(0), np.int64(0), np.int64(1)
 
 
@@ -201,6 +202,7 @@ def forest(rules, scores, words, gold, bonus, where, ptr, symbol, value, floor):
         np.empty(len(rules.chain_top), np.int64),
     )
     hit = np.zeros(rules.labels, np.int64)
+    peak, steep = _peaks(rules, scores.rule, ptr, value)
     count = np.array([1, 0])  # nodes, edges
     edge, worth = np.empty((256, 8), np.int32), np.empty(256)
     for q in range(ptr[span(ZERO, n)], ptr[-1]):
@@ -231,6 +233,7 @@ def forest(rules, scores, words, gold, bonus, where, ptr, symbol, value, floor):
                 rules, scores.unary, scores.start[i], scores.end[j],
                 scores.length[j - i], hit, own, match,
             )  # fmt: skip
+            lift = _lift(scores.start[i], scores.end[j], scores.length[j - i])
             for q in range(ptr[c], ptr[c + 1]):
                 if number[q, 1] > 0:
                     edge, worth = _chain_edges(
@@ -242,7 +245,8 @@ def forest(rules, scores, words, gold, bonus, where, ptr, symbol, value, floor):
                     continue
                 edge, worth = _rule_edges(
                     rules, scores, bonus, hit, i, j, q, np.int64(symbol[q]), where,
-                    value, out, number, floor, count, edge, worth,
+                    value, out, number, floor, count, edge, worth, peak,
+                    lift + steep[symbol[q]],
                 )  # fmt: skip
                 for p in range(words.ptr[i], words.ptr[j] if j == i + 1 else 0):
                     if words.tag[p] == symbol[q]:
@@ -288,7 +292,7 @@ def _chain_edges(
 @loop
 def _rule_edges(
     rules, scores, bonus, hit, i, j, q, a, where, value, out, number, floor, count,
-    edge, worth,
+    edge, worth, peak, most,
 ):  # fmt: skip
     """Edges from a part to the two parts that a rule makes of it."""
     m = e = ZERO
@@ -298,6 +302,9 @@ def _rule_edges(
         e = 1 - m
         outer += bonus.bracket + bonus.match * m
     for k in range(i + 1, j):
+        lift = most + _lift(scores.split[k], NONE, NONE)
+        if outer + lift + peak[span(i, k)] + peak[span(k, j)] < floor:
+            continue
         one, two = where[span(i, k)], where[span(k, j)]
         for p in range(rules.parent_ptr[a], rules.parent_ptr[a + 1]):
             r = np.int64(rules.by_parent[p])
@@ -317,6 +324,31 @@ def _rule_edges(
                 edge, worth = _roomy(edge, worth, count)
                 _note(edge, worth, count, head, first, second, RULE, r, k, m, e, own)
     return edge, worth
+
+
+@loop
+def _peaks(rules, rule, ptr, value):
+    """Best score of any part of each span, and of any rule of each parent."""
+    peak = np.full(len(ptr) - 1, -np.inf)
+    for c in range(len(peak)):
+        for q in range(ptr[c], ptr[c + 1]):
+            peak[c] = max(peak[c], value[q, 1])
+    steep = np.full(len(rules.label), -np.inf)
+    for r in range(len(rule)):
+        steep[rules.parent[r]] = max(steep[rules.parent[r]], rule[r])
+    return peak, steep
+
+
+@loop
+def _lift(start, end, length):
+    """No class of rules gets more than this from where it stands, and a little."""
+    best = 0.0
+    for s in range(len(start)):
+        v = start[s]
+        if len(end) > 0:
+            v += end[s] + length[s]
+        best = v if s == 0 else max(best, v)
+    return best + 1e-9 * (1.0 + abs(best))
 
 
 @loop

@@ -58,6 +58,8 @@ class Point:
         Marginals; edges have a table each, at `edge_ptr`.
     """
 
+    DUAL = ("node", "edge", "clique")  # what a checkpoint holds
+
     def __init__(
         self, tables: Tables, graphs: Plan, labels: Labels, mass: Floats
     ) -> None:

@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from maxmargin.io.text import read_lines
+
 GAPS = str.maketrans(".~", "--")
 
 
@@ -92,8 +94,7 @@ def columns_of_pairs(pairs: ArrayLike, rows: int, cols: int) -> NDArray[np.int32
 
 def read_alignment(path: str | Path) -> Aligned:
     """Read FASTA, Clustal, Stockholm or PIR, told apart by the first lines."""
-    lines = Path(path).read_text().splitlines()
-    return parse_alignment(lines, str(path))
+    return parse_alignment(read_lines(path), str(path))
 
 
 def parse_alignment(lines: Sequence[str], where: str = "alignment") -> Aligned:

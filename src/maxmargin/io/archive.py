@@ -45,12 +45,17 @@ def write_archive(
     target: str | os.PathLike[str] | IO[bytes],
     manifest: Mapping[str, Any],
     arrays: Sequence[np.ndarray],
+    level: int = 6,
 ) -> None:
-    """Write manifest and arrays; a path is replaced at once, or not at all."""
-    if not isinstance(target, str | os.PathLike):
-        target.write(_packed(manifest, arrays))
-        return
-    replace_file(Path(target), _packed(manifest, arrays))
+    """Write manifest and arrays; a path is replaced at once, or not at all.
+
+    Level 0 stores the arrays as they are, which is quick.
+    """
+    data = _packed(manifest, arrays, level)
+    if isinstance(target, str | os.PathLike):
+        replace_file(Path(target), data)
+    else:
+        target.write(data)
 
 
 def replace_file(path: Path, data: bytes) -> None:
@@ -66,27 +71,32 @@ def replace_file(path: Path, data: bytes) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def _packed(manifest: Mapping[str, Any], arrays: Sequence[np.ndarray]) -> bytes:
+def _packed(
+    manifest: Mapping[str, Any], arrays: Sequence[np.ndarray], level: int
+) -> bytes:
     members = [_npy(array) for array in arrays]
     sums = [{"size": len(m), "sha256": _sha256(m)} for m in members]
     head = {"format": FORMAT, "version": VERSION, **manifest, "arrays": sums}
     text = json.dumps(head, ensure_ascii=False, allow_nan=False).encode()
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
-        _add(archive, MANIFEST, text)
-        _add(archive, SEAL, _sha256(text).encode())
+        _add(archive, MANIFEST, text, 6)
+        _add(archive, SEAL, _sha256(text).encode(), 6)
         for k, member in enumerate(members):
-            _add(archive, f"arrays/{k}.npy", member)
+            _add(archive, f"arrays/{k}.npy", member, level)
     return out.getvalue()
 
 
-def _add(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
+def _add(archive: zipfile.ZipFile, name: str, data: bytes, level: int) -> None:
     """Deflated; stored where that would look like a bomb. No clock, so bytes repeat."""
     entry = zipfile.ZipInfo(name)
     entry.external_attr = 0o644 << 16
-    bomb = len(data) > SMALL and len(zlib.compress(data, 6)) * RATIO < len(data)
-    way = zipfile.ZIP_STORED if bomb else zipfile.ZIP_DEFLATED
-    archive.writestr(entry, data, way, compresslevel=6)
+    way = zipfile.ZIP_DEFLATED
+    if level == 0 or (
+        len(data) > SMALL and len(zlib.compress(data, level)) * RATIO < len(data)
+    ):
+        way = zipfile.ZIP_STORED
+    archive.writestr(entry, data, way, compresslevel=level)
 
 
 def _npy(array: np.ndarray) -> bytes:

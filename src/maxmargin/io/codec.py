@@ -35,6 +35,7 @@ import scipy.sparse as sp
 from maxmargin.io.archive import ModelFileError, plain
 
 DEEPEST = 100
+HERE_ONLY = ("callbacks", "engine", "checkpoint")  # parameters that stay behind
 SPARSE = {
     "csr": ("data", "indices", "indptr"),
     "csc": ("data", "indices", "indptr"),
@@ -130,7 +131,7 @@ class Encoder:
             return {"!": "enum", "class": tag, "v": value.name}
         if hasattr(value, "get_params"):
             given = value.get_params(deep=False)
-            kept = {k: v for k, v in given.items() if k not in ("callbacks", "engine")}
+            kept = {k: v for k, v in given.items() if k not in HERE_ONLY}
             learnt = {k: v for k, v in vars(value).items() if learned(k)}
             return {
                 "!": "estimator", "class": tag,

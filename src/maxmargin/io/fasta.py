@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from maxmargin.io.text import FormatError, numbered_lines, read_lines
+
 
 def read_fasta(path: str | Path) -> dict[str, str]:
     """Sequences of a file by name, in order.
@@ -20,7 +22,7 @@ def read_fasta(path: str | Path) -> dict[str, str]:
         Where letters come before the first name, a name occurs twice or is missing, or
         a record is empty; the message names the line or the record.
     """
-    return parse_fasta(Path(path).read_text().splitlines(), str(path))
+    return parse_fasta(read_lines(path), str(path))
 
 
 def parse_fasta(lines: Iterable[str], where: str = "FASTA") -> dict[str, str]:
@@ -97,3 +99,33 @@ def read_tracks(paths: Mapping[str, str | Path]) -> list[dict[str, Any]]:
         for name in records.keys() - files[first].keys():
             raise ValueError(f"{paths[track]}: record {name!r} is not in {first!r}")
     return out
+
+
+def read_labelled_fasta(path: str | Path) -> tuple[list[str], list[str], list[str]]:
+    """Names, sequences and labels; the label is the second word after ">".
+
+    A record `>YAL012 +` has the label "+"; where a header has one word the label is "".
+    """
+    names: list[str] = []
+    labels: list[str] = []
+    rows: list[list[str]] = []
+    for number, line in numbered_lines(path):
+        text = line.strip()
+        if not text or text.startswith(";"):
+            continue
+        if text.startswith(">"):
+            words = text[1:].split()
+            if not words:
+                raise FormatError(path, number, "a record has no name")
+            names.append(words[0])
+            labels.append(words[1].removeprefix("label=") if len(words) > 1 else "")
+            rows.append([])
+        elif not names:
+            raise FormatError(path, number, "letters before the first name")
+        else:
+            rows[-1].append("".join(text.split()))
+    sequences = ["".join(parts) for parts in rows]
+    for name, letters in zip(names, sequences, strict=True):
+        if not letters:
+            raise ValueError(f"{path}: record {name!r} is empty")
+    return names, sequences, labels

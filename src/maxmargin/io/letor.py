@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from maxmargin.io.text import read_lines
+
+LARGEST = 10**6  # number of a feature: matrices are dense
 
 
 class Queries(NamedTuple):
@@ -37,10 +40,8 @@ def read_letor(
     several = [paths] if isinstance(paths, str | Path) else paths
     docs: dict[str, list[tuple[int, dict[int, float]]]] = {}
     for path in several:
-        opened = gzip.open if str(path).endswith(".gz") else open
-        with opened(path, "rt") as lines:
-            for q, doc in _documents(lines, str(path)):
-                docs.setdefault(q, []).append(doc)
+        for q, doc in _documents(read_lines(path), str(path)):
+            docs.setdefault(q, []).append(doc)
     most = max((max(d, default=0) for ds in docs.values() for _, d in ds), default=0)
     width = most if n_features is None else n_features
     if most > width:
@@ -87,19 +88,26 @@ def _documents(
         if not words:
             continue
         try:
-            grade = int(float(words[0]))
+            grade = _grade(words[0])
             key, q = words[1].split(":")
             values = {}
             for word in words[2:]:
                 f, v = word.split(":")
                 values[int(f)] = float(v)
-            if key != "qid" or any(f < 1 for f in values):
+            if key != "qid" or any(not 1 <= f <= LARGEST for f in values):
                 raise ValueError
-        except (ValueError, IndexError):
+        except (ValueError, IndexError, OverflowError):
             raise ValueError(
                 f"{name}, line {number}: not 'grade qid:Q 1:v 2:v ...'"
             ) from None
         yield q, (grade, values)
+
+
+def _grade(word: str) -> int:
+    grade = int(float(word))
+    if abs(grade) > LARGEST:
+        raise ValueError
+    return grade
 
 
 def _to_unit(x: NDArray[np.float64]) -> NDArray[np.float64]:

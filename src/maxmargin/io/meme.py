@@ -9,6 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from maxmargin.io.text import read_lines
+
 Matrix = NDArray[np.float64]
 
 
@@ -57,7 +59,15 @@ def read_meme(source: str | Path) -> list[MemeMotif]:
     """Motifs of a file, or of text that begins with "MEME version"."""
     text = str(source)
     if not text.lstrip().startswith("MEME version"):
-        text = Path(source).read_text()
+        text = "\n".join(read_lines(source))
+    try:
+        return _motifs(text)
+    except (IndexError, StopIteration, OverflowError, ValueError) as error:
+        name = "text" if "\n" in str(source) else str(source)
+        raise ValueError(f"{name}: not motifs in MEME format ({error})") from None
+
+
+def _motifs(text: str) -> list[MemeMotif]:
     lines = iter(text.splitlines())
     out: list[MemeMotif] = []
     name = ""
@@ -73,5 +83,7 @@ def read_meme(source: str | Path) -> list[MemeMotif]:
                 else 0
             )
             rows = [[float(v) for v in next(lines).split()] for _ in range(width)]
+            if not rows or any(len(row) != 4 for row in rows):
+                raise ValueError(f"motif {name!r} has no matrix of four columns")
             out.append(MemeMotif(name, np.array(rows), sites))
     return out

@@ -26,12 +26,13 @@ def write_model(
     place: Place,
     tag: Callable[[type], str | None],
     notes: Mapping[str, Any],
+    level: int = 6,
 ) -> None:
     """Write one object with all it holds; `notes` are JSON that travels along."""
     encoder = Encoder(tag)
     root = encoder.node(value)
     head = {"kind": type(value).__name__, "notes": dict(notes), "root": root}
-    write_archive(place, head, encoder.arrays)
+    write_archive(place, head, encoder.arrays, level)
 
 
 def read_model(

@@ -13,6 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from maxmargin.io.text import read_lines
+
 
 class Substitution(NamedTuple):
     """Scores of each pair of letters."""
@@ -31,7 +33,7 @@ class Substitution(NamedTuple):
 
 def read_substitution(path: str | Path) -> Substitution:
     """Read a matrix; rows and columns must have the same letters in the same order."""
-    return parse_substitution(Path(path).read_text().splitlines(), str(path))
+    return parse_substitution(read_lines(path), str(path))
 
 
 def parse_substitution(lines: Iterable[str], where: str = "matrix") -> Substitution:

@@ -17,6 +17,8 @@ import scipy.sparse as sp
 from maxmargin.io.text import FormatError, numbered_lines, open_text
 from maxmargin.sequences import Sequences
 
+LARGEST = 2**31 - 2  # number of a feature, and of a tag
+
 
 def read_svm_hmm(
     path: str | Path, n_features: int | None = None
@@ -41,6 +43,8 @@ def read_svm_hmm(
             continue
         try:
             tag, qid = int(fields[0]), fields[1]
+            if abs(tag) > LARGEST:
+                raise FormatError(path, number, f"the tag {tag} is too large")
             if not qid.startswith("qid:"):
                 raise FormatError(path, number, "'TAG qid:EXAMPLE' must come first")
             if qid != last:
@@ -74,6 +78,8 @@ def _read_pairs(
         if not colon:
             raise ValueError(f"{field!r} is not FEATURE:VALUE")
         number = int(name)
+        if number > LARGEST:
+            raise ValueError(f"feature {number} is larger than {LARGEST}")
         if number <= before:
             raise ValueError(
                 f"feature {number} after {before}: numbers must rise from 1"

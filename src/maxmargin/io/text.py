@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
@@ -30,6 +31,13 @@ def numbered_lines(
                 number + 1,
                 f"not {encoding} text ({error.reason}); give `encoding`",
             ) from None
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise FormatError(path, number + 1, f"damaged gzip ({error})") from None
+
+
+def read_lines(path: str | Path, encoding: str = "utf-8") -> list[str]:
+    """All lines of a file, plain or gzip."""
+    return [line for _, line in numbered_lines(path, encoding)]
 
 
 def open_text(path: str | Path, mode: str, encoding: str = "utf-8") -> IO[str]:

@@ -14,10 +14,11 @@ A line may begin with the name of its document and a tab.
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from maxmargin.io.text import read_lines
 
 Tree = Any  # a leaf `str`, or a node `(label, child, ...)`
 
@@ -89,11 +90,7 @@ def read_treebank(path: str | Path, *, strip: bool = True) -> Treebank:
         Clean each tree with `strip_tree`; trees without any word are left out.
     """
     path = Path(path)
-    if path.suffix == ".gz":
-        with gzip.open(path, "rt", encoding="utf-8") as file:
-            text = file.read()
-    else:
-        text = path.read_text(encoding="utf-8")
+    text = "\n".join(read_lines(path))
     found = parse_trees(text, path.name)
     if not strip:
         return found

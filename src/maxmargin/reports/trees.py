@@ -91,8 +91,9 @@ def svg_tree(tree: Tree | None, other: Tree | None = None) -> str:
         x, y = LETTER * (node.x + 1), ROW * (node.y + 0.5)
         for child in node.children:
             a, b = LETTER * (child.x + 1), ROW * (child.y + 0.5)
-            lines.append(
-                f'<line x1="{x:.1f}" y1="{y + 7:.1f}" x2="{a:.1f}" y2="{b - 13:.1f}"/>'
+            lines.append(  # down, across, down: straight lines would cross
+                f'<polyline points="{x:.1f},{y + 6:.1f} {x:.1f},{y + 14:.1f} '
+                f'{a:.1f},{y + 14:.1f} {a:.1f},{b - 14:.1f}"/>'
             )
         wrong = known is not None and not node.leaf
         wrong = wrong and (node.label, node.start, node.end) not in (known or set())
@@ -103,7 +104,7 @@ def svg_tree(tree: Tree | None, other: Tree | None = None) -> str:
     style = (
         "text{font:14px sans-serif;text-anchor:middle;fill:#222}"
         ".word{font-style:italic}.wrong{fill:#c0392b;font-weight:bold}"
-        "line{stroke:#999}"
+        "polyline{stroke:#999;fill:none}"
     )
     return "\n".join(
         [

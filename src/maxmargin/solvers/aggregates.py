@@ -20,8 +20,8 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.arrays import Floats, Ints, Labels
+from maxmargin.cuts import Cuts
 from maxmargin.jit import loop
-from maxmargin.problem import Cuts
 
 PER_ENTRY = 12  # bytes
 
@@ -57,6 +57,8 @@ class Aggregates:
     memory : float
         Bytes at most.
     """
+
+    DUAL = ("_sums", "_mean")
 
     def __init__(self, n: int, dim: int, upper: Floats, memory: float = 4e9) -> None:
         self.n, self.dim, self.upper, self.memory = n, dim, upper, memory

@@ -20,9 +20,9 @@ from __future__ import annotations
 import numpy as np
 
 from maxmargin.arrays import Floats, Ints
+from maxmargin.cuts import Cuts
 from maxmargin.formulations import DualSet
 from maxmargin.jit import loop
-from maxmargin.problem import Cuts
 from maxmargin.solvers.planes import PlaneBlocks
 
 RULES = ("toward", "pairwise", "away")
@@ -42,6 +42,8 @@ class Atoms:
     rule : {"toward", "pairwise", "away"}
         The direction of a step.
     """
+
+    DUAL = ("blocks", "_passes", "_mean", "_mean_b")
 
     def __init__(
         self, n: int, dim: int, dual_set: DualSet, most: int, memory: float, rule: str

@@ -21,6 +21,7 @@ import numpy as np
 
 from maxmargin.arrays import Floats, Ints
 from maxmargin.problem import Problem
+from maxmargin.solvers.resume import Keeper, dump, graft
 
 HISTORY = np.dtype(
     [
@@ -57,6 +58,8 @@ class Status(Enum):
 class State:
     """What every solver's state has."""
 
+    DERIVED: ClassVar[tuple[str, ...]] = ("deadline", "extra")  # not in checkpoints
+
     w: Floats
     dual: float = 0.0
     primal: float = float("inf")  # lowest value seen, at best_w
@@ -71,7 +74,10 @@ class State:
 
     def witness(self, problem: Problem, w: Floats, slack: Floats) -> float:
         """Primal at w from the slacks of a full oracle pass; keeps the best w."""
-        primal = problem.primal(w, slack)
+        return self.keep(problem, w, problem.primal(w, slack))
+
+    def keep(self, problem: Problem, w: Floats, primal: float) -> float:
+        """Keep w if its primal value, from a full oracle pass, is the best so far."""
         self.fresh = True
         if primal < self.primal:
             self.primal, self.best_w = primal, w.copy()
@@ -182,24 +188,34 @@ class Solver(ABC):
 
     def certify(self, problem: Problem, state: State) -> None:
         """Witness state.w by a full oracle pass."""
-        slack = problem.cuts(state.w).slack
         state.oracle_calls += problem.n
-        state.witness(problem, state.w, slack)
+        risk = problem.risk_at(state.w)
+        state.keep(problem, state.w, problem.primal_at(state.w, risk))
 
     def solve(
-        self, problem: Problem, warm: Any = None, watch: Watch | None = None
+        self,
+        problem: Problem,
+        warm: Any = None,
+        watch: Watch | None = None,
+        keeper: Keeper | None = None,
     ) -> tuple[Result, State]:
-        """Run to the tolerance; returns the result and the state to go on from."""
+        """Run to the tolerance; returns the result and the state to go on from.
+
+        A `keeper` is handed the dual state now and then, and what it has of an earlier
+        run is gone on from.
+        """
         self.check(problem)
         run = _Run(self, problem, watch)
         state = self.start(problem, warm)
         if self.max_time is not None:
             state.deadline = run.begin + self.max_time
+        run.go_on(state, keeper)
         try:
             while run.status is None:
                 state.fresh = False
                 self.step(problem, state)
                 run.note(state)
+                run.keep(state, keeper)
         except KeyboardInterrupt:
             run.status = Status.INTERRUPTED
         return run.finish(state), state
@@ -226,6 +242,24 @@ class _Run:
         self.begin = time.perf_counter()
         self.status: Status | None = None
         self.rows: list[tuple[Any, ...]] = []
+
+    def go_on(self, state: State, keeper: Keeper | None) -> None:
+        """Take up an earlier run where its last checkpoint left it."""
+        earlier = keeper.earlier() if keeper is not None else None
+        if earlier is not None:
+            graft(state, earlier["state"])
+            self.rows = [tuple(row) for row in earlier["rows"].tolist()]
+            self.begin -= float(earlier["seconds"])
+
+    def keep(self, state: State, keeper: Keeper | None) -> None:
+        """A checkpoint, if it is time, or if the run ends before the tolerance."""
+        if keeper is None:
+            return
+        unfinished = self.status in (Status.MAX_ITER, Status.MAX_TIME, Status.STOPPED)
+        if unfinished or (self.status is None and keeper.due()):
+            seconds = time.perf_counter() - self.begin
+            rows = self._history(self.rows)
+            keeper.keep({"state": dump(state), "rows": rows, "seconds": seconds})
 
     def note(self, state: State) -> None:
         """Record a step and decide whether it was the last."""

@@ -23,7 +23,8 @@ from typing import Any
 import numpy as np
 
 from maxmargin.arrays import Floats, Ints
-from maxmargin.problem import Cuts, Problem
+from maxmargin.cuts import Cuts
+from maxmargin.problem import Problem
 from maxmargin.solvers.base import Solver, State, Status, permutation
 from maxmargin.solvers.planes import PlaneBlocks
 
@@ -116,7 +117,8 @@ class BlockDual(Solver):
         assert isinstance(state, BlockState)
         point = state.w if state.mean is None else state.mean
         state.oracle_calls += problem.n
-        state.witness(problem, point, problem.cuts(point).slack)
+        risk = problem.risk_at(point)
+        state.keep(problem, point, problem.primal_at(point, risk))
 
     def _pass(self, problem: Problem, state: BlockState) -> tuple[float, float, float]:
         order = permutation(self.seed, state.turn, problem.n, RUN)

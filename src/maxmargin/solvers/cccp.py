@@ -17,6 +17,7 @@ it was. Early convex problems are solved roughly, to a tenth of the last decreas
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
@@ -26,6 +27,7 @@ from maxmargin.arrays import Floats, Ints, Ragged
 from maxmargin.problem import Problem
 from maxmargin.solvers.base import HISTORY, Result, Solver, State, Status, Watch
 from maxmargin.solvers.block_dual import BlockState
+from maxmargin.solvers.resume import Keeper
 
 OUTER = np.dtype(
     [
@@ -107,17 +109,29 @@ class CCCP:
     given: bool = False
 
     def solve(
-        self, problem: Problem, warm: Any = None, watch: Watch | None = None
+        self,
+        problem: Problem,
+        warm: Any = None,
+        watch: Watch | None = None,
+        keeper: Keeper | None = None,
     ) -> tuple[LatentResult, LatentState]:
-        """Run all restarts; the best result and the state to go on from."""
+        """Run all restarts; the best result and the state to go on from.
+
+        Checkpoints hold weights, after each round: those of the best start so far and
+        of the start under way. A resumed run completes at these and goes on.
+        """
         problem.require("complete", "training with hidden parts (CCCP)")
         self.inner.check(problem)
         begin = time.perf_counter()
         best: LatentResult | None = None
         outer: list[np.ndarray] = []
         goes_on = isinstance(warm, LatentState) and warm.truth.n == problem.n
-        for restart in range(1 if goes_on else max(self.restarts, 1)):
-            run = _Run(self, problem, restart, begin, watch)
+        starts = [(0, None)] if goes_on else self._starts(keeper)
+        for restart, w in starts:
+            cccp = self if w is None else replace(self, w=w)
+            run = _Run(cccp, problem, restart, begin, watch)
+            run.known = w is not None
+            run.keeper, run.best = keeper, best
             run.go(warm if goes_on else None)
             outer.append(run.rows())
             if best is None or run.objective < best.primal:
@@ -126,6 +140,19 @@ class CCCP:
                 break
         assert best is not None
         return replace(best, outer=np.concatenate(outer)), state
+
+    def _starts(self, keeper: Keeper | None) -> Iterator[tuple[int, Floats | None]]:
+        """Number and weights of each start; no weights: those of `_Run._first`."""
+        earlier = keeper.earlier() if keeper is not None else None
+        first = 0
+        if earlier is not None:
+            first = int(earlier["restart"])
+            if earlier["best"] is not None:
+                yield first, earlier["best"]
+            yield first, earlier["w"]
+            first += 1
+        for restart in range(first, max(self.restarts, 1)):
+            yield restart, None
 
 
 class _Run:
@@ -143,6 +170,9 @@ class _Run:
         self.kept: list[tuple[Any, ...]] = []
         self.history: list[np.ndarray] = []
         self.calls, self.status, self.stopped = 0, Status.MAX_ITER, False
+        self.known = False  # weights of an earlier run: not to be disturbed
+        self.keeper: Keeper | None = None
+        self.best: LatentResult | None = None
 
     def go(self, warm: LatentState | None = None) -> None:
         """Rounds of completion and training."""
@@ -161,6 +191,7 @@ class _Run:
             if better:
                 self.objective, self.w, self.truth = value, result.w, again
             self._note(turn, len(moved), tol)
+            self._keep()
             if self.stopped:
                 return
             if tol <= floor and (drop <= stop or len(moved) == 0):
@@ -183,7 +214,7 @@ class _Run:
                 raise ValueError(
                     f"initial weights have shape {w.shape}, but there are {p.dim}"
                 )
-            if self.restart > 0:
+            if self.restart > 0 and not self.known:
                 w = w + 0.1 * np.linalg.norm(w) / np.sqrt(p.dim) * rng.normal(
                     size=p.dim
                 )
@@ -267,6 +298,11 @@ class _Run:
         )
         self.state.blocks.shift(moved, change, self.problem.formulation.scales)
         self.trained = truth
+
+    def _keep(self) -> None:
+        if self.keeper is not None and (self.stopped or self.keeper.due()):
+            best = None if self.best is None else self.best.w
+            self.keeper.keep({"restart": self.restart, "w": self.w, "best": best})
 
     def _note(self, turn: int, changed: int, tol: float) -> None:
         self.kept.append((

@@ -13,6 +13,7 @@ from maxmargin.solvers.auto import Auto
 from maxmargin.solvers.base import Solver
 from maxmargin.solvers.bcfw import BCFW
 from maxmargin.solvers.block_dual import BlockDual
+from maxmargin.solvers.cocoa import Cocoa
 from maxmargin.solvers.enumerated import Enumerated
 from maxmargin.solvers.lse_cutting_plane import LSECuttingPlane
 from maxmargin.solvers.n_slack import NSlack, NSlackBlock
@@ -30,6 +31,7 @@ SOLVERS: dict[str, type[Solver]] = {
     "smo": Smo,
     "sdm": SDM,
     "bcfw": BCFW,
+    "cocoa": Cocoa,
     "subgradient": Subgradient,
     "sdcd": SDCD,
     "lse-cutting-plane": LSECuttingPlane,

@@ -45,6 +45,8 @@ SLOPE = 0.5  # of the rise per work of the step so far: below it sweeps end
 class AlphaState(State):
     """Dual variables of all outputs."""
 
+    DERIVED = (*State.DERIVED, "tables")
+
     tables: Tables = None  # type: ignore[assignment]
     alpha: Floats = field(default_factory=lambda: np.zeros((0, 0)))
     rest: Ints = field(default_factory=lambda: np.zeros(0, np.int64))

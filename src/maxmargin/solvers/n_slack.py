@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 
 from maxmargin.arrays import Floats, Ints
-from maxmargin.problem import Cuts, Problem
+from maxmargin.cuts import Cuts
+from maxmargin.problem import Problem
 from maxmargin.solvers.base import Solver, State, Status
 from maxmargin.solvers.block_dual import hopeless
 from maxmargin.solvers.planes import PlaneBlocks

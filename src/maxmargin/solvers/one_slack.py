@@ -71,7 +71,7 @@ class OneSlack(Solver):
         hard = problem.formulation.penalty == "hard"
         cut = problem.sum_cut(state.w)
         state.oracle_calls += problem.n
-        state.witness(problem, state.w, cut.slack)
+        state.keep(problem, state.w, problem.primal_at(state.w, cut))
         if state.gap() <= self.tol:
             return
         height = cut.b - float(cut.a @ state.w)

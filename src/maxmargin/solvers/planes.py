@@ -56,6 +56,8 @@ class PlaneBlocks:
         What the coordinates of planes stand for, if not for the weights themselves.
     """
 
+    DUAL = ("_store",)
+
     def __init__(
         self,
         n: int,
@@ -172,6 +174,11 @@ class PlaneBlocks:
             self._store.alpha[:] *= factor
             w *= factor
 
+    def stretch_planes(self, factor: float) -> None:
+        """Multiply every a by a factor; b and alpha stay."""
+        self._store.val[:] *= factor
+        self._store.gram[:] *= factor * factor
+
     def rescale(self, dual_set: DualSet, factor: Floats) -> None:
         """Another C: planes stay, alpha of example i is multiplied by factor[i]."""
         self.dual_set = dual_set
@@ -234,10 +241,7 @@ class PlaneBlocks:
         if widest < 0:
             self._make_space(ids, sizes)
             widest = stores.reserve(self._store, ids, sizes, self.most)
-        if widest > len(self._scratch.local):
-            self._scratch = self._scratch._replace(
-                local=np.zeros(2 * widest), acc=np.zeros(2 * widest)
-            )
+        self._widen(widest)
 
     def _make_space(self, ids: Ints, sizes: Ints) -> None:
         """Evict planes of full examples; longer arrays where these do not suffice."""
@@ -251,6 +255,16 @@ class PlaneBlocks:
         have = np.array([len(s.alpha), len(s.gram), len(s.support), len(s.idx)])
         if (s.top + np.append(need, entries) > have).any():
             self._grow(need, entries, ids, sizes)
+
+    def settle(self) -> None:
+        """Scratch space for planes that came all at once (`solvers.resume`)."""
+        self._widen(int(self._store.width_room.max(initial=0)))
+
+    def _widen(self, widest: int) -> None:
+        if widest > len(self._scratch.local):
+            self._scratch = self._scratch._replace(
+                local=np.zeros(2 * widest), acc=np.zeros(2 * widest)
+            )
 
     def _grow(
         self,

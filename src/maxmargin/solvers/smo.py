@@ -36,6 +36,8 @@ from maxmargin.structures.base import Augment
 class SmoState(State):
     """Marginals, and what is known about each example."""
 
+    DERIVED = (*State.DERIVED, "forests", "work")
+
     point: Point = None  # type: ignore[assignment]
     linear: float = 0.0  # the loss term of the dual
     forests: Any = None  # what compiled ascent reads, where the structure has it

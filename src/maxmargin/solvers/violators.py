@@ -18,8 +18,9 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.arrays import Floats, Ints
+from maxmargin.cuts import Cuts
 from maxmargin.jit import loop
-from maxmargin.problem import Cuts, Problem
+from maxmargin.problem import Problem
 from maxmargin.solvers.planes import PlaneBlocks
 
 MOST = 100_000  # planes of an example: merging would break the box, so no small bound
@@ -46,6 +47,8 @@ class Violators:
     memory : float
         Bytes for planes, beyond which the sets stop growing.
     """
+
+    DUAL = ("blocks", "known")
 
     def __init__(self, problem: Problem, k: int, memory: float) -> None:
         self.blocks = PlaneBlocks(

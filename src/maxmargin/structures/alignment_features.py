@@ -106,7 +106,7 @@ def _fill(
         widest = max(widest, hi[r] - lo[r])
     for b in range(len(blocks)):
         most = max(most, blocks[b, RIGHT_SIZE])
-    total, sums = np.empty(most), np.empty(widest)
+    total, sums, joint = np.empty(most), np.empty(widest), np.zeros(most)
     r = 0
     for p in range(len(left)):
         for i in range(l_ptr[left[p]], l_ptr[left[p] + 1]):
@@ -124,10 +124,14 @@ def _fill(
                     first += l_codes[blocks[b, LEFT], i] * k
                     weights = full[first : first + k]
                 if blocks[b, RIGHT_REAL] == 1:
-                    _dot(weights, r_real, a, right_view, sums[: len(row)])
+                    for c in range(k):
+                        joint[c] += weights[c]
                 else:
                     _gather(weights, r_codes[right_view, a : a + len(row)], sums)
                 if blocks[b, LAST] == 1:
+                    if blocks[b, RIGHT_REAL] == 1:
+                        _dot(joint[:k], r_real, a, right_view, sums[: len(row)])
+                        joint[:k] = 0.0
                     for j in range(len(row)):
                         row[j] += sums[j]
                         sums[j] = 0.0

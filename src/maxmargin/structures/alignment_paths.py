@@ -9,6 +9,7 @@ In semi-global mode the shorter of two overhangs is paid for, the longer is free
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,28 @@ def columns_of(written: Any, where: str) -> Ints:
             f"{columns.shape}"
         )
     return columns.astype(np.int64)
+
+
+def check_rows(written: Any, letters: Sequence[Any], where: str) -> None:
+    """Refuse rows of text that do not spell the two sequences.
+
+    Examples
+    --------
+    >>> check_rows(("AC-", "ACD"), ("AC", "AED"), "pair 0")
+    Traceback (most recent call last):
+    ValueError: pair 0: the second row of the alignment has 'C' where the second \
+sequence has 'E', position 1
+    """
+    if len(written) != 2 or not all(isinstance(row, str) for row in written):
+        return
+    for side, name in enumerate(("first", "second")):
+        spelt = [v for v in written[side] if v != "-"]
+        for k, (a, b) in enumerate(zip(spelt, letters[side], strict=False)):
+            if a != b:
+                raise ValueError(
+                    f"{where}: the {name} row of the alignment has {a!r} where the "
+                    f"{name} sequence has {b!r}, position {k}"
+                )
 
 
 def check_columns(

@@ -167,6 +167,10 @@ class Structure(ABC):
         """||w||^2; another form where w holds more than weights (kernels)."""
         return float(w @ w)
 
+    def part(self, x: Any, start: int, stop: int) -> Any:
+        """Inputs of examples start .. stop - 1 alone; None: they cannot be cut."""
+        return None
+
     def label_count(self) -> int:
         """Number of label values, for losses given as tables; 0 without any."""
         return 0

@@ -40,6 +40,7 @@ from maxmargin.structures.chain_features import (
     Layout,
     differences,
     layout_of,
+    some_rows,
     unit_vectors,
     widened,
 )
@@ -49,6 +50,7 @@ from maxmargin.structures.schemes import check_truth, forced_labels, legal_score
 from maxmargin.structures.tokens import (
     gather,
     is_sparse,
+    label_rows,
     matrix_of,
     vectors_of,
     vocabulary,
@@ -144,6 +146,18 @@ class Chain(Structure):
         else:
             columns = tokens.matrix.shape[1]
             sparse = is_sparse(tokens.matrix)
+        bound = self.sized(labels, names, columns, sparse)
+        check_truth(labels, bound.legal, label_rows(bound.labels, flat, ptr))
+        return bound
+
+    def sized(
+        self,
+        labels: tuple[Hashable, ...],
+        names: dict[str, int] | None,
+        columns: int,
+        sparse: bool,
+    ) -> Self:
+        """Bind to labels and features that are known already."""
         legal = legal_scores(labels, self.scheme, self.allowed)
         layout = layout_of(
             len(labels),
@@ -159,7 +173,7 @@ class Chain(Structure):
                 f"{dim} weights are too many: use fewer features, a lower order or "
                 "edge_features=False"
             )
-        bound = replace(
+        return replace(
             self,
             dim=dim,
             labels=labels,
@@ -169,8 +183,6 @@ class Chain(Structure):
             legal=legal,
             layout=layout,
         )
-        check_truth(labels, legal, bound._rows(flat, ptr))
-        return bound
 
     def encode(self, X: Sequence[Any]) -> Tokens:
         """Tokens as rows, in the layout that `bind` chose."""
@@ -198,7 +210,7 @@ class Chain(Structure):
         """Labels as numbers; refuses unknown ones and those the mask forbids."""
         flat, ptr = flat_labels(Y)
         same_lengths(x.ptr, ptr)
-        rows = self._rows(flat, ptr)
+        rows = label_rows(self.labels, flat, ptr)
         check_truth(self.labels, self.legal, rows)
         if len(x.forced):
             bad = np.flatnonzero((x.forced >= 0) & (x.forced != rows.data))
@@ -357,6 +369,12 @@ class Chain(Structure):
         """(tokens of the ids, K): score of the best sequence with that label there."""
         return chains.max_marginals(self.tables(x, ids, w))
 
+    def part(self, x: Tokens, start: int, stop: int) -> Tokens:
+        """Some neighbouring sequences; their entries are views."""
+        a, b = int(x.ptr[start]), int(x.ptr[stop])
+        forced = x.forced[a:b] if len(x.forced) else x.forced
+        return Tokens(x.vectors.part(a, b), x.ptr[start : stop + 1] - a, forced)
+
     def label_count(self) -> int:
         """K."""
         return len(self.labels)
@@ -384,19 +402,6 @@ class Chain(Structure):
         reach = range(-self.window, self.window + 1)
         return [f"{name}[{d:+d}]" if d else name for d in reach for name in plain]
 
-    def _rows(self, flat: list[Any], ptr: Ints) -> Ragged:
-        where = {label: k for k, label in enumerate(self.labels)}
-        try:
-            data = np.fromiter((where[y] for y in flat), np.int32, len(flat))
-        except KeyError as error:
-            row = next(t for t, y in enumerate(flat) if y not in where)
-            known = ", ".join(repr(label) for label in self.labels[:8])
-            raise ValueError(
-                f"{place(row, ptr)}: unknown label {error.args[0]!r}; known are {known}"
-                + (", .." if len(self.labels) > 8 else "")
-            ) from None
-        return Ragged(ptr, data)
-
     def _loop_inputs(self, x: Tokens, ids: Ints, w: Floats) -> Any:
         v = x.vectors
         return v.ptr, v.idx, v.val, x.ptr, x.forced, ids, w, self.layout
@@ -410,7 +415,7 @@ class Chain(Structure):
             asked = x.ptr, _NO_LABELS, _NO_COST, _NOTHING, _NOTHING
         else:
             truth, loss = augment.truth, augment.loss
-            scale = loss.scale(_some(truth, ids))
+            scale = loss.scale(some_rows(truth, ids))
             asked = *truth, loss.table, scale, augment.weight
         return best(*(*inputs, *self._join(w), *asked))
 
@@ -439,11 +444,3 @@ class Chain(Structure):
         score = value[best]
         check_possible(ids, score)
         return Found(layers.labels.take(best), score, score)
-
-
-def _some(rows: Ragged, ids: Ints) -> Ragged:
-    """The rows `ids`; a view where it is one, for solvers that ask one by one."""
-    if len(ids) != 1:
-        return rows.take(ids)
-    row = rows.row(ids[0])
-    return Ragged(np.array([0, len(row)]), row)

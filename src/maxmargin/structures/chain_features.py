@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.arrays import Vectors
+from maxmargin.arrays import Ints, Ragged, Vectors
 from maxmargin.jit import loop
 
 
@@ -60,6 +60,14 @@ def unit_vectors(n: int) -> Vectors:
     """One feature per token, its own: psi over them is psi in `parts`."""
     rows = np.arange(n, dtype=np.int32)
     return Vectors(np.arange(n + 1, dtype=np.int64), rows, np.ones(n), n)
+
+
+def some_rows(rows: Ragged, ids: Ints) -> Ragged:
+    """The rows `ids`; a view where it is one, for solvers that ask one by one."""
+    if len(ids) != 1:
+        return rows.take(ids)
+    row = rows.row(ids[0])
+    return Ragged(np.array([0, len(row)]), row)
 
 
 @loop

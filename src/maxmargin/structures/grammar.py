@@ -14,6 +14,7 @@ a row of nodes, five numbers each: start, split, end, rule, bracket label or -1.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
@@ -139,19 +140,28 @@ class Grammar(Structure):
         return replace(self, productions=productions, anchored=anchored, dim=dim)
 
     def encode(self, X: Sequence[Any]) -> Sentences:
-        """Sentences as flat arrays; tags and words never seen have no entries."""
+        """Sentences as flat arrays; tags never seen are warned of: there is no parse."""
         own = self._own
         tokens = self._tokens(X)
         number = {s.label: a for a, s in enumerate(own.symbols) if s.tag}
         entries: list[list[tuple[int, int]]] = []
-        for sentence in tokens:
-            for word, tag in sentence:
+        unseen: list[str] = []
+        for i, sentence in enumerate(tokens):
+            for t, (word, tag) in enumerate(sentence):
                 if self._lexical:
                     term = own.term(word)
                     tags = own.words.get(term, [])
                     entries.append([(a, own.lexical[a, term]) for a in tags])
                 else:
                     entries.append([(number[tag], -1)] if tag in number else [])
+                    if tag not in number:
+                        unseen.append(f"sentence {i}, token {t}: {tag!r}")
+        if unseen:
+            more = f" and {len(unseen) - 1} more" if len(unseen) > 1 else ""
+            warnings.warn(
+                f"{unseen[0]}{more}: tags that no training tree has, so there is no parse",
+                stacklevel=2,
+            )
         flat = np.array([e for word in entries for e in word], np.int32).reshape(-1, 2)
         return Sentences(
             pointers([len(sentence) for sentence in tokens]),

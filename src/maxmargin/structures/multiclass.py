@@ -123,6 +123,10 @@ class Multiclass(Structure):
         """Classes as integers."""
         return labels.data.tolist()
 
+    def part(self, x: Points, start: int, stop: int) -> Points:
+        """Some neighbouring examples; their entries are views."""
+        return Points(x.vectors.part(start, stop))
+
     def label_count(self) -> int:
         """Number of classes."""
         return self.k

@@ -120,6 +120,10 @@ class OwnStructure(Structure):
         """Unpickle the objects."""
         return [_unpickle(labels.row(i)) for i in range(labels.n)]
 
+    def part(self, x: Objects, start: int, stop: int) -> Objects:
+        """Some neighbouring objects."""
+        return Objects(x.items[start:stop])
+
     def features(self, x: Objects, ids: Ints, labels: Ragged) -> Rows:
         """Psi by the user's method."""
         psi = [

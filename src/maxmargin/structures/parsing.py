@@ -4,11 +4,14 @@
     brackets-hamming  each bracket scores weight, each true one -2 weight: one parse
     brackets-f1       the best tree for each pair of counts (m, e) that 1 - F1 depends on
 
-For F1 a first parse with a score that is never too low gives a tree whose value L no
-better tree may miss; only spans, rules and counts of trees that can reach L are then
-stratified. For margins, 1 - 2 m / P is replaced by 1 - 2 m / P_max in that first parse. For
-all formulations at once, with z = 1 - <w, dpsi>, a tree must have  z > loss * z  of the
-best tree, since violations grow with loss <= 1 and with z.
+For F1 a first parse with a score that is never too low gives a tree whose value no
+better tree may miss; only spans, rules and counts of trees that can reach it are then
+stratified. With m of g true brackets and e wrong ones, for any 0 <= a <= 1,
+
+    1 - F1  <=  U = 1 - a m / g + (1 - sqrt(1 - a))^2 e / (2 g),
+
+which is linear, so it enters the first parse; see `_least` for what follows from it in
+each formulation.
 
 [1] Tsochantaridis et al. 2005, section 4.5.2.
 """
@@ -34,6 +37,8 @@ from maxmargin.inference.chart import (
     gold_of,
     no_gold,
 )
+
+TIGHT = 0.45  # a of the linear bound: fastest, or nearly, early and late in training
 
 
 class Tree(NamedTuple):
@@ -121,7 +126,7 @@ def best_f1(
     gold = gold_of(sentence.n, truth)
     g = len(gold.label)
     most = most_brackets(sentence)
-    bonus = Bonus(0.0, -2.0 * weight / (most + g))
+    bonus = f1_bound(g, weight)
     chart = sentence.chart(gold, bonus)
     first = _best_of(sentence, gold, bonus, chart)
     value = first.score + weight * float(loss.of_counts(first.m, first.e, g))
@@ -142,29 +147,82 @@ def best_f1(
 def layers(sentence: Sentence, truth: Labels, own: float, loss: Any) -> list[Tree]:
     """Best tree per loss, as far as any formulation may prefer it to the others."""
     gold = gold_of(sentence.n, truth)
+    if loss.form == "brackets-hamming":
+        return _hamming_layers(sentence, gold, Tree(truth, own, len(gold.label)), loss)
     g, most = len(gold.label), most_brackets(sentence)
+    bonus = f1_bound(g, 1.0)
+    chart = sentence.chart(gold, bonus)
+    out = [Tree(truth, own, g, 0), _best_of(sentence, gold, bonus, chart)]
+    value = np.array([loss.of_counts(tree.m, tree.e, g) for tree in out])
+    score = np.array([tree.score for tree in out])
+    least = _least(score, value, own)
+    forest = sentence.forest(gold, bonus, chart, least)
+    counts, score, ptr, path = trees.strata(*forest, bonus, least, g, most, 0)
+    value = loss.of_counts(counts[:, 0], counts[:, 1], g)
+    for q in undominated(value, score):
+        row = sentence.written(forest, path[ptr[q] : ptr[q + 1]])
+        out.append(Tree(row, float(score[q]), *map(int, counts[q])))
+    return out
+
+
+def f1_bound(g: int, weight: float) -> Bonus:
+    """Bonus of brackets with which  score + bonus + weight  is at least that of F1.
+
+    The module's formula; a larger `TIGHT` tells right brackets better apart, but trees
+    with ever more wrong ones come closer to the bound.
+
+    Examples
+    --------
+    >>> bonus = f1_bound(4, 1.0)
+    >>> 1.0 + bonus.bracket * (3 + 2) + bonus.match * 3 >= 1.0 - 2 * 3 / (3 + 2 + 4)
+    True
+    """
+    each = weight / max(g, 1)
+    wrong = 0.5 * (1.0 - (1.0 - TIGHT) ** 0.5) ** 2 * each
+    return Bonus(wrong, -TIGHT * each - wrong)
+
+
+def undominated(loss: Floats, score: Floats) -> list[int]:
+    """Trees that no other one beats in both loss and score, the highest loss first.
+
+    Examples
+    --------
+    >>> undominated(np.array([0.5, 1.0, 0.2, 0.5]), np.array([3.0, 2.0, 1.0, 4.0]))
+    [1, 3]
+    """
+    best, out = -np.inf, []
+    for q in np.lexsort((-score, -loss)):
+        if score[q] > best:
+            best = score[q]
+            out.append(int(q))
+    return out
+
+
+def _hamming_layers(
+    sentence: Sentence, gold: Gold, truth: Tree, loss: Any
+) -> list[Tree]:
+    """Layers of a loss that is a sum: one count, wrong brackets less those in common."""
+    g, own = len(gold.label), truth.score
     chart = sentence.chart(gold, NOTHING)
-    out = [Tree(truth, own, g, 0), _best_of(sentence, gold, NOTHING, chart)]
-    additive = loss.form == "brackets-hamming"
-    if additive:
-        each = float(loss.of_counts(0, 1, g) - loss.of_counts(0, 0, g))
-        out.append(best_linear(sentence, truth, Bonus(each, -2.0 * each)))
-        most = _longest(sentence)
+    each = float(loss.of_counts(0, 1, g) - loss.of_counts(0, 0, g))
+    linear = best_linear(sentence, truth.row, Bonus(each, -2.0 * each))
+    out = [truth, _best_of(sentence, gold, NOTHING, chart), linear]
+    most = _longest(sentence)
     value = np.array([loss.of_counts(tree.m, tree.e, g) for tree in out])
     score = np.array([tree.score for tree in out])
     highest = float(loss.of_counts(0, most, g))
     if highest == 0.0:  # no tree has brackets: all are as good as the truth
         return out
-    least = _least(score, value, own, highest)
+    slack = own - 1.0 + float((value * (1.0 - own + score)).max()) / highest
+    margin = float((np.sqrt(value) + score).max()) - highest**0.5
+    least = min(slack, margin, float(score.max()))
+    least -= _slip(least)
     forest = sentence.forest(gold, NOTHING, chart, least)
-    if additive:  # one count is enough: wrong brackets less those in common
-        edge = forest.edge.copy()
-        edge[:, 7] -= edge[:, 6]
-        edge[:, 6] = 0
-        thin = forest._replace(edge=edge)
-        _, found, ptr, path = trees.strata(*thin, NOTHING, least, 0, most, g)
-    else:
-        _, found, ptr, path = trees.strata(*forest, NOTHING, least, g, most, 0)
+    edge = forest.edge.copy()
+    edge[:, 7] -= edge[:, 6]
+    edge[:, 6] = 0
+    thin = forest._replace(edge=edge)
+    _, found, ptr, path = trees.strata(*thin, NOTHING, least, 0, most, g)
     for q in range(len(found)):
         edges = path[ptr[q] : ptr[q + 1]]
         m, e = forest.edge[edges, 6:].sum(axis=0)
@@ -174,18 +232,27 @@ def layers(sentence: Sentence, truth: Labels, own: float, loss: Any) -> list[Tre
     return out
 
 
-def _least(score: Floats, value: Floats, own: float, highest: float) -> float:
-    """No formulation prefers a tree that scores less to all of these trees.
+def _least(score: Floats, value: Floats, own: float) -> float:
+    """No formulation prefers a tree with  score + U - 1  below this to these trees.
 
-    Slack rescaling needs  highest * z > value * z  of each tree here, z = 1 - own + score;
-    the squared penalty with margins  sqrt(highest) + score > sqrt(value) + score  of
-    each. Margins with the plain penalty follow where highest <= 1; else, the best tree
-    by  score + loss  must be here.
+    With z = 1 - own + score, a tree that beats the best violation L of these trees has
+
+        loss z > L           so  z + U >= 2 sqrt(L)
+        sqrt(loss) z > L     so  z + U >= 3/2 sqrt(2 L) (sqrt(2 L) / 2)^(1/3)
+        sqrt(loss) + s > L   so  s + U >= L - 1/4,    and    loss + s > L,
+
+    by the inequality of arithmetic and geometric means, and sqrt(u) <= u + 1/4.
     """
-    slack = own - 1.0 + float((value * (1.0 - own + score)).max()) / highest
-    margin = float((np.sqrt(value) + score).max()) - highest**0.5
-    least = min(slack, margin, float(score.max()))
-    return least - _slip(least)
+    z, root = 1.0 - own + score, np.sqrt(value)
+    slack = 2.0 * float((value * z).max(initial=0.0)) ** 0.5
+    twice = (2.0 * float((root * z).max(initial=0.0))) ** 0.5
+    squared = 1.5 * twice * (0.5 * twice) ** (1.0 / 3.0)
+    least = min(
+        own - 1.0 + min(slack, squared),
+        float((root + score).max()) - 0.25,
+        float((value + score).max()),
+    )
+    return least - 1.0 - _slip(least)
 
 
 def most_brackets(sentence: Sentence) -> int:

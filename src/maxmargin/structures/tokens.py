@@ -13,14 +13,14 @@ offsets, taken as it is. Dicts follow CRFsuite: a string value makes the feature
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, repeat
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.arrays import Floats, Ints, Labels, Vectors, pointers
+from maxmargin.arrays import Floats, Ints, Labels, Ragged, Vectors, pointers
 from maxmargin.jit import loop
 from maxmargin.sequences import Sequences, place
 
@@ -311,3 +311,18 @@ def _compress(dense):
             val[m] = dense[r, f]
             m += dense[r, f] != 0.0
     return ptr, idx[: ptr[n]], val[: ptr[n]]
+
+
+def label_rows(labels: Sequence[Hashable], flat: Sequence[Any], ptr: Ints) -> Ragged:
+    """Labels as numbers; a label that is not among `labels` is named with its place."""
+    where = {label: k for k, label in enumerate(labels)}
+    try:
+        data = np.fromiter((where[y] for y in flat), np.int32, len(flat))
+    except KeyError as error:
+        row = next(t for t, y in enumerate(flat) if y not in where)
+        known = ", ".join(repr(label) for label in labels[:8])
+        raise ValueError(
+            f"{place(row, ptr)}: unknown label {error.args[0]!r}; known are {known}"
+            + (", .." if len(labels) > 8 else "")
+        ) from None
+    return Ragged(ptr, data)

@@ -1,0 +1,49 @@
+"""Which task and format a file is, from its first lines."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from pathlib import Path
+
+from maxmargin.cli.errors import InputError
+
+PAIRS = r"(\s+\d+:\S+)*\s*(#.*)?"
+QUERY = re.compile(r"\S+\s+qid:\S+" + PAIRS)
+EXAMPLE = re.compile(r"\S+(\s+\d+:\S+)+\s*(#.*)?")
+LOOK = 200  # lines
+
+
+def detect(path: str, name: str) -> tuple[str, str]:
+    """(task, format) of a file; `name` is what people call it."""
+    with open(path, "rb") as file:
+        head = b"".join(itertools.islice(file, LOOK))[: 10**6]
+    lines = [
+        line for line in head.decode("utf-8", "replace").splitlines() if line.strip()
+    ]
+    if not lines:
+        raise InputError(f"{name} is empty")
+    first, suffix = lines[0].lstrip(), Path(name.removesuffix(".gz")).suffix
+    if first.startswith("{"):
+        return "graphs", "jsonl"
+    if first.startswith(">P1;") or first.startswith(("CLUSTAL", "# STOCKHOLM")):
+        return "alignments", "alignment"
+    if first.startswith(">"):
+        letters = "".join(line for line in lines if not line.startswith(">"))
+        return ("alignments", "pairs") if "-" in letters else ("motifs", "fasta")
+    if first.startswith("(") and "\t" not in first:
+        return "trees", "penn"
+    if all(QUERY.fullmatch(line) for line in lines if not line.startswith("#")):
+        if suffix == ".letor" or any("docid" in line for line in lines):
+            return "ranking", "letor"
+        if suffix == ".hmm":
+            return "sequences", "svm_hmm"
+        raise InputError(
+            f"{name} may be rankings (LETOR) or sequences (svm_hmm): say which, as in "
+            "'maxmargin train ranking ..' or 'maxmargin train sequences ..'"
+        )
+    if all(EXAMPLE.fullmatch(line) for line in lines if not line.startswith("#")):
+        return "multiclass", "svmlight"
+    if suffix == ".crfsuite" or len({line.count("\t") for line in lines}) > 1:
+        return "sequences", "crfsuite"
+    return "sequences", "conll"

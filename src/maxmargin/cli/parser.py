@@ -1,0 +1,184 @@
+"""The commands and their flags."""
+
+from __future__ import annotations
+
+import argparse
+
+from maxmargin import __version__
+from maxmargin.cli.errors import CODES
+from maxmargin.cli.names import FORMAT_NAMES, SEQUENCE_FORMATS, TASK_NAMES
+
+ABOUT = """\
+Max-margin structured prediction, with a certificate of optimality on every fit:
+classes, label sequences, parse trees, alignments, rankings, graphs, motifs."""
+EXAMPLES = """\
+examples:
+  maxmargin train train.conll ner.mm              # the task is seen from the file
+  maxmargin predict ner.mm new.conll > tagged.conll
+  maxmargin evaluate ner.mm test.conll --json
+  maxmargin report ner.mm test.conll --out ner.html
+  zcat train.dat.gz | maxmargin train multiclass - model.mm --C 0.5
+  maxmargin train sequences train.dat model.mm -c 100 -e 0.5 -w 3   # as svm_hmm_learn
+  maxmargin completion bash >> ~/.bashrc
+"""
+TRAIN = """\
+Learn a model from a data file. The task is seen from the first lines of the file, or
+said in front of it:
+
+  multiclass   svmlight lines        LABEL 1:0.5 7:1
+  sequences    CoNLL columns, svm_hmm (TAG qid:1 3:1), CRFsuite (LABEL<tab>ATTRIBUTE)
+  trees        Penn brackets         (S (NP (DT the) (NN cat)) (VP (VBD sat)))
+  alignments   FASTA rows two by two, or PIR, Clustal, Stockholm alignments
+  ranking      LETOR lines           GRADE qid:7 1:0.5 2:1
+  graphs       JSON lines            {"nodes": [[..]], "edges": [[0, 1]], "labels": [..]}
+  motifs       FASTA                 >name LABEL, or two files: with and without
+
+Files may be gzipped; '-' is standard input, or standard output for the model."""
+SVM_STRUCT = """\
+Accepted so that scripts for svm_struct_learn, svm_hmm_learn, .. go on working. Their C
+is divided by the number of examples, ours (--C) is not: -c 100 with 500 examples is
+--C 0.2."""
+
+
+def build() -> argparse.ArgumentParser:
+    """The parser of the command line."""
+    parser = argparse.ArgumentParser(
+        prog="maxmargin", description=ABOUT, epilog=f"{EXAMPLES}\n{CODES}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    parser.add_argument("--version", action="version", version=__version__)
+    commands = parser.add_subparsers(
+        dest="command", metavar="COMMAND", title="commands"
+    )
+
+    def command(name: str, text: str, about: str) -> argparse.ArgumentParser:
+        return commands.add_parser(
+            name, help=text, description=about, epilog=CODES,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )  # fmt: skip
+
+    _train(command("train", "learn a model from a data file", TRAIN))
+    _predict(command("predict", "write predictions for a data file",
+                     "Predict with a model; formats are those of training."))  # fmt: skip
+    _evaluate(command("evaluate", "compare predictions with the truth",
+                      "Print measures of the task: accuracy, F1, Q, NDCG, .."))  # fmt: skip
+    _report(command("report", "write one HTML page about a model",
+                    "Certificate, convergence, weights and, with data, errors."))  # fmt: skip
+    _convert(command("convert", "convert sequences between formats",
+                     "Between CoNLL columns, svm_hmm and CRFsuite files."))  # fmt: skip
+    one = command("describe", "print what a model file says about itself",
+                  "Kind, versions, command, sizes, as JSON; nothing is loaded.")  # fmt: skip
+    one.add_argument("model", metavar="MODEL", help="model file, or '-'")
+    _demo(command("demo", "read handwritten postcodes: a real run in a few seconds",
+                  "Train on scanned digits written as postcodes, once digit by "
+                  "digit and once\nas sequences; print the certificate and draw."))  # fmt: skip
+    shell = command("completion", "print a completion script",
+                    'For bash: eval "$(maxmargin completion bash)"')  # fmt: skip
+    shell.add_argument("shell", choices=("bash", "zsh", "fish"), help="which shell")
+    return parser
+
+
+def _train(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "files", nargs="+", metavar="[TASK] DATA.. MODEL",
+        help=f"task ({', '.join(TASK_NAMES)}), data, and the model file to write",
+    )  # fmt: skip
+    add = parser.add_argument
+    add("--format", choices=FORMAT_NAMES, help="of the data, where it is not plain")
+    add(
+        "--C", type=_positive, metavar="X", help="penalty; multiplies the sum of slacks"
+    )
+    add("--loss", help="by name, as the estimator knows it")
+    add("--rescaling", choices=("margin", "slack", "none"), help="how the loss enters")
+    add("--penalty", choices=("linear", "squared", "hard", "summed"), help="of slacks")
+    add("--solver", help="auto, block-dual, one-slack, bcfw, sdm, n-slack, ..")
+    add("--tol", type=_positive, metavar="X", help="relative duality gap to reach")
+    add("--max-iter", type=int, metavar="N", help="steps at most")
+    add("--max-time", type=float, metavar="S", help="seconds at most")
+    add("--jobs", type=int, metavar="N", help="threads for inference; -1: all cores")
+    add("--seed", type=int, metavar="N", help="of the order of visits")
+    add("--set", action="append", default=[], metavar="NAME=VALUE",
+        help="any other parameter of the estimator, as in --set order=2")  # fmt: skip
+    add("--template", choices=("ner", "pos"), help="features of CoNLL words (ner)")
+    add("--label-column", type=int, metavar="K", help="of CoNLL columns; the last: -1")
+    add("--normalize", action="store_true", help="LETOR features to 0 .. 1 by query")
+    add("--checkpoint", metavar="FILE",
+        help="keep the dual state here while training; go on from it if there")  # fmt: skip
+    add("--quiet", action="store_true", help="say nothing on the way")
+    add("--json", action="store_true", help="print the certificate as JSON")
+    known = parser.add_argument_group("flags of svm_struct", SVM_STRUCT)
+    add = known.add_argument
+    add("-c", type=_positive, metavar="C", help="penalty in their scale: n times ours")
+    add("-e", type=_positive, metavar="EPS", help="violation that is put up with")
+    add(
+        "-o",
+        dest="loss_type",
+        type=int,
+        choices=(1, 2),
+        help="1 slack, 2 margin rescaling",
+    )
+    add(
+        "-p",
+        dest="slack_norm",
+        type=int,
+        choices=(1, 2),
+        help="1 linear, 2 squared slacks",
+    )
+    add("-w", dest="trainer", type=int, choices=(0, 1, 2, 3, 4),
+        help="0 n-slack, 1 n-slack by example, 2 3 4 1-slack")  # fmt: skip
+    add(
+        "-t",
+        dest="kernel",
+        type=int,
+        choices=(0, 1, 2),
+        help="0 linear, 1 polynomial, 2 rbf",
+    )
+    add("-d", dest="degree", type=int, help="degree of the polynomial (3)")
+    add("-g", dest="gamma", type=_positive, help="gamma of the kernel (1)")
+
+
+def _predict(parser: argparse.ArgumentParser) -> None:
+    _model_and_data(parser, "+")
+    parser.add_argument("--out", default="-", metavar="FILE", help="default: '-'")
+    parser.add_argument("--json", action="store_true", help="one JSON value per line")
+
+
+def _evaluate(parser: argparse.ArgumentParser) -> None:
+    _model_and_data(parser, "+")
+    parser.add_argument("--json", action="store_true", help="measures as JSON")
+
+
+def _report(parser: argparse.ArgumentParser) -> None:
+    _model_and_data(parser, "*")
+    parser.add_argument(
+        "--out", default="report.html", metavar="FILE", help="page to write"
+    )
+
+
+def _model_and_data(parser: argparse.ArgumentParser, number: str) -> None:
+    parser.add_argument("model", metavar="MODEL", help="model file, or '-'")
+    parser.add_argument("data", nargs=number, metavar="DATA", help="data, or '-'")
+    parser.add_argument("--format", choices=FORMAT_NAMES,
+                        help="of the data, where the model file does not say it")  # fmt: skip
+
+
+def _convert(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("data", metavar="IN", help="file to read, or '-'")
+    parser.add_argument("out", metavar="OUT", help="file to write, or '-'")
+    parser.add_argument("--from", dest="source", choices=SEQUENCE_FORMATS, help="of IN")
+    parser.add_argument("--to", dest="target", choices=SEQUENCE_FORMATS, required=True,
+                        help="of OUT")  # fmt: skip
+
+
+def _demo(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--out", default="maxmargin-demo.png", help="picture to write")
+    parser.add_argument(
+        "--seed", type=int, default=0, help="which postcodes are written"
+    )
+
+
+def _positive(text: str) -> float:
+    value = float(text)
+    if not 0.0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is not a number greater than zero")
+    return value

@@ -1,0 +1,392 @@
+"""A cluster, by way of dask.distributed.
+
+Parts of the data are sent to the workers once and stay there. A pass sends w out once;
+each worker answers for its parts, and the answers are added on the workers along the
+fixed tree, so that one vector comes back.
+
+Faults. Answers of `ask` and `total` depend on w and the data alone: when a worker dies
+what it held is sent again and what it owed is asked again; nothing is counted twice,
+because a pass is one sum over named parts. A worker that makes no progress for
+`patience` seconds is treated as dead. `visit` pins each shard to a worker; if that one
+dies the shard moves, with an empty memory, and the question says so in its reply.
+When no worker is left for `patience` seconds, `ClusterGoneError` says what to do.
+"""
+
+from __future__ import annotations
+
+import time
+from asyncio import TimeoutError as AsyncTimeout
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import CancelledError
+from contextlib import suppress
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from distributed import Client, Future, KilledWorker, wait
+from distributed.comm.core import CommClosedError
+
+from maxmargin.arrays import Floats
+from maxmargin.engines.base import (
+    FAN,
+    Add,
+    Call,
+    ClusterGoneError,
+    Engine,
+    Question,
+    R,
+    Span,
+    T,
+    spread,
+    tree_sum,
+)
+from maxmargin.engines.parcel import Parcel, check_versions, versions
+
+# What a cluster throws when a part of it fails; all else comes from the oracle.
+FAULTS = (CancelledError, KilledWorker, CommClosedError, OSError, AsyncTimeout)
+LOOK = 0.5  # seconds between two looks at who is alive
+TRIES = 20  # faults in one pass before we give up
+
+
+class DaskEngine(Engine):
+    """The engine for many machines.
+
+    Parameters
+    ----------
+    client : distributed.Client or str
+        A client, or the address of a scheduler ("tcp://host:8786").
+    patience : float
+        Seconds without a worker, or without progress, that are waited for.
+    """
+
+    remote = True
+
+    def __init__(self, client: Any, patience: float = 60.0) -> None:
+        super().__init__()
+        self._own = isinstance(client, str)
+        self.address = client if self._own else client.scheduler.address
+        self.client = _connect(client, patience) if self._own else client
+        self.patience = patience
+        self._placed: list[tuple[Any, dict[Span | None, Future]]] = []
+        self._owners: dict[tuple[str, Span], str] = {}
+        self._avoid: dict[str, float] = {}  # workers that hung, and since when
+        self._everyone: dict[str, int] = {}
+        self._seen = -np.inf  # when we last looked who is there
+        self._check_versions()
+
+    @property
+    def workers(self) -> int:  # type: ignore[override]
+        """Threads of all workers."""
+        return max(1, sum(self._alive().values()))
+
+    def map(self, task: Callable[[T], R], chunks: Sequence[T]) -> Iterable[R]:
+        """task(chunk) for each chunk, here: what has no home is not sent."""
+        return map(task, chunks)
+
+    def ask(
+        self, home: Any, question: Question, w: Floats, chunks: Sequence[Any]
+    ) -> Iterable[Any]:
+        """question(home, w, chunk) for each chunk, several chunks to a task."""
+        size = -(-len(chunks) // (4 * self.workers))
+        groups = [chunks[s : s + size] for s in range(0, len(chunks), size)]
+        futures: list[Future | None] = [None] * len(groups)
+
+        def submit() -> list[Future]:
+            sent, parcel = self._send(w), self._parcel(home, None)
+            for k, group in enumerate(groups):
+                if not _good(futures[k]):
+                    task = _answers, parcel, question, sent, group
+                    futures[k] = self._submit(*task)
+            return futures  # type: ignore[return-value]
+
+        for answers in self._insist(submit, futures):
+            yield from answers
+
+    def total(
+        self, home: Any, question: Question, add: Add, w: Floats, parts: Sequence[Span]
+    ) -> Any:
+        """question(home, w, ids of the part), added up on the workers."""
+        size = FAN if len(parts) >= 2 * FAN * len(self._alive()) else 1
+        groups = [parts[s : s + size] for s in range(0, len(parts), size)]
+        leaves: list[Future | None] = [None] * len(groups)
+
+        def submit() -> list[Future]:
+            sent, alive = self._send(w), sorted(self._alive())
+            for k, group in enumerate(groups):
+                if not _good(leaves[k]):
+                    owner = alive[k * len(alive) // len(groups)]
+                    parcel = self._parcel(home, (group[0][0], group[-1][1]), owner)
+                    task = _group_sum, parcel, question, add, sent, group
+                    leaves[k] = self._submit(*task)
+            return [self._tree(add, leaves)]
+
+        return self._insist(submit, leaves)[0]
+
+    def visit(
+        self,
+        run: str,
+        home: Any,
+        question: Call,
+        w: Floats,
+        shards: Sequence[Span],
+        messages: Sequence[Any],
+    ) -> tuple[Floats, list[Any]]:
+        """question(part of home, memory, w, message) where the memory is."""
+        for _ in range(TRIES):
+            alive = self._wait_for_workers()
+            owners = self._settle(run, shards, alive)
+            try:
+                sent, futures = self._send(w), []
+                for k, shard in enumerate(shards):
+                    parcel = self._parcel(home, shard, owners[k])
+                    task = _visit, parcel, run, question, sent, shard, messages[k]
+                    futures.append(self._submit(*task, workers=[owners[k]]))
+                self._watch(futures, futures, owners)
+                replies = [self._submit(_second, future) for future in futures]
+                vector = self._tree(np.add, [self._submit(_first, f) for f in futures])
+                self._watch([vector, *replies], replies)
+                return self.client.gather((vector, replies))
+            except FAULTS:
+                self._seen = -np.inf
+        raise ClusterGoneError(self._sentence(f"shards failed {TRIES} times in a row"))
+
+    def _settle(
+        self, run: str, shards: Sequence[Span], alive: dict[str, int]
+    ) -> list[str]:
+        """The worker of each shard; those of dead ones go to the least burdened."""
+        load = dict.fromkeys(alive, 0)
+        for (_, _), owner in self._owners.items():
+            if owner in load:
+                load[owner] += 1
+        out = []
+        for shard in shards:
+            owner = self._owners.get((run, shard), "")
+            if owner not in alive:
+                owner = min(load, key=lambda a: (load[a] / alive[a], a))
+                load[owner] += 1
+                self._owners[run, shard] = owner
+            out.append(owner)
+        return out
+
+    def leave(self, run: str) -> None:
+        """Forget the memories of a run."""
+        self._owners = {k: v for k, v in self._owners.items() if k[0] != run}
+        with suppress(*FAULTS):  # who is gone has forgotten
+            self.client.run(_forget, run, on_error="ignore")
+
+    def round_trip(self, w: Floats) -> float:
+        """Seconds to send w to every worker and to get one such vector back."""
+        clock = []
+        for _ in range(3):
+            start = time.perf_counter()
+            sent = self.client.scatter(w, broadcast=True, hash=False)
+            self._submit(_same, sent).result()
+            clock.append(time.perf_counter() - start)
+        return min(clock)
+
+    def close(self) -> None:
+        """Forget what was sent; disconnect, if the connection is ours."""
+        super().close()
+        self._placed = []
+        if self._own:
+            self.client.close(timeout=5)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle as the address of the scheduler."""
+        return (DaskEngine, (self.address, self.patience))
+
+    def _tree(self, add: Add, leaves: Sequence[Any]) -> Future:
+        """The sum of futures, formed on the workers."""
+        level = list(leaves)
+        while len(level) > 1:
+            groups = [level[s : s + FAN] for s in range(0, len(level), FAN)]
+            level = [self._submit(_added, add, group) for group in groups]
+        return level[0]
+
+    def _insist(
+        self, submit: Callable[[], list[Future]], leaves: Sequence[Future | None]
+    ) -> list[Any]:
+        """Results of the futures that `submit` returns, faults or not."""
+        for _ in range(TRIES):
+            self._wait_for_workers()
+            try:
+                goals = submit()
+                self._watch(goals, leaves)
+                return self.client.gather(goals)
+            except FAULTS:
+                self._seen = -np.inf
+        raise ClusterGoneError(self._sentence(f"a pass failed {TRIES} times in a row"))
+
+    def _watch(
+        self,
+        goals: list[Future],
+        leaves: Sequence[Future | None],
+        owners: Sequence[str] = (),
+    ) -> None:
+        """Wait; a fault when there is no worker or no progress, or an owner died."""
+        quiet, done = time.monotonic(), 0
+        while True:
+            try:
+                self._wait(goals)
+                return
+            except TimeoutError:
+                alive = self._alive()
+                if any(owner not in alive for owner in owners):
+                    raise
+                now = sum(f.done() for f in (*leaves, *goals) if f is not None)
+                if alive and now > done:
+                    quiet, done = time.monotonic(), now
+                elif time.monotonic() - quiet > self.patience:
+                    owed = {f.key for f in (*leaves, *goals) if f and not f.done()}
+                    busy = self.client.processing() if alive else {}
+                    self._shun({a for a, keys in busy.items() if owed & set(keys)})
+                    raise
+
+    def _wait(self, futures: list[Future], until: str = "ALL_COMPLETED") -> None:
+        with self.client.as_current():
+            wait(futures, LOOK, until)
+
+    def _shun(self, workers: set[str]) -> None:
+        """Ask others than these for a while, if there are others."""
+        self._avoid.update(dict.fromkeys(workers, time.monotonic()))
+        self._placed = []
+
+    def _alive(self) -> dict[str, int]:
+        """Threads of each worker that we can use, at most `LOOK` seconds old."""
+        now = time.monotonic()
+        if now - self._seen > LOOK:
+            try:
+                self._everyone = dict(self.client.nthreads())
+                self._seen = now
+            except FAULTS:
+                return {}
+        everyone = self._everyone
+        recent = {a for a, t in self._avoid.items() if now - t < 10 * self.patience}
+        return {a: t for a, t in everyone.items() if a not in recent} or everyone
+
+    def _wait_for_workers(self) -> dict[str, int]:
+        start = time.monotonic()
+        while not (alive := self._alive()):
+            if time.monotonic() - start > self.patience:
+                raise ClusterGoneError(self._sentence("no worker is left"))
+            time.sleep(LOOK)
+        return alive
+
+    def _sentence(self, what: str) -> str:
+        return (
+            f"the cluster at {self.address} went away: {what} (waited "
+            f"{self.patience:g} s). Start it again and call fit again; with "
+            "checkpoint=path training goes on from the last checkpoint"
+        )
+
+    def _submit(self, task: Any, *given: Any, workers: Any = None) -> Future:
+        workers = workers or (list(self._alive()) if self._avoid else None)
+        return self.client.submit(task, *given, pure=False, workers=workers)
+
+    def _send(self, w: Floats) -> Future:
+        workers = list(self._alive()) if self._avoid else None
+        return self.client.scatter(w, hash=False, workers=workers)
+
+    def _parcel(self, home: Any, part: Span | None, owner: str | None = None) -> Future:
+        """The part (None: all of it) on the cluster; sent at its first use."""
+        placed = [futures for known, futures in self._placed if known is home]
+        futures = placed[0] if placed else {}
+        if not placed:
+            self._placed = [*self._placed[-3:], (home, futures)]
+        content = home
+        if part is not None:
+            content = home.part(*part)
+            if content[0] is home:  # cannot be cut: all of it, to everyone
+                content, part = home, None
+        if not _good(futures.get(part)):
+            targets = [owner] if part else list(self._alive())
+            futures[part] = self.client.scatter(
+                Parcel(content), hash=False, workers=targets, broadcast=part is None
+            )
+        return futures[part]
+
+    def _check_versions(self) -> None:
+        def theirs() -> dict[str, str]:  # by value: the worker may not know us
+            try:
+                from maxmargin.engines.parcel import versions
+            except ImportError:
+                return {}
+            return versions()
+
+        assert versions()
+        for where, found in self.client.run(theirs).items():
+            check_versions(found, where)
+
+
+def _connect(address: str, patience: float) -> Client:
+    try:
+        return Client(address, timeout=patience, set_as_default=False)
+    except OSError as error:
+        raise ClusterGoneError(
+            f"there is no dask scheduler at {address} ({error}): start one with "
+            "`dask scheduler`, and workers with `dask worker ADDRESS`"
+        ) from error
+
+
+def _good(future: Future | None) -> bool:
+    return future is not None and future.status in ("finished", "pending")
+
+
+_ROOMS: dict[tuple[str, Span], dict[str, Any]] = {}  # in the worker: what shards keep
+
+
+def _local(parcel: Parcel, part: Span) -> tuple[Any, int]:
+    """The problem that a parcel holds, and where the part begins in it."""
+    if isinstance(parcel.home, tuple):
+        return parcel.home
+    return parcel.home, part[0]
+
+
+def _answers(parcel: Parcel, question: Question, w: Floats, chunks: Any) -> list[Any]:
+    w = np.require(w, requirements=["W", "C"])
+    return [question(parcel.home, w, chunk) for chunk in chunks]
+
+
+def _group_sum(
+    parcel: Parcel, question: Question, add: Add, w: Floats, group: Sequence[Span]
+) -> Any:
+    problem, first = _local(parcel, group[0])
+    w, shift = np.require(w, requirements=["W", "C"]), first - group[0][0]
+    return tree_sum(add, (question(problem, w, spread(p) + shift) for p in group))
+
+
+def _added(add: Add, items: list[Any]) -> Any:
+    return reduce(add, items[1:], _own(items[0]))
+
+
+def _own(item: Any) -> Any:
+    """A copy that `add` may alter: others may ask for the original."""
+    if isinstance(item, np.ndarray):
+        return item.copy()
+    return type(item)(*(np.array(v) if isinstance(v, np.ndarray) else v for v in item))
+
+
+def _visit(
+    parcel: Parcel, run: str, question: Any, w: Floats, shard: Span, message: Any
+) -> Any:
+    room = _ROOMS.setdefault((run, shard), {})
+    return question(
+        _local(parcel, shard), room, np.require(w, requirements=["W", "C"]), message
+    )
+
+
+def _forget(run: str) -> None:
+    for key in [key for key in _ROOMS if key[0] == run]:
+        del _ROOMS[key]
+
+
+def _same(w: Floats) -> Floats:
+    return w
+
+
+def _first(pair: tuple[Any, Any]) -> Any:
+    return pair[0]
+
+
+def _second(pair: tuple[Any, Any]) -> Any:
+    return pair[1]

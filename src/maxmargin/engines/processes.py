@@ -1,0 +1,135 @@
+"""A pool of processes, for oracles written in Python, which threads cannot share out.
+
+A home is written once into a folder in memory (`/dev/shm` where there is one), large
+arrays beside it; every process maps the same pages. Weights go the same way. A process
+that dies is replaced, and what it had not answered is asked for again.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from joblib.externals.loky.process_executor import (
+    BrokenProcessPool,
+    ProcessPoolExecutor,
+)
+
+from maxmargin.arrays import Floats
+from maxmargin.engines.base import ClusterGoneError, Engine, Question, R, T
+from maxmargin.engines.parcel import pack, unpack
+from maxmargin.mapped import open_array
+
+TRIES = 3  # deaths in a row, without an answer in between, before we give up
+
+
+class Processes(Engine):
+    """The engine for several cores and an oracle that holds the GIL.
+
+    Parameters
+    ----------
+    n_jobs : int
+        Number of processes.
+    """
+
+    def __init__(self, n_jobs: int) -> None:
+        super().__init__()
+        self.n_jobs = self.workers = n_jobs
+        self._pool: Any = None
+        self._homes: list[tuple[Any, str]] = []
+        shm = Path("/dev/shm")
+        where = str(shm) if os.access(shm, os.W_OK) else None
+        self._folder = Path(tempfile.mkdtemp(prefix="maxmargin-", dir=where))
+        self._tidy = weakref.finalize(self, shutil.rmtree, self._folder, True)
+        self._turn = 0
+
+    def map(self, task: Callable[[T], R], chunks: Sequence[T]) -> Iterable[R]:
+        """task(chunk) for each chunk, here: what has no home is not sent."""
+        return map(task, chunks)
+
+    def ask(
+        self, home: Any, question: Question, w: Floats, chunks: Sequence[Any]
+    ) -> Iterable[Any]:
+        """question(home, w, chunk) for each chunk, several at a time."""
+        place = self._ship(home)
+        self._turn += 1
+        weights = self._folder / f"w{self._turn}"
+        np.ascontiguousarray(w, np.float64).tofile(weights)
+        call = (place, question, str(weights), len(w))
+        try:
+            yield from self._answers(call, chunks)
+        finally:
+            weights.unlink(missing_ok=True)
+
+    def _answers(self, call: tuple[Any, ...], chunks: Sequence[Any]) -> Iterable[Any]:
+        """In order; a broken pool is replaced and asked again from the first gap on."""
+        done, deaths, ahead = 0, 0, 4 * self.n_jobs
+        waiting: list[Any] = []
+        while done < len(chunks):
+            try:
+                while len(waiting) < ahead and done + len(waiting) < len(chunks):
+                    chunk = chunks[done + len(waiting)]
+                    waiting.append(self._executor().submit(_answer, *call, chunk))
+                answer = waiting[0].result()
+            except BrokenProcessPool as error:
+                waiting, deaths = [], deaths + 1
+                self._stop()
+                if deaths >= TRIES:
+                    raise ClusterGoneError(
+                        f"a process died {TRIES} times on the same work: is there "
+                        "enough memory, and does the oracle crash?"
+                    ) from error
+                continue
+            waiting.pop(0)
+            done, deaths = done + 1, 0
+            yield answer
+
+    def _executor(self) -> Any:
+        if self._pool is None:
+            one = {k: "1" for k in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
+            self._pool = ProcessPoolExecutor(self.n_jobs, timeout=600, env=one)
+        return self._pool
+
+    def _ship(self, home: Any) -> str:
+        """Where the home lies; written at its first use."""
+        for known, place in self._homes:
+            if known is home:
+                return place
+        spool = Path(tempfile.mkdtemp(dir=self._folder))
+        (spool / "home").write_bytes(pack(home, spool))
+        self._homes = [*self._homes[-3:], (home, str(spool / "home"))]
+        return str(spool / "home")
+
+    def _stop(self) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, kill_workers=True)
+            self._pool = None
+
+    def close(self) -> None:
+        """End the processes and forget the homes."""
+        super().close()
+        self._stop()
+        self._homes = []
+        self._tidy()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle as the number of processes."""
+        return (Processes, (self.n_jobs,))
+
+
+_OPEN: dict[str, Any] = {}  # in the worker: homes by place
+
+
+def _answer(place: str, question: Question, weights: str, dim: int, chunk: Any) -> Any:
+    if place not in _OPEN:
+        while len(_OPEN) >= 4:
+            _OPEN.pop(next(iter(_OPEN)))
+        _OPEN[place] = unpack(Path(place).read_bytes())
+    w = open_array(weights, 0, "<f8", (dim,))
+    return question(_OPEN[place], w, chunk)

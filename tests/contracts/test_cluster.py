@@ -1,0 +1,139 @@
+"""A real dask cluster on loopback: same bits, and workers that die, stall or are gone."""
+
+import signal
+import threading
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+pytest.importorskip("distributed")
+
+from cluster import Cluster
+from small_problems import chain_problem
+
+from maxmargin import ChainSVM
+from maxmargin.engines.base import ClusterGoneError
+from maxmargin.engines.dask import DaskEngine
+from maxmargin.solvers.cocoa import Cocoa
+from maxmargin.solvers.one_slack import OneSlack
+
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    with Cluster(2, scratch=tmp_path_factory.mktemp("dask")) as it:
+        yield it
+
+
+@pytest.fixture
+def engine(cluster):
+    while len(cluster.workers) < 2:
+        cluster.add_worker()
+    it = DaskEngine(cluster.address, patience=30.0)
+    yield it
+    it.close()
+
+
+def problem_of(n=64, seed=0):
+    return chain_problem(seed, n=n, longest=5)
+
+
+def agree(result, expected):
+    assert (result.w == expected.w).all()
+    assert (result.primal, result.dual) == (expected.primal, expected.dual)
+
+
+@pytest.mark.parametrize(
+    "solver", [OneSlack(tol=0.05), Cocoa(tol=0.05, shards=2, portions=2)]
+)
+def test_the_cluster_gives_the_bits_of_one_core(engine, solver):
+    problem = problem_of()
+    expected = solver.solve(problem)[0]
+    assert expected.converged
+    agree(solver.solve(replace(problem, engine=engine))[0], expected)
+
+
+def test_an_estimator_takes_the_address(cluster, engine):
+    rng = np.random.default_rng(0)
+    y = [rng.integers(3, size=4) for _ in range(40)]
+    X = [np.eye(3)[row] + 0.3 * rng.normal(size=(4, 3)) for row in y]
+    model = ChainSVM(tol=0.05, solver="one-slack", engine=cluster.address).fit(X, y)
+    plain = ChainSVM(tol=0.05, solver="one-slack").fit(X, y)
+    assert (model.coef_ == plain.coef_).all()
+    assert [list(r) for r in model.predict(X)] == [list(r) for r in plain.predict(X)]
+
+
+@pytest.mark.parametrize(
+    "solver", [OneSlack(tol=0.01), Cocoa(tol=0.01, shards=2, portions=2)]
+)
+def test_a_worker_killed_in_mid_run_changes_nothing_but_the_time(
+    cluster, engine, solver
+):
+    problem = problem_of(n=128)
+    expected = solver.solve(problem)[0]
+    steps = []
+
+    def watch(row):
+        steps.append(row)
+        if len(steps) == 4:
+            threading.Timer(0.02, cluster.kill, [0]).start()
+
+    result = solver.solve(replace(problem, engine=engine), watch=watch)[0]
+    assert len(steps) > 4 and len(cluster.workers) == 1
+    assert result.converged and result.gap <= 0.01
+    assert result.dual <= expected.primal * (1 + 1e-9)
+    if isinstance(solver, OneSlack):
+        agree(result, expected)
+
+
+def test_a_worker_that_stands_still_is_gone_round(cluster):
+    while len(cluster.workers) < 2:
+        cluster.add_worker()
+    engine = DaskEngine(cluster.address, patience=3.0)
+    problem = problem_of()
+    solver = OneSlack(tol=0.05)
+    expected = solver.solve(problem)[0]
+    cluster.kill(0, signal.SIGSTOP)
+    try:
+        agree(solver.solve(replace(problem, engine=engine))[0], expected)
+    finally:
+        cluster.kill(0, signal.SIGCONT)
+        engine.close()
+
+
+def test_a_cluster_that_is_gone_for_good_is_named(tmp_path):
+    with Cluster(1, scratch=tmp_path) as cluster:
+        engine = DaskEngine(cluster.address, patience=2.0)
+        problem = replace(problem_of(), engine=engine)
+
+        def watch(row):
+            if row["iteration"] == 2:
+                cluster.kill(0)
+
+        start = time.monotonic()
+        with pytest.raises(ClusterGoneError, match=r"went away.*checkpoint=path"):
+            OneSlack(tol=1e-9).solve(problem, watch=watch)
+        assert time.monotonic() - start < 60
+        engine.close()
+    with pytest.raises(ClusterGoneError, match="no dask scheduler at"):
+        DaskEngine(cluster.address, patience=1.0)
+
+
+def test_a_new_scheduler_goes_on_from_the_state_of_the_old(tmp_path):
+    solver, problem = OneSlack(tol=0.01), problem_of()
+    expected = solver.solve(problem)[0]
+    with Cluster(1, scratch=tmp_path) as cluster:
+        engine = DaskEngine(cluster.address)
+        early = replace(solver, max_iter=5)
+        result, state = early.solve(replace(problem, engine=engine))
+        assert not result.converged
+        engine.close()
+    with Cluster(1, scratch=tmp_path) as cluster:
+        engine = DaskEngine(cluster.address)
+        result, _ = solver.solve(replace(problem, engine=engine), warm=state)
+        engine.close()
+    assert result.converged and result.iterations < expected.iterations
+    assert result.primal == pytest.approx(expected.primal, rel=0.01)

@@ -1,0 +1,329 @@
+"""The command line, each task from file to predictions; exit codes; completion."""
+
+import gzip
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import maxmargin
+from maxmargin.cli.detect import detect
+from maxmargin.cli.errors import InputError
+from maxmargin.cli.main import main
+from maxmargin.cli.names import FORMAT_NAMES, TASK_NAMES
+from maxmargin.cli.tasks import TASKS
+from maxmargin.io.crfsuite import read_crfsuite
+from maxmargin.io.svm_hmm import read_svm_hmm
+
+CONLL = """\
+Ana NP B-PER
+vive V O
+en P O
+Lima NP B-LOC
+
+Eva NP B-PER
+va V O
+a P O
+Puno NP B-LOC
+
+Juan NP B-PER
+vive V O
+"""
+HMM = "1 qid:1 1:1 3:1\n2 qid:1 2:1\n1 qid:2 1:1\n2 qid:2 2:1 3:0.5\n"
+CRF = "B\tw=Ana\tcap\nO\tw=va\n\nB\tw=Eva\tcap\nO\tw=ve\n\n"
+PENN = "( (S (NP (DT the) (NN cat)) (VP (VBD sat))))\n(S (NP (PRP I)) (VP (VBD saw)))\n"
+PAIRS = ">a\nHEAGAWGHE-E\n>b\n--P-AW-HEAE\n>c\nHEAGAW\n>d\n-EA-AW\n"
+JSONL = "\n".join(
+    json.dumps({"nodes": [[v], [0.0]], "edges": [[0, 1]], "labels": labels, "id": k})
+    for k, (v, labels) in enumerate([(1.0, ["hot", "warm"]), (-1.0, ["cold", "cool"])])
+)
+FASTA = "".join(
+    f">s{k} {label}\n{letters}\n"
+    for k, (label, letters) in enumerate(
+        zip(
+            "+++---",
+            ["ccTATAgc", "gTATAccg", "cgcTATAc", "gcgcgccg", "ccggcgcc", "gcccggcg"],
+        )
+    )
+)
+
+
+def svmlight(seed=0):
+    rng = np.random.default_rng(seed)
+    rows = []
+    for i in range(30):
+        x = np.eye(3)[i % 3] + 0.2 * rng.normal(size=3)
+        rows.append(
+            f"{i % 3 + 1} " + " ".join(f"{j + 1}:{v:.6g}" for j, v in enumerate(x))
+        )
+    return "\n".join(rows) + "\n"
+
+
+def letor():
+    rng = np.random.default_rng(0)
+    rows = []
+    for q in range(6):
+        for x in rng.normal(size=(8, 2)):
+            rows.append(
+                f"{int(x[0] > 0.3)} qid:{q} 1:{x[0]:.6g} 2:{x[1]:.6g} #docid = 1"
+            )
+    return "\n".join(rows) + "\n"
+
+
+FILES = {
+    "multiclass": (svmlight(), "accuracy", []),
+    "sequences": (CONLL, "token_accuracy", []),
+    "trees": (PENN, "f1", []),
+    "alignments": (PAIRS, "q", []),
+    "ranking": (letor(), "ndcg@5", ["--set", "k=3"]),
+    "graphs": (JSONL, "node_accuracy", []),
+    "motifs": (FASTA, "accuracy", ["--set", "length=4", "--set", "order=0"]),
+}
+
+
+@pytest.mark.parametrize("task", FILES)
+def test_each_task_from_file_to_predictions(task, tmp_path, capsys):
+    text, measure, flags = FILES[task]
+    data, model, out = (str(tmp_path / name) for name in ("data.txt", "m.mm", "out"))
+    Path(data).write_text(text)
+    assert detect(data, data)[0] == task
+    code = main(["train", data, model, "--C", "1", "--json", *flags])
+    told = json.loads(capsys.readouterr().out)
+    assert (code, told["task"], told["status"]) == (0, task, "converged")
+    assert told["gap"] <= 1e-2
+    assert main(["evaluate", model, data, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)[measure] > 0.6
+    assert main(["predict", model, data, "--out", out]) == 0
+    assert len(Path(out).read_text()) > 0
+    assert main(["predict", model, data, "--json"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == told["examples"]
+    assert main(["describe", model]) == 0
+    assert json.loads(capsys.readouterr().out)["notes"]["task"] == task
+    assert maxmargin.load(model).C == 1.0
+
+
+def trained(tmp_path, text, *flags):
+    data, model = str(tmp_path / "data.txt"), str(tmp_path / "m.mm")
+    Path(data).write_text(text)
+    assert main(["train", *flags, data, model, "--quiet"]) in (0, 4)
+    return data, model
+
+
+def predicted(model, data, capsys):
+    capsys.readouterr()
+    assert main(["predict", model, data]) == 0
+    return capsys.readouterr().out
+
+
+def test_what_predictions_look_like(tmp_path, capsys):
+    data, model = trained(tmp_path, CONLL)
+    out = predicted(model, data, capsys)
+    assert out.splitlines()[0] == "Ana NP B-PER B-PER"
+    bare = tmp_path / "bare"  # without the labels
+    bare.write_text(
+        "\n".join(" ".join(r.split()[:2]) for r in CONLL.splitlines()) + "\n"
+    )
+    assert predicted(model, str(bare), capsys).splitlines()[0] == "Ana NP B-PER"
+    assert main(["evaluate", model, str(bare)]) == 3
+    data, model = trained(tmp_path, HMM, "sequences")
+    assert predicted(model, data, capsys).split() == ["1", "2", "1", "2"]
+    data, model = trained(tmp_path, CRF, "--format", "crfsuite")
+    assert predicted(model, data, capsys).split("\n")[:3] == ["B", "O", ""]
+    data, model = trained(tmp_path, PENN)
+    assert predicted(model, data, capsys).startswith("( (S (NP (DT the) (NN cat))")
+    data, model = trained(tmp_path, PAIRS, "--C", "10")
+    assert predicted(model, data, capsys).split()[4:] == [
+        ">c",
+        "HEAGAW",
+        ">d",
+        "-EA-AW",
+    ]
+    data, model = trained(tmp_path, JSONL, "--C", "10")
+    lines = predicted(model, data, capsys).splitlines()
+    assert json.loads(lines[1])["labels"] == ["cold", "cool"]
+    assert json.loads(lines[1])["id"] == 1
+    flags = ["--set", "length=4", "--set", "order=0", "--C", "1", "--seed", "0"]
+    data, model = trained(tmp_path, FASTA, *flags)
+    assert predicted(model, data, capsys).splitlines()[1].startswith("s0\t+\t2\t+\t")
+
+
+def test_motifs_in_two_files(tmp_path, capsys):
+    for name, part in (
+        ("with", FASTA.split(">s3")[0]),
+        ("out", ">s3" + FASTA.split(">s3")[1]),
+    ):
+        (tmp_path / name).write_text(part)
+    model = str(tmp_path / "m.mm")
+    flags = ["--set", "length=4", "--set", "order=0", "--C", "1", "--quiet"]
+    files = [str(tmp_path / "with"), str(tmp_path / "out")]
+    assert main(["train", "motifs", *files, model, *flags]) == 0
+    assert main(["evaluate", model, *files, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["accuracy"] == 1.0
+
+
+class Standard(io.StringIO):
+    """Standard input with bytes in it."""
+
+    def __init__(self, data):
+        super().__init__()
+        self.buffer = io.BufferedReader(io.BytesIO(data))
+
+
+def test_gzip_and_standard_input(tmp_path, capsys, monkeypatch):
+    packed = tmp_path / "data.gz"
+    packed.write_bytes(gzip.compress(CONLL.encode()))
+    model = str(tmp_path / "m.mm")
+    assert main(["train", str(packed), model, "--quiet"]) == 0
+    first = predicted(model, str(packed), capsys)
+    for content in (CONLL.encode(), gzip.compress(CONLL.encode())):
+        monkeypatch.setattr(sys, "stdin", Standard(content))
+        assert predicted(model, "-", capsys) == first
+    monkeypatch.setattr(sys, "stdin", Standard(b"Ana NP B-PER\nEva\n"))
+    assert main(["train", "-", model, "--quiet"]) == 3
+    assert "standard input, line 2: 1 columns where 3" in capsys.readouterr().err
+
+
+def test_a_model_may_go_through_pipes(tmp_path):
+    data = tmp_path / "d"
+    data.write_text(svmlight())
+    command = f"{sys.executable} -m maxmargin"
+    done = subprocess.run(
+        f"{command} train {data} - --quiet | {command} evaluate - {data} --json",
+        shell=True, capture_output=True, text=True, check=True, env=os.environ,
+    )  # fmt: skip
+    assert json.loads(done.stdout)["accuracy"] > 0.9
+
+
+def test_flags_of_svm_struct(tmp_path, capsys):
+    data, model = str(tmp_path / "d"), str(tmp_path / "m.mm")
+    Path(data).write_text(svmlight())
+    known = ["-c", "30", "-e", "0.001", "-o", "1", "-p", "2", "-w", "3"]
+    assert main(["train", data, model, *known]) == 0
+    said = capsys.readouterr().err
+    assert "-c 30 divided by 30 examples: C=1" in said
+    assert "-o 1: slack rescaling" in said
+    fitted = maxmargin.load(model)
+    assert (fitted.C, fitted.rescaling, fitted.penalty) == (1.0, "slack", "squared")
+    assert fitted.solver == "one-slack"
+    assert main(["train", data, model, "-c", "1", "--C", "1"]) == 2
+    assert main(["train", data, model, "-g", "1"]) == 2
+    assert main(["train", "multiclass", data, model, "--set", "what=1"]) == 2
+    graph = str(tmp_path / "g")
+    Path(graph).write_text(JSONL)
+    kernel = ["-t", "1", "-d", "2", "-g", "0.5", "--quiet"]
+    assert main(["train", graph, model, *kernel]) == 0
+    assert maxmargin.load(model).kernel.degree == 2
+
+
+def test_exit_codes(tmp_path, capsys):
+    data, model = str(tmp_path / "d"), str(tmp_path / "m.mm")
+    Path(data).write_text(svmlight())
+    assert main([]) == 2
+    with pytest.raises(SystemExit, match="2"):
+        main(["train"])
+    assert main(["train", data]) == 2
+    assert main(["train", str(tmp_path / "absent"), model]) == 1
+    assert (
+        main(["train", data, model, "--tol", "1e-12", "--max-iter", "1", "--json"]) == 4
+    )
+    assert json.loads(capsys.readouterr().out)["status"] == "max_iter"
+    assert maxmargin.load(model).n_features_in_ == 3  # it is written nevertheless
+    assert main(["train", data, str(tmp_path / "no" / "m.mm"), "--quiet"]) == 1
+    Path(data).write_text("1 1:2\n1 1:x\n")
+    assert main(["train", data, model]) == 3
+    assert "line 2: '1:x' is not FEATURE:VALUE" in capsys.readouterr().err
+    Path(data).write_text("1 1:2\n1 1:3\n")
+    assert main(["train", data, model]) == 3
+    assert "one class only" in capsys.readouterr().err
+    Path(model).write_text("no model")
+    assert main(["evaluate", model, data]) == 3
+    Path(data).write_text("\n")
+    assert main(["train", data, model]) == 3
+
+
+def test_a_checkpoint_by_flag(tmp_path, capsys):
+    data, model, kept = (str(tmp_path / k) for k in ("d", "m.mm", "run.ck"))
+    Path(data).write_text(svmlight())
+    first = ["train", data, model, "--tol", "1e-9", "--quiet", "--checkpoint", kept]
+    assert main([*first, "--max-iter", "2"]) == 4
+    assert Path(kept).exists()
+    assert main(first) == 0
+    assert not Path(kept).exists()
+    assert maxmargin.load(model).result_.iterations > 2
+
+
+@pytest.mark.parametrize(
+    "source, text", [("conll", CONLL), ("crfsuite", CRF), ("svm_hmm", HMM)]
+)
+def test_convert_there_and_back(source, text, tmp_path):
+    first, there, back = (str(tmp_path / k) for k in ("a", "b", "c"))
+    Path(first).write_text(text)
+    assert main(["convert", first, there, "--from", source, "--to", "crfsuite"]) == 0
+    X, y = read_crfsuite(there)
+    assert [len(row) for row in y] == ([2, 2] if source != "conll" else [4, 4, 2])
+    assert main(["convert", there, back, "--to", "svm_hmm", "--from", "crfsuite"]) == 0
+    names = json.loads(Path(f"{back}.names.json").read_text())
+    rows, tags = read_svm_hmm(back)
+    assert [[names["labels"][k - 1] for k in row] for row in tags] == y
+    named = [names["features"][j] for j in rows[0][[0]].indices]
+    assert sorted(named) == sorted(X[0][0])
+    assert main(["convert", first, "-", "--from", source, "--to", "svm_hmm"]) == 2
+    if source == "conll":
+        assert main(["convert", first, there, "--to", "conll"]) == 0
+        assert Path(there).read_text().split() == text.split()
+
+
+def test_detection_says_when_it_cannot_tell(tmp_path):
+    path = tmp_path / "x"
+    for text, found in [
+        (HMM, None),
+        (CRF, ("sequences", "crfsuite")),
+        (">P1;a\nx\nAC*\n", ("alignments", "alignment")),
+        ("", None),
+    ]:
+        path.write_text(text)
+        if found is None:
+            with pytest.raises(InputError):
+                detect(str(path), "x")
+        else:
+            assert detect(str(path), "x") == found
+    path.write_text(HMM)
+    assert detect(str(path), "train.letor") == ("ranking", "letor")
+
+
+def test_names_agree_with_tasks():
+    assert tuple(TASKS) == TASK_NAMES
+    assert {f for t in TASKS.values() for f in t.formats} == set(FORMAT_NAMES)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion(shell, capsys):
+    assert main(["completion", shell]) == 0
+    script = capsys.readouterr().out
+    assert "train" in script
+    assert "max-iter" in script
+    if shell == "bash":
+        asked = (
+            script + "COMP_WORDS=(maxmargin tr); COMP_CWORD=1; _maxmargin; "
+            'echo "${COMPREPLY[@]}"; COMP_WORDS=(maxmargin train --max-i); COMP_CWORD=2; '
+            '_maxmargin; echo "${COMPREPLY[@]}"'
+        )
+        done = subprocess.run(["bash", "-c", asked], capture_output=True, text=True)
+        assert done.stdout.split() == ["train", "--max-iter"]
+
+
+def test_help_loads_nothing_heavy():
+    code = (
+        "import sys\nfrom maxmargin.cli.main import main\n"
+        "try:\n    main(['--help'])\nexcept SystemExit:\n    pass\n"
+        "print([m for m in ('numba', 'numpy', 'scipy', 'sklearn') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+    assert "exit codes" in done.stdout
