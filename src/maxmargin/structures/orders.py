@@ -115,7 +115,7 @@ class Orders(Ranking):
         for q, i in enumerate(ids):
             value = x.value[x.ptr[i] : x.ptr[i + 1]] @ w
             order = np.argsort(-value, kind="stable")
-            weights = self._discounts(len(value))
+            weights = self._discount(len(value))
             if augment is None:
                 score[q] = float(weights @ value[order])
             else:
@@ -130,7 +130,7 @@ class Orders(Ranking):
             rows.append(order)
         return Found(Ragged.pack(rows), score, score)
 
-    def _discounts(self, n: int) -> Floats:
+    def _discount(self, n: int) -> Floats:
         return place_weights(n)
 
 

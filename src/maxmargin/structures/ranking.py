@@ -241,15 +241,15 @@ class Ranking(Structure):
         first = int(x.ptr[i])
         order = row[: min(self.k, int(x.ptr[i + 1]) - first)].tolist()
         names = [f"place {j + 1}: document {d}" for j, d in enumerate(order)]
-        discount = self._discounts(int(x.ptr[i + 1]) - first)
-        psi = discount[: len(order), None] * x.value[[first + d for d in order]]
+        weights = self._discount(int(x.ptr[i + 1]) - first)[: len(order), None]
+        psi = weights * x.value[[first + d for d in order]]
         return Pieces(names, Rows.from_dense(psi))
 
     def runner_up(self, x: Documents, i: int, w: Floats, row: Labels) -> Labels | None:
         """Two neighbours exchanged where it costs least, but costs something."""
         value = x.value[x.ptr[i] : x.ptr[i + 1]] @ w
         order = np.argsort(-value, kind="stable")
-        drop = -np.diff(self._discounts(len(order)))
+        drop = -np.diff(self._discount(len(order)))
         places = np.flatnonzero(drop > 0)
         if len(places) == 0 or len(order) < 2:
             return None
@@ -257,8 +257,8 @@ class Ranking(Structure):
         order[[at, at + 1]] = order[[at + 1, at]]
         return order[: self.k].astype(np.int32)
 
-    def _discounts(self, n: int) -> Floats:
-        """Discount of every place of a list of n documents."""
+    def _discount(self, n: int) -> Floats:
+        """What each of n places weighs."""
         out = np.zeros(n)
         out[: self.k] = self._weights[:n]
         return out
