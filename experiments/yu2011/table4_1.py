@@ -32,8 +32,7 @@ PUBLISHED = {  # features; Q on training, validation, test; Q and Q4 on test, Q4
 NOTES = [
     "The thesis aligns remote pairs of the PDB against CE; HOMSTRAD families are closer, "
     "so absolute values differ and only the order of the models can be compared.",
-    "Structure of both proteins is the true one (the thesis predicts the target's), so "
-    "scores are made symmetric in them. "
+    "Structure of both proteins is the true one (the thesis predicts the target's). "
     "Profiles are made of the other members of the family, aligned by BLOSUM62.",
     "Families are split, not pairs. C is chosen on the validation families, each model "
     "and loss by itself. Gaps as in section 4.4.2; features divided by the lengths.",
@@ -57,8 +56,9 @@ def run(
     families = read_homstrad(data / "homstrad" / "homstrad.txt.gz")
     if quick:
         sizes, most, Cs = (40, 10, 40), (2, 2, 2), (60.0,)
+        models = [name for name in models if name in ("simple", "window")]
     else:
-        sizes, most, Cs = (450, 63, 200), (4, 2, 2), (60.0, 200.0)
+        sizes, most, Cs = (200, 80, 300), (2, 2, 2), (20.0, 60.0, 200.0)
     train, valid, test = split(families, sizes, most, seed)
     rows = baselines(train, test)
     for name in models:
@@ -70,7 +70,7 @@ def run(
         f"Pairs: {pairs}; mean identity of the test pairs {similar.mean():.3f}, "
         f"{int((similar < REMOTE).sum())} of them remote (identity below {REMOTE})."
     ]
-    return {"rows": rows, "notes": NOTES + facts}
+    return {"rows": rows, "notes": NOTES + facts, "part": quick}
 
 
 def claims(result: dict) -> dict[str, bool]:
@@ -80,6 +80,9 @@ def claims(result: dict) -> dict[str, bool]:
     score = {key: float(value.split()[0]) for key, value in q.items()}
     shifted = {key: float(value) for key, value in q4.items()}
     known = [score[key] for key in score if key[0] in ("BLOSUM62", "log-odds")]
+    if result["part"]:
+        best = score["simple", "Q"]
+        return {"the simple model beats BLOSUM62 and log-odds": max(known) < best}
     return {
         "every learned model beats BLOSUM62 and log-odds": max(known)
         < min(score[name, "Q"] for name in MODELS),
@@ -140,7 +143,7 @@ def best_of(
     shift = 4 if loss == "Q4" else 0
     for C in Cs:
         model = AlignmentSVM(
-            C, features=name, gaps="structural", symmetric=True, loss=loss, tol=0.02,
+            C, features=name, gaps="structural", loss=loss, tol=0.02,
             max_time=600.0,
         )  # fmt: skip
         with warnings.catch_warnings():

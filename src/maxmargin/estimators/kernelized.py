@@ -65,8 +65,7 @@ class KernelMixin(StructuredEstimator):
         try:
             lifted = self._lift(problem)
         finally:
-            if self.engine is None:
-                problem.engine.close()
+            self._release(problem.engine)
         self.structure_, self.result_ = lifted.structure, lifted.result
         self.coef_, self.expansion_ = lifted.w, lifted.expansion
         self.basis_trace_ = lifted.trace
@@ -148,7 +147,7 @@ class KernelMixin(StructuredEstimator):
         elif self.kernel_method == "cholesky":
             phi, values = incomplete_cholesky(kernel, X, self.n_basis, self.memory)
         else:
-            phi = nystroem(kernel, X, self.n_basis, seed)
+            phi = nystroem(kernel, X, self.n_basis, seed, self.memory)
             values = phi(X)
         over = cuts.over(phi, values)
         solver = self._turn(over, self.tol)

@@ -82,7 +82,8 @@ class Grammar(Structure):
         Predictions drop parts that score less than the best of their span by more; inf:
         exact. Training is exact in any case.
     fallback : {"none", "flat"}
-        What a sentence without a parse becomes: None, or a flat tree.
+        What a sentence without a parse becomes: None, or a flat tree. With "none", a
+        warning names tags that no training tree has.
 
     Examples
     --------
@@ -156,7 +157,7 @@ class Grammar(Structure):
                     entries.append([(number[tag], -1)] if tag in number else [])
                     if tag not in number:
                         unseen.append(f"sentence {i}, token {t}: {tag!r}")
-        if unseen:
+        if unseen and self.fallback == "none":
             more = f" and {len(unseen) - 1} more" if len(unseen) > 1 else ""
             warnings.warn(
                 f"{unseen[0]}{more}: tags that no training tree has, so there is no parse",
