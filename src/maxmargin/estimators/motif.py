@@ -47,7 +47,7 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
     loss : {"zero-one"} or MotifLoss
         Costs of a miss and of a false alarm.
     rescaling, penalty, solver, tol, max_iter, max_time, n_jobs, engine, callbacks, \
-verbose
+checkpoint, verbose
         As in `StructuralSVM`.
     restarts : int, default=5
         Starts from different places; the lowest objective is kept.
@@ -115,6 +115,7 @@ verbose
         random_state: Any = None,
         warm_start: bool = False,
         callbacks: Any = None,
+        checkpoint: Any = None,
         verbose: int = 0,
     ) -> None:
         self.length = length
@@ -138,6 +139,7 @@ verbose
         self.random_state = random_state
         self.warm_start = warm_start
         self.callbacks = callbacks
+        self.checkpoint = checkpoint
         self.verbose = verbose
 
     def _structure(self, X: Any, y: Any) -> Structure:

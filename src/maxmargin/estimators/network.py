@@ -65,7 +65,7 @@ default="exact"
     solver : str or Solver, default="auto"
         "block-dual", "one-slack", ..., "smo" (the factored dual of Taskar et al. 2003).
     tol, max_iter, max_time, n_jobs, engine, random_state, warm_start, callbacks, \
-    verbose
+checkpoint, verbose
         As for `StructuralSVM`.
 
     Attributes
@@ -117,6 +117,7 @@ default="exact"
         random_state: Any = None,
         warm_start: bool = False,
         callbacks: Any = None,
+        checkpoint: Any = None,
         verbose: int = 0,
     ) -> None:
         self.C = C
@@ -138,6 +139,7 @@ default="exact"
         self.random_state = random_state
         self.warm_start = warm_start
         self.callbacks = callbacks
+        self.checkpoint = checkpoint
         self.verbose = verbose
 
     def _structure(self, X: Any, y: Any) -> Structure:
