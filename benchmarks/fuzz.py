@@ -64,18 +64,17 @@ TEXTS = {
         '"edge_features": [[1.5]], "node_types": ["w", "t"], "edge_types": [3]}\n',
     ),
 }  # fmt: skip
-for module, name in ((meme, "meme"), (substitution, "substitution")):
-    text = {
-        "meme": "MEME version 4\n\nALPHABET= ACGT\n\nMOTIF m\nletter-probability matrix: "
+TEXTS |= {
+    "meme": (
+        meme.read_meme,
+        "MEME version 4\n\nALPHABET= ACGT\n\nMOTIF m\nletter-probability matrix: "
         "alength= 4 w= 2 nsites= 5\n0.1 0.2 0.3 0.4\n0.25 0.25 0.25 0.25\n",
-        "substitution": "# c\n   A  C\nA  4 -1\nC -1  9\n",
-    }[name]
-    readers = [
-        getattr(module, f)
-        for f in dir(module)
-        if f in ("read_meme", "read_substitution")
-    ]
-    TEXTS |= {f"{name} {f.__name__}": (f, text) for f in readers}
+    ),
+    "substitution": (
+        substitution.read_substitution,
+        "# c\n   A  C\nA  4 -1\nC -1  9\n",
+    ),
+}
 
 ODD = [b"", b"\x00", b"\xff\xfe", b"1e999", b"nan", b"-1", b"99999999999999999999", b"(",
        b")" * 50, b"(" * 3000, b"\t", b"\n\n", b":", b"qid:", b">", b"{",

@@ -3,6 +3,7 @@
     python -m benchmarks.solvers                          everything
     python -m benchmarks.solvers --tasks ocr-small --solvers auto,bcfw --seconds 10
     python -m benchmarks.solvers --prototype PATH/block_dual.py --tasks ocr-small
+    python -m benchmarks.solvers --tasks ner --solvers block-dual@30,bcfw   30 MB for planes
     python -m benchmarks.solvers --show                 table and plot of what is stored
 
 CPU seconds of the steps only; the true gap (primal by a full oracle pass at the best of
@@ -62,12 +63,25 @@ def averages(state):
     return out
 
 
+def named(name: str):
+    """A trainer by name; `block-dual@30` may hold 30 MB of planes."""
+    if "@" in name:
+        return BlockDual(memory=1e6 * float(name.split("@")[1]))
+    return SOLVERS[name]
+
+
+def megabytes(state) -> float | None:
+    """What the planes held take."""
+    held = getattr(state, "blocks", None) or getattr(state, "kept", None)
+    return held.nbytes / 1e6 if hasattr(held, "nbytes") else None
+
+
 def curve(task: Task, solver, seconds: float, tol: float = 1e-3) -> list[dict]:
     """Steps of one run, with the true gap and the test error after each."""
     problem = task.problem
     solver = replace(solver, tol=tol)
-    if isinstance(solver, BlockDual):
-        solver = choose("block-dual", problem, tol=tol)
+    if isinstance(solver, BlockDual) and problem.outputs() is not None:
+        solver = choose("block-dual", problem, tol=tol)  # all outputs are held at once
     warm = solver.start(problem)
     for _ in range(2):
         solver.step(problem, warm)
@@ -91,7 +105,7 @@ def curve(task: Task, solver, seconds: float, tol: float = 1e-3) -> list[dict]:
         rows.append({
             "seconds": spent, "gap": gap, "primal": best, "dual": dual,
             "error": task.error(at), "calls": state.oracle_calls / problem.n,
-            "planes": state.planes,
+            "planes": state.planes, "MB": megabytes(state),
         })  # fmt: skip
         if gap <= tol or state.status is not None:
             break
@@ -141,14 +155,15 @@ def show(store: dict) -> None:
         print(
             f"{'trainer':16s}{'1e-1':>9s}{'1e-2':>9s}{'1e-3':>9s}{'error':>9s}", end=""
         )
-        print(f"{'last gap':>11s}{'passes':>8s}")
+        print(f"{'last gap':>11s}{'passes':>8s}{'MB':>7s}")
         for name, rows in runs.items():
             cells = summary(rows, final).values()
             line = "".join(
                 f"{c:9.2f}" if c is not None else f"{'-':>9s}" for c in cells
             )
             last = rows[-1]
-            print(f"{name:16s}{line}{last['gap']:11.1e}{last['calls']:8.1f}")
+            held = f"{last['MB']:7.0f}" if last.get("MB") else ""
+            print(f"{name:16s}{line}{last['gap']:11.1e}{last['calls']:8.1f}{held}")
 
 
 def plot(store: dict, path: Path) -> None:
@@ -184,7 +199,7 @@ def main() -> None:
         task = TASKS[name](data_folder())
         runs = store.setdefault(name, {})
         for solver in options.solvers.split(",") if options.solvers else []:
-            runs[solver] = curve(task, SOLVERS[solver], options.seconds)
+            runs[solver] = curve(task, named(solver), options.seconds)
             print(f"{name} {solver}: {runs[solver][-1]}", flush=True)
             save(store)
         if options.prototype and name.startswith("ocr"):

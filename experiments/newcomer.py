@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from html import escape
+from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
@@ -49,9 +50,14 @@ LADDERS = {
         "Web pages that link to each other: does it help to label them together?",
         ("school",), "SVM | RMN | M3N",
     ),
-    "taskar2003.grids_and_labels": Ladder(
-        "Grids and sets of labels: networks against independent nodes.",
-        ("data", "network"), "ours", better="snakes: accuracy; others: Hamming error",
+    "tsochantaridis2005.table4": Ladder(
+        "The relative of a protein among decoys, after n training examples: learned "
+        "scores against a generative model.",
+        ("n",), "test Gen (letters) | test SVM2", "test Gen, paper | test SVM2, paper",
+    ),
+    "yu2011.table4_1": Ladder(
+        "Alignments of proteins: do richer features find more of the true pairs?",
+        ("model", "loss"), "test Q", "test Q (paper)", "higher is better",
     ),
     "yu2011.table5_1": Ladder(
         "A pattern in yeast DNA: can training find it if only told which sequences "
@@ -132,12 +138,14 @@ def climb(name: str, record: dict) -> list[Rung]:
     out = []
     for row in record["rows"]:
         label = ", ".join(str(row[c]) for c in ladder.label if c in row)
-        for column in ladder.value.split(" | "):
+        columns = ladder.value.split(" | ")
+        theirs = ladder.published.split(" | ")
+        for column, paper in zip_longest(columns, theirs, fillvalue=""):
             ours = number(row.get(column))
             if ours is None:
                 continue
-            own = f"{label}: {column}" if "|" in ladder.value else label
-            out.append(Rung(own, ours, number(row.get(ladder.published))))
+            own = f"{label}: {column}" if len(columns) > 1 else label
+            out.append(Rung(own, ours, number(row.get(paper))))
     return out
 
 

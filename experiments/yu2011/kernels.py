@@ -27,7 +27,7 @@ from experiments.runner import RESULTS, data_folder
 from maxmargin import KernelSVM
 
 SIZES = (10, 20, 50, 100, 200, 500, 1000)
-# C and gamma are usual ones for the set, the same for all methods and sizes.
+# C and gamma are usual ones for the set.
 SETS: dict[str, tuple[float, float]] = {
     "adult": (1.0, 0.05),
     "ijcnn": (16.0, 2.0),
@@ -46,6 +46,7 @@ METHODS: dict[str, dict[str, str]] = {
 }
 TRAIN, TEST = 10_000, 10_000
 WITHIN = 0.5
+TUNED = 100  # basis functions up to which C and gamma are chosen anew
 
 
 def load(name: str, data: Path, train: int = TRAIN) -> tuple:
@@ -111,10 +112,31 @@ def sweep(name: str, data: Path, quick: bool = False, seed: int = 0) -> dict:
     sizes = SIZES[:4] if quick else SIZES
     for k in sizes:
         for method, options in METHODS.items():
-            note(f"{method} {k}", machine(C, gamma, k, options, seed))
+            if f"{method} {k}" in known:
+                continue
+            chosen = (C, gamma)
+            if k <= TUNED and not quick:
+                chosen = tuned(X, y, C, gamma, k, options, seed)
+            note(f"{method} {k}", machine(*chosen, k, options, seed))
+            known[f"{method} {k}"] |= {"C": chosen[0], "gamma": chosen[1]}
     known["n"], known["test"] = len(y), len(yt)
     path.write_text(json.dumps(known, indent=1) + "\n")
     return known
+
+
+def tuned(
+    X: Any, y: Any, C: float, gamma: float, k: int, options: dict, seed: int
+) -> tuple[float, float]:
+    """C and gamma of the best of a few machines on a quarter of the training rows."""
+    part = len(y) // 4
+    best, choice = -1.0, (C, gamma)
+    for g in (gamma, gamma / 4, gamma / 16):
+        for c in (C, 10 * C):
+            model = machine(c, g, k, options, seed)
+            score = timed(model, X[part:], y[part:], X[:part], y[:part])["accuracy"]
+            if score > best:
+                best, choice = score, (c, g)
+    return choice
 
 
 def machine(C: float, gamma: float, k: int, options: dict, seed: int) -> Any:
@@ -173,8 +195,9 @@ def sweeps(data: Path, quick: bool, seed: int) -> dict[str, dict]:
 
 NOTES = [
     "Training sets of 10000 (usps 7291), test sets of at most 10000 (covtype 5120, usps "
-    "2007); C and gamma the same for all methods and sizes of a set, where the paper "
-    "tunes them on validation sets for each; CPU seconds, one thread.",
+    "2007); C and gamma usual ones for the set; up to 100 functions chosen for each method "
+    "and size on a quarter of the training rows from C, 10 C and gamma, gamma / 4, gamma / "
+    "16 (the paper tunes all); CPU seconds, one thread, without the choice.",
     "SVC and 'Nystroem + LinearSVC' are scikit-learn's. usps is a problem of ten classes "
     "(SVC: one against one; ours: Crammer and Singer). adult, ijcnn, ocr0 and ocr* are "
     "sets of the paper; CCAT is not at hand; w8a, covtype and usps are added.",

@@ -25,8 +25,8 @@ PUBLISHED = {
     ("Latent structural SVM", 17): 12.00,
 }
 GRIDS = {  # (C, order of the background), by the sweeps of the sampler at the start
-    50: [(0.1, 1), (0.3, 1), (1.0, 1), (0.3, 3), (1.0, 3)],
-    0: [(0.3, 1), (0.3, 3)],
+    50: [(0.1, 1), (0.3, 1), (0.3, 3), (1.0, 3)],
+    0: [(0.3, 1)],
 }
 STARTS = {
     "Latent structural SVM, sampled start": 50,
@@ -41,8 +41,7 @@ NOTES = [
     "C and the order of the background are chosen on the fold after the test fold; the "
     "seed by the lowest objective.",
     "Uniform places to start from, as in the thesis, end in runs of T here (yeast is "
-    "rich in A and T); the second latent row starts from places drawn by Gibbs "
-    "sampling, MotifSVM's default.",
+    "rich in A and T); places drawn by Gibbs sampling are MotifSVM's default.",
 ]
 
 
@@ -51,7 +50,7 @@ def run(data: Path, quick: bool = False, seed: int = 0) -> dict:
     X, y = yeast(data)
     folds = (0,) if quick else tuple(range(10))
     lengths = (11,) if quick else (11, 17)
-    seeds = 1 if quick else 3
+    seeds = 1 if quick else 2
     fold = np.random.default_rng(seed).permutation(len(y)) % 10
     rows, spread, words = [], {}, {}
     for length in lengths:

@@ -5,13 +5,16 @@ python -m experiments run yu2011.table6_1
 
 from __future__ import annotations
 
+import json
 import time
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from sklearn.svm import SVC
 
+from experiments.runner import RESULTS
 from maxmargin import KernelSVM
 
 TITLE = "Table 6.1: sampled cuts on a noisy 4 x 4 checkerboard, 10^4 .. 10^6 points"
@@ -22,7 +25,8 @@ PUBLISHED = {  # 10^6 points: training error, test error, CPU seconds
     "SVM light": (2.87, 2.94, 36533),
 }
 SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000)
-SVC_MOST = 100_000
+METHODS = ("sampled 400", "sampled 1000", "cholesky 250", "cpsp 100", "SVC")
+MOST = {"SVC": 100_000, "sampled 1000": 100_000}
 GAMMA, C, TEST = 20.0, 1.0, 50_000
 
 
@@ -35,71 +39,74 @@ def checkerboard(n: int, seed: int, noise: float = 0.01) -> tuple:
 
 
 def run(data: Path, quick: bool = False, seed: int = 0) -> dict:
-    """Seconds and errors by method and size."""
+    """Seconds and errors by method and size; runs done before are read."""
     Xt, yt = checkerboard(TEST, 1000 + seed)
     KernelSVM(kernel_method="sampled").fit(*checkerboard(500, 1))
-    rows, seconds = [], {}
-    sizes = (3000, 10_000, 30_000) if quick else SIZES
-    for n in sizes:
-        X, y = checkerboard(n, seed)
-        models = {
-            "sampled r = 400": KernelSVM(
-                C, gamma=GAMMA, kernel_method="sampled", n_basis=400, tol=1e-2,
-                random_state=seed, memory=6e9,
-            ),
-            "cholesky 250": KernelSVM(
-                C, gamma=GAMMA, kernel_method="cholesky", n_basis=250, tol=1e-2
-            ),
-            "cpsp 100": KernelSVM(
-                C, gamma=GAMMA, kernel_method="cpsp", n_basis=100, tol=1e-2,
-                random_state=seed,
-            ),
-        }  # fmt: skip
-        if n <= SVC_MOST:
-            models["SVC"] = SVC(C=C, gamma=GAMMA, cache_size=1000)
-        for name, model in models.items():
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                start = time.process_time()
-                model.fit(X, y)
-                seconds[name, n] = time.process_time() - start
-            part = slice(0, TEST)
-            rows.append({
-                "n": n,
-                "method": name,
-                "train error": f"{100 - 100 * model.score(X[part], y[part]):.2f}",
-                "test error": f"{100 - 100 * model.score(Xt, yt):.2f}",
-                "CPU seconds": f"{seconds[name, n]:.1f}",
-                "functions": len(model.support_ if name == "SVC" else model.basis_),
-                "cuts": model.result_.planes if name.startswith("sampled") else "",
-            })  # fmt: skip
-            print(rows[-1], flush=True)
+    path = RESULTS / "parts" / f"yu2011.checkerboard{'.quick' if quick else ''}.json"
+    done = json.loads(path.read_text()) if path.exists() else {}
+    for n in (3000, 10_000, 30_000) if quick else SIZES:
+        for method in METHODS:
+            key = f"{n} {method}"
+            if n > MOST.get(method, np.inf) or key in done:
+                continue
+            done[key] = {"n": n, "method": method} | one(n, method, seed, Xt, yt)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(json.dumps(done, indent=1) + "\n")
+    rows = sorted(done.values(), key=lambda r: (r["n"], METHODS.index(r["method"])))
     growth = {}
-    for name in ("sampled r = 400", "SVC"):
-        at = [n for n in sizes if (name, n) in seconds]
-        times = [seconds[name, n] for n in at]
-        growth[name] = round(float(np.polyfit(np.log(at), np.log(times), 1)[0]), 2)
+    for method in METHODS:
+        own = [r for r in rows if r["method"] == method]
+        size, seconds = ([r[k] for r in own] for k in ("n", "CPU seconds"))
+        power = np.polyfit(np.log(size), np.log(seconds), 1)[0]
+        growth[method] = round(float(power), 2)
     return {
         "rows": rows,
         "seconds grow as n to the power": growth,
         "notes": [
             "Noise 0.01 of the side of the board; training error on at most 50000 "
             "points; CPU seconds, one thread. C = 1 per point, as in the paper.",
-            "SVC (scikit-learn) is run up to 100000 points.",
+            "SVC is scikit-learn's. Tolerance of sampled cuts 0.5 % of the objective.",
         ],
+    }
+
+
+def one(n: int, method: str, seed: int, Xt: np.ndarray, yt: np.ndarray) -> dict:
+    """One machine on n points."""
+    X, y = checkerboard(n, seed)
+    name, _, size = method.partition(" ")
+    model: Any = SVC(C=C, gamma=GAMMA, cache_size=1000)
+    if name != "SVC":
+        model = KernelSVM(
+            C, gamma=GAMMA, kernel_method=name, n_basis=int(size), random_state=seed,
+            tol=5e-3 if name == "sampled" else 1e-2, memory=8e9,
+        )  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        start = time.process_time()
+        model.fit(X, y)
+        seconds = time.process_time() - start
+    return {
+        "train error": round(100 - 100 * model.score(X[:TEST], y[:TEST]), 2),
+        "test error": round(100 - 100 * model.score(Xt, yt), 2),
+        "CPU seconds": round(seconds, 2),
+        "functions": len(model.support_ if name == "SVC" else model.basis_),
     }
 
 
 def claims(result: dict) -> dict[str, bool]:
     """Linear growth, and errors as of SVC."""
     growth = result["seconds grow as n to the power"]
-    error = {(r["n"], r["method"]): float(r["test error"]) for r in result["rows"]}
-    own = [error[n, "sampled r = 400"] - e for (n, m), e in error.items() if m == "SVC"]
+    error = {(r["n"], r["method"]): r["test error"] for r in result["rows"]}
+    excess = {
+        method: max(error[n, method] - e for (n, m), e in error.items() if m == "SVC")
+        for method in ("sampled 400", "sampled 1000", "cpsp 100")
+    }
     return {
-        "sampled cuts grow about linearly (power at most 1.15)": growth[
-            "sampled r = 400"
-        ]
+        "sampled cuts grow about linearly (power at most 1.15)": growth["sampled 400"]
         <= 1.15,
-        "SVC grows faster": growth["SVC"] > growth["sampled r = 400"],
-        "test error within 0.3 points of SVC": max(own) <= 0.3,
+        "SVC grows faster": growth["SVC"] > growth["sampled 400"],
+        **{
+            f"{method}: test error within 0.3 points of SVC": worst <= 0.3
+            for method, worst in excess.items()
+        },
     }

@@ -26,6 +26,8 @@ _HOME = {
     "Sequences": "maxmargin.sequences",
     "StructuralSVM": "maxmargin.estimators.structural",
     "check_structure": "maxmargin.structures.check",
+    "encode_sequences": "maxmargin.structures.encoded",
+    "open_encoded": "maxmargin.structures.encoded",
     "load": "maxmargin.estimators.files",
     "save": "maxmargin.estimators.files",
 }

@@ -21,7 +21,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maxmargin.arrays import Floats, Ints, Ragged, Rows
-from maxmargin.cuts import Cuts, Risk, SumCut, add, joined
+from maxmargin.cuts import Cuts as Cuts  # solvers and estimators take it from here
+from maxmargin.cuts import Risk, SumCut, add, joined
 from maxmargin.engines.base import Engine, Span
 from maxmargin.engines.serial import Serial
 from maxmargin.formulations import DualSet, Formulation

@@ -133,6 +133,24 @@ def network_kernel():
     return mm.NetworkSVM(C=1.0, kernel=Polynomial(2), tol=0.01).fit(X, y), X
 
 
+def kernel():
+    X, y = points()
+    return mm.KernelSVM(C=1.0, kernel="rbf", gamma=0.5).fit(X, y), X
+
+
+def kernel_two():
+    X, y = points()
+    model = mm.KernelSVM(kernel=Polynomial(2), kernel_method="cpsp", n_basis=5)
+    return model.fit(X, y > 0), X
+
+
+def chain_kernel():
+    rng = np.random.default_rng(3)
+    X = [rng.normal(size=(m, 4)).round(6) for m in (3, 5, 2, 6)]
+    y = [(np.abs(x[:, 0]) > 0.5).astype(int) for x in X]
+    return mm.ChainSVM(C=1.0, kernel="quadratic").fit(X, y), X
+
+
 def motif():
     X = ["ccTATAgc", "gTATAccg", "cgcTATAc", "gcgcgccg", "ccggcgcc", "gcccggcg"]
     y = [1, 1, 1, 0, 0, 0]
@@ -193,7 +211,7 @@ MODELS = {
     for f in (
         multiclass, multiclass_taxonomy, chain, chain_constrained, chain_arrays,
         grammar, grammar_words, alignment, alignment_tracks, homology, network,
-        network_kernel, motif, ranking, coreference, correlation, structural, own,
+        network_kernel, kernel, kernel_two, chain_kernel, motif, ranking, coreference, correlation, structural, own,
         path_cv,
     )
 }  # fmt: skip

@@ -157,6 +157,13 @@ def test_other_data_and_settings_are_refused(tmp_path):
         MulticlassSVM(checkpoint=tmp_path / "a" / "b").fit(X, y)
 
 
+def test_planes_that_lie_elsewhere_are_refused(tmp_path):
+    X, y = matchings()
+    model = StructuralSVM(Matching(), solver="cocoa", checkpoint=tmp_path / "run.ck")
+    with pytest.raises(ValueError, match="a checkpoint cannot hold them"):
+        model.fit(X, y)
+
+
 def test_the_digest_sees_what_matters():
     assert digest({"a": np.arange(3)}) != digest({"a": np.arange(3.0)})
     assert digest([b"1"]) != digest(["1"])

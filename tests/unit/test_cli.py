@@ -184,6 +184,9 @@ def test_gzip_and_standard_input(tmp_path, capsys, monkeypatch):
     for content in (CONLL.encode(), gzip.compress(CONLL.encode())):
         monkeypatch.setattr(sys, "stdin", Standard(content))
         assert predicted(model, "-", capsys) == first
+    packed.write_bytes(gzip.compress(CONLL.encode())[:-20])
+    assert main(["train", str(packed), model, "--quiet"]) == 3
+    assert "data.gz is damaged gzip" in capsys.readouterr().err
     monkeypatch.setattr(sys, "stdin", Standard(b"Ana NP B-PER\nEva\n"))
     assert main(["train", "-", model, "--quiet"]) == 3
     assert "standard input, line 2: 1 columns where 3" in capsys.readouterr().err
@@ -229,6 +232,7 @@ def test_exit_codes(tmp_path, capsys):
         main(["train"])
     assert main(["train", data]) == 2
     assert main(["train", str(tmp_path / "absent"), model]) == 1
+    capsys.readouterr()
     assert (
         main(["train", data, model, "--tol", "1e-12", "--max-iter", "1", "--json"]) == 4
     )
@@ -250,7 +254,7 @@ def test_exit_codes(tmp_path, capsys):
 def test_a_checkpoint_by_flag(tmp_path, capsys):
     data, model, kept = (str(tmp_path / k) for k in ("d", "m.mm", "run.ck"))
     Path(data).write_text(svmlight())
-    first = ["train", data, model, "--tol", "1e-9", "--quiet", "--checkpoint", kept]
+    first = ["train", data, model, "--tol", "1e-4", "--quiet", "--checkpoint", kept]
     assert main([*first, "--max-iter", "2"]) == 4
     assert Path(kept).exists()
     assert main(first) == 0
@@ -327,3 +331,13 @@ def test_help_loads_nothing_heavy():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout.splitlines()[-1] == "[]"
     assert "exit codes" in done.stdout
+
+
+def test_report_writes_a_page(tmp_path, capsys):
+    data, model = trained(tmp_path, svmlight())
+    page = tmp_path / "page.html"
+    assert main(["report", model, data, "--out", str(page)]) == 0
+    text = page.read_text()
+    assert text.startswith("<!DOCTYPE html>") or "<html" in text[:200].lower()
+    assert main(["report", model, "--out", "-"]) == 0
+    assert "<html" in capsys.readouterr().out.lower()

@@ -92,7 +92,7 @@ def test_memory_is_bounded_and_refusals_say_what_to_do():
     for i in range(30, 40):
         columns.place(i, keep=7)
         assert columns.where[7] == keep
-    with pytest.raises(MemoryError, match=r"0.0 GB.*kernel_method='cpsp'"):
+    with pytest.raises(MemoryError, match=r"0.08 MB.*kernel_method='cpsp'"):
         exact(Rbf(1.0), X, memory=1e4)
     with pytest.raises(MemoryError, match=r"800.0 GB, more than the 4.0 GB"):
         refuse_large(10**6, 10**5, 4e9, "it", "do not")

@@ -84,7 +84,7 @@ def test_a_loaded_model_predicts_bit_for_bit_the_same(name, tmp_path):
     assert again.provenance_["command"] == "train"
     assert again.provenance_["maxmargin"] == maxmargin.__version__
     if hasattr(model, "result_"):
-        assert same(model.coef_, again.coef_)
+        assert same(model.result_.w, again.result_.w)
         assert same(model.result_.history, again.result_.history)
         assert again.result_.summary() == model.result_.summary()
     other = tmp_path / "other.mm"
@@ -235,7 +235,7 @@ def test_every_class_of_ours_is_in_the_table_or_left_out_on_purpose():
         "Positions Points Documents Bases PairFeatures Augment Found Layers Answer "
         "Product Parts Gathered Part Reason Node Mention Document _Facts Tree Sentence "
         "Report Visit Store Scratch Dual Tables Space Outside Sums Mean Costs Solver WorkingSets "
-        "Function Message Reply Flat TokenCut Machine Sampled _Cut Span Pieces Encoded"
+        "Function Message Reply Flat TokenCut Machine Sampled _Cut Span Pieces Encoded State"
     )
     missing = []
     for info in pkgutil.walk_packages(maxmargin.__path__, "maxmargin."):

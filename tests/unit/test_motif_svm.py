@@ -121,13 +121,20 @@ def test_meme_from_a_file(tmp_path):
     assert read_meme(path)[0].probabilities.shape == (3, 4)
 
 
-def test_balanced_start_finds_a_rare_motif():
-    rng = np.random.default_rng(5)
-    X = ["".join(rng.choice(list("ACGT"), 60)) for _ in range(160)]
-    y = [int(i < 12) for i in range(160)]
-    X[:12] = [x[:20] + "TTGACATA" + x[28:] for x in X[:12]]
-    options = {"length": 8, "order": 0, "C": 0.1, "sweeps": 0, "restarts": 3}
-    plain = MotifSVM(**options).fit(X, y)
-    even = MotifSVM(**options, balanced_start=True).fit(X, y)
-    assert even.consensus() == "TTGACATA"
-    assert even.result_.primal <= plain.result_.primal * (1 + 1e-3)
+def test_class_weights_are_sample_weights():
+    X, y, _ = planted(6, n=20, size=30)
+    X, y = X[3:], y[3:]
+    X[0], y[0] = X[1], y[1]
+    options = {"length": 8, "order": 0, "C": 0.1, "restarts": 1, "sweeps": 5}
+    count = np.bincount(y)
+    weight = len(y) / (2.0 * count[y])
+    even = MotifSVM(**options, class_weight="balanced").fit(X, y)
+    same = MotifSVM(**options).fit(X, y, weight)
+    by = dict(enumerate(len(y) / (2.0 * count)))
+    named = MotifSVM(**options, class_weight=by).fit(X, y)
+    assert np.array_equal(even.coef_, same.coef_)
+    assert np.array_equal(even.coef_, named.coef_)
+    again = MotifSVM(**options, init=even.coef_).fit(X, y)
+    assert len(again.consensus()) == 8
+    with pytest.raises(ValueError, match="'x' is not in y"):
+        MotifSVM(**options, class_weight={"x": 2.0}).fit(X, y)

@@ -67,6 +67,17 @@ def test_a_model_without_data_has_a_page(model, tmp_path):
     assert "Transitions" in text
 
 
+def test_a_kernel_machine_has_a_page(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    y = np.where((X**2).sum(axis=1) > 1, "out", "in")
+    machine = maxmargin.KernelSVM(C=1.0).fit(X, y)
+    machine.report(tmp_path / "page.html", X, y)
+    text = (tmp_path / "page.html").read_text(encoding="utf8")
+    assert "points carry the machine" in text
+    assert "Confusion" in text
+
+
 def test_charts_leave_out_what_is_not_finite():
     assert line_chart([("a", [1.0], [np.inf])], "x", "y") == ""
     drawn = line_chart([("a", [0, 1, 2], [np.inf, 1.0, 0.1])], "x", "y", log=True)

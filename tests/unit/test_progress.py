@@ -26,23 +26,96 @@ def test_verbose_writes_lines_on_standard_error(data, capsys):
     assert "gap" in said.err.splitlines()[-1]
 
 
-def test_a_terminal_gets_one_line_that_is_rewritten(data, monkeypatch):
+def terminal(monkeypatch):
+    """A terminal, without rich."""
     screen = io.StringIO()
     screen.isatty = lambda: True
     monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setitem(sys.modules, "rich.console", None)
+    return screen
+
+
+def test_a_terminal_gets_one_line_that_is_rewritten(data, monkeypatch):
+    screen = terminal(monkeypatch)
     model = MulticlassSVM(verbose=1).fit(*data)
     assert screen.getvalue().count("\n") == 1
     assert screen.getvalue().count("\r") == len(model.result_.history)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_the_line_ends_also_without_convergence(data, monkeypatch):
+    screen = terminal(monkeypatch)
+    MulticlassSVM(verbose=1, tol=1e-12, max_iter=2).fit(*data)
+    assert screen.getvalue().endswith("\n")
+
+
 def test_the_bar_fills_with_the_gap_on_a_log_scale(monkeypatch):
-    screen = io.StringIO()
-    screen.isatty = lambda: True
-    monkeypatch.setattr(sys, "stderr", screen)
+    screen = terminal(monkeypatch)
     show = progress(1e-4)
     row = {"iteration": 1, "seconds": 0.1, "primal": 2.0, "dual": 1.98, "planes": 3}
     show(row | {"gap": 1e-2})
     assert "[############............]" in screen.getvalue()
+    show(row | {"gap": 1e-3, "seconds": 1.1})
+    assert "1 s to go" in screen.getvalue()  # a quarter took a second
+
+
+def test_rich_draws_the_bar_where_it_is_installed(data, monkeypatch):
+    pytest.importorskip("rich")
+    screen = io.StringIO()
+    screen.isatty = lambda: True
+    monkeypatch.setattr(sys, "stderr", screen)
+    MulticlassSVM(verbose=1).fit(*data)
+    assert "primal" in screen.getvalue()
+    assert screen.getvalue().removesuffix("\x1b[?25h").endswith("\n")
+
+
+def test_the_history_is_a_data_frame(data):
+    pytest.importorskip("pandas")
+    model = MulticlassSVM().fit(*data)
+    frame = model.history_frame()
+    assert list(frame.index) == list(range(1, model.result_.iterations + 1))
+    assert frame["dual"].is_monotonic_increasing
+    assert frame["gap"].iloc[-1] == model.result_.gap
+
+
+class Counting:
+    """A callback of scikit-learn that stops at a step."""
+
+    def __init__(self, last=None):
+        self.last, self.seen, self.ended = last, [], []
+
+    def setup(self, estimator, context):
+        self.ended.append("setup")
+
+    def on_fit_task_begin(self, estimator, context):
+        self.ended.append(f"begin {context.task_name}")
+
+    def on_fit_task_end(self, estimator, context, *, metadata=None):
+        if context.task_name == "step":
+            self.seen.append(metadata["iteration"])
+            return metadata["iteration"] == self.last
+        self.ended.append("end fit")
+
+    def teardown(self, estimator, context):
+        self.ended.append("teardown")
+
+
+def test_callbacks_of_scikit_learn(data):
+    pytest.importorskip("sklearn.callback")
+    watch = Counting()
+    model = MulticlassSVM().set_callbacks(watch).fit(*data)
+    assert watch.seen == list(range(1, model.result_.iterations + 1))
+    assert [e for e in watch.ended if e != "begin step"] == [
+        "setup", "begin fit", "end fit", "teardown"
+    ]  # fmt: skip
+    watch = Counting(last=2)
+    with pytest.warns(ConvergenceWarning, match="a callback asked to stop"):
+        MulticlassSVM(tol=1e-12).set_callbacks(watch).fit(*data)
+    assert watch.seen == [1, 2]
+    watch = Counting()
+    with pytest.raises(ZeroDivisionError):
+        MulticlassSVM(callbacks=lambda row: 1 / 0).set_callbacks(watch).fit(*data)
+    assert watch.ended[-1] == "teardown"
 
 
 def test_a_callback_sees_every_row_and_may_stop(data):

@@ -8,10 +8,13 @@ import os
 import shutil
 import sys
 import tempfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
+
+from maxmargin.cli.errors import InputError
 
 STANDARD = "-"
 
@@ -46,7 +49,10 @@ class Inputs:
         packed = buffered.peek(2)[:2] == b"\x1f\x8b"  # type: ignore[attr-defined]
         with open(path, "wb") as out:
             source: Any = gzip.GzipFile(fileobj=buffered) if packed else buffered  # type: ignore[call-overload]
-            shutil.copyfileobj(source, out)
+            try:
+                shutil.copyfileobj(source, out)
+            except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+                raise InputError(f"{name} is damaged gzip ({error})") from None
         self._names[path] = name
         return path
 

@@ -6,7 +6,6 @@ import argparse
 import io
 import json
 import shlex
-import signal
 import sys
 import warnings
 from typing import Any
@@ -18,6 +17,7 @@ from maxmargin.cli.errors import InputError, UsageError
 from maxmargin.cli.flags import explained, parameters, stopper
 from maxmargin.cli.streams import STANDARD, Inputs
 from maxmargin.cli.tasks import TASKS, Data
+from maxmargin.estimators.checkpoint import terminable
 
 
 def run(args: argparse.Namespace, inputs: Inputs) -> int:
@@ -95,14 +95,9 @@ def _fitted(args: argparse.Namespace, task: str, data: Data) -> Any:
     if not args.quiet:
         for line in explained(args, n):
             print(f"maxmargin: {line}", file=sys.stderr)
-    signal.signal(signal.SIGTERM, _interrupt)
-    with warnings.catch_warnings():
+    with terminable(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return model.fit(data.X, data.y)
-
-
-def _interrupt(*_: Any) -> None:
-    raise KeyboardInterrupt
 
 
 def _write(model: Any, place: str, notes: dict[str, Any]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import json
 import sys
 from typing import Any
@@ -50,14 +49,8 @@ def report(args: argparse.Namespace, inputs: Inputs) -> int:
     if args.data:
         _, data = _read(model, args, inputs)
         X, y = data.X, data.y
-    try:
-        page: Any = importlib.import_module("maxmargin.reports.page")
-    except ImportError:
-        raise UsageError(
-            "reports need more: pip install 'maxmargin[reports]'"
-        ) from None
     with output_path(args.out) as path:
-        page.write(model, path, X, y)
+        model.report(path, X, y, command=model.provenance_.get("command"))
     if args.out != "-":
         print(f"report: {args.out}", file=sys.stderr)
     return DONE

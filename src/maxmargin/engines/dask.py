@@ -1,14 +1,15 @@
 """A cluster, by way of dask.distributed.
 
-Parts of the data are sent to the workers once and stay there. A pass sends w out once;
+Parts of the data go to the workers once and stay there. A pass sends w out once;
 each worker answers for its parts, and the answers are added on the workers along the
 fixed tree, so that one vector comes back.
 
 Faults. Answers of `ask` and `total` depend on w and the data alone: when a worker dies
 what it held is sent again and what it owed is asked again; nothing is counted twice,
-because a pass is one sum over named parts. A worker that makes no progress for
-`patience` seconds is treated as dead. `visit` pins each shard to a worker; if that one
-dies the shard moves, with an empty memory, and the question says so in its reply.
+because a pass is one sum over named parts. A worker that gives no sign of life
+for `patience` seconds is not asked any more while there are better ones. `visit` pins each
+shard to a worker; if that one dies the shard moves, with an empty memory, and the
+question says so in its reply.
 When no worker is left for `patience` seconds, `ClusterGoneError` says what to do.
 """
 
@@ -20,8 +21,10 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from functools import reduce
+from inspect import signature
 from typing import Any
 
+import dask.config
 import numpy as np
 from distributed import Client, Future, KilledWorker, wait
 from distributed.comm.core import CommClosedError
@@ -40,8 +43,13 @@ from maxmargin.engines.base import (
     spread,
     tree_sum,
 )
-from maxmargin.engines.parcel import Parcel, check_versions, versions
+from maxmargin.engines.parcel import Parcel, check_versions, opened, pack, versions
 
+# Weights and parts of the data are sent as arguments of tasks, which the scheduler
+# remembers: what a dead worker held is made again without us.
+LARGE_GRAPHS = dask.config.set(
+    {"distributed.admin.large-graph-warning-threshold": "1TB"}
+)
 # What a cluster throws when a part of it fails; all else comes from the oracle.
 FAULTS = (CancelledError, KilledWorker, CommClosedError, OSError, AsyncTimeout)
 LOOK = 0.5  # seconds between two looks at who is alive
@@ -56,7 +64,7 @@ class DaskEngine(Engine):
     client : distributed.Client or str
         A client, or the address of a scheduler ("tcp://host:8786").
     patience : float
-        Seconds without a worker, or without progress, that are waited for.
+        Seconds without a worker, or without a sign of life of one, that are waited for.
     """
 
     remote = True
@@ -69,7 +77,7 @@ class DaskEngine(Engine):
         self.patience = patience
         self._placed: list[tuple[Any, dict[Span | None, Future]]] = []
         self._owners: dict[tuple[str, Span], str] = {}
-        self._avoid: dict[str, float] = {}  # workers that hung, and since when
+        self._hung: dict[str, int] = {}  # how often workers fell silent
         self._everyone: dict[str, int] = {}
         self._seen = -np.inf  # when we last looked who is there
         self._check_versions()
@@ -97,7 +105,7 @@ class DaskEngine(Engine):
                 if not _good(futures[k]):
                     task = _answers, parcel, question, sent, group
                     futures[k] = self._submit(*task)
-            return futures  # type: ignore[return-value]
+            return list(futures)  # type: ignore[arg-type]
 
         for answers in self._insist(submit, futures):
             yield from answers
@@ -141,10 +149,10 @@ class DaskEngine(Engine):
                     parcel = self._parcel(home, shard, owners[k])
                     task = _visit, parcel, run, question, sent, shard, messages[k]
                     futures.append(self._submit(*task, workers=[owners[k]]))
-                self._watch(futures, futures, owners)
+                self._watch(futures, owners)
                 replies = [self._submit(_second, future) for future in futures]
                 vector = self._tree(np.add, [self._submit(_first, f) for f in futures])
-                self._watch([vector, *replies], replies)
+                self._watch([vector, *replies])
                 return self.client.gather((vector, replies))
             except FAULTS:
                 self._seen = -np.inf
@@ -179,8 +187,11 @@ class DaskEngine(Engine):
         clock = []
         for _ in range(3):
             start = time.perf_counter()
-            sent = self.client.scatter(w, broadcast=True, hash=False)
-            self._submit(_same, sent).result()
+            sent = self._send(w)
+            copies = [self._submit(_same, sent, workers=[a]) for a in self._alive()]
+            with self.client.as_current():
+                wait(copies, self.patience)
+            copies[0].result()
             clock.append(time.perf_counter() - start)
         return min(clock)
 
@@ -204,51 +215,57 @@ class DaskEngine(Engine):
         return level[0]
 
     def _insist(
-        self, submit: Callable[[], list[Future]], leaves: Sequence[Future | None]
+        self, submit: Callable[[], list[Future]], leaves: list[Future | None]
     ) -> list[Any]:
         """Results of the futures that `submit` returns, faults or not."""
         for _ in range(TRIES):
             self._wait_for_workers()
             try:
                 goals = submit()
-                self._watch(goals, leaves)
+                self._watch(goals)
                 return self.client.gather(goals)
             except FAULTS:
                 self._seen = -np.inf
+                for k, future in enumerate(leaves):
+                    if future is not None and future.status != "finished":
+                        future.cancel()
+                        leaves[k] = None
         raise ClusterGoneError(self._sentence(f"a pass failed {TRIES} times in a row"))
 
-    def _watch(
-        self,
-        goals: list[Future],
-        leaves: Sequence[Future | None],
-        owners: Sequence[str] = (),
-    ) -> None:
-        """Wait; a fault when there is no worker or no progress, or an owner died."""
-        quiet, done = time.monotonic(), 0
+    def _watch(self, goals: list[Future], owners: Sequence[str] = ()) -> None:
+        """Wait; a fault when an owner died, a worker fell silent, or none is left."""
+        there = time.monotonic()
         while True:
             try:
                 self._wait(goals)
                 return
             except TimeoutError:
                 alive = self._alive()
-                if any(owner not in alive for owner in owners):
+                silent = self._silent() & set(alive)
+                if alive and not silent and all(owner in alive for owner in owners):
+                    there = time.monotonic()
+                    continue
+                self._shun(silent)
+                if silent or alive or time.monotonic() - there > self.patience:
                     raise
-                now = sum(f.done() for f in (*leaves, *goals) if f is not None)
-                if alive and now > done:
-                    quiet, done = time.monotonic(), now
-                elif time.monotonic() - quiet > self.patience:
-                    owed = {f.key for f in (*leaves, *goals) if f and not f.done()}
-                    busy = self.client.processing() if alive else {}
-                    self._shun({a for a, keys in busy.items() if owed & set(keys)})
-                    raise
+
+    def _silent(self) -> set[str]:
+        """Workers whose last sign of life is `patience` older than the newest one."""
+        info = self.client.scheduler_info
+        many = {"n_workers": -1} if "n_workers" in signature(info).parameters else {}
+        workers = info(**many)["workers"]
+        seen = {a: float(w.get("last_seen", 0.0)) for a, w in workers.items()}
+        newest = max(seen.values(), default=0.0)
+        return {a for a, t in seen.items() if newest - t > self.patience}
 
     def _wait(self, futures: list[Future], until: str = "ALL_COMPLETED") -> None:
         with self.client.as_current():
             wait(futures, LOOK, until)
 
     def _shun(self, workers: set[str]) -> None:
-        """Ask others than these for a while, if there are others."""
-        self._avoid.update(dict.fromkeys(workers, time.monotonic()))
+        """From now on ask those that fell silent least often."""
+        for address in workers:
+            self._hung[address] = self._hung.get(address, 0) + 1
         self._placed = []
 
     def _alive(self) -> dict[str, int]:
@@ -261,8 +278,8 @@ class DaskEngine(Engine):
             except FAULTS:
                 return {}
         everyone = self._everyone
-        recent = {a for a, t in self._avoid.items() if now - t < 10 * self.patience}
-        return {a: t for a, t in everyone.items() if a not in recent} or everyone
+        least = min((self._hung.get(a, 0) for a in everyone), default=0)
+        return {a: t for a, t in everyone.items() if self._hung.get(a, 0) == least}
 
     def _wait_for_workers(self) -> dict[str, int]:
         start = time.monotonic()
@@ -280,12 +297,13 @@ class DaskEngine(Engine):
         )
 
     def _submit(self, task: Any, *given: Any, workers: Any = None) -> Future:
-        workers = workers or (list(self._alive()) if self._avoid else None)
+        workers = workers or (list(self._alive()) if self._hung else None)
         return self.client.submit(task, *given, pure=False, workers=workers)
 
     def _send(self, w: Floats) -> Future:
-        workers = list(self._alive()) if self._avoid else None
-        return self.client.scatter(w, hash=False, workers=workers)
+        """W on one worker; the others take it from there and from each other."""
+        with LARGE_GRAPHS:
+            return self._submit(_same, w)
 
     def _parcel(self, home: Any, part: Span | None, owner: str | None = None) -> Future:
         """The part (None: all of it) on the cluster; sent at its first use."""
@@ -299,10 +317,14 @@ class DaskEngine(Engine):
             if content[0] is home:  # cannot be cut: all of it, to everyone
                 content, part = home, None
         if not _good(futures.get(part)):
-            targets = [owner] if part else list(self._alive())
-            futures[part] = self.client.scatter(
-                Parcel(content), hash=False, workers=targets, broadcast=part is None
-            )
+            near: Any = [owner] if part else None  # better there, but not only
+            if self._hung:  # nobody who is silent may steal it
+                near = list(self._alive())
+            loose, data = bool(near) and not self._hung, pack(content)
+            with LARGE_GRAPHS:
+                futures[part] = self.client.submit(
+                    opened, data, pure=False, workers=near, allow_other_workers=loose
+                )
         return futures[part]
 
     def _check_versions(self) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import pickle
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from numbers import Real
 from typing import Any
 
@@ -28,6 +28,7 @@ from maxmargin.estimators.files import FileMixin
 from maxmargin.estimators.path import PathMixin
 from maxmargin.estimators.reporting import ReportMixin
 from maxmargin.estimators.streaming import StreamMixin
+from maxmargin.estimators.watching import WatchMixin
 from maxmargin.formulations import Formulation
 from maxmargin.losses import named_loss
 from maxmargin.problem import CHUNK, Problem
@@ -40,7 +41,7 @@ PRIVATE = ("_state", "_mark", "_schedule")  # planes, what of, and who asks for 
 
 
 class StructuredEstimator(
-    FileMixin, PathMixin, StreamMixin, ReportMixin, BaseEstimator
+    WatchMixin, FileMixin, PathMixin, StreamMixin, ReportMixin, BaseEstimator
 ):
     """Base of the estimators; see `ChainSVM`, `MulticlassSVM`, `StructuralSVM`.
 
@@ -112,12 +113,12 @@ class StructuredEstimator(
         keeps = self.warm_start or "_schedule" in self.__dict__
         keeper = keeper_of(self.checkpoint, problem, solver)
         try:
-            runs = self._runs(solver, problem, warm, self._watch(), keeper)
-            for result, state in runs:
-                self.structure_, self.result_ = structure, result
-                self.coef_ = result.w
-                self._state, self._mark = (state, mark) if keeps else (None, None)
-                warn_unless_converged(result)
+            with self._watching() as watch:
+                for result, state in self._runs(solver, problem, warm, watch, keeper):
+                    self.structure_, self.result_ = structure, result
+                    self.coef_ = result.w
+                    self._state, self._mark = (state, mark) if keeps else (None, None)
+                    warn_unless_converged(result)
         finally:
             self._release(problem.engine)
         return self
@@ -197,16 +198,6 @@ class StructuredEstimator(
         if engine is not self.engine:
             engine.close()
 
-    def _watch(self) -> Callable[[Any], bool] | None:
-        watchers = list(callbacks_of(self.callbacks))
-        if self.verbose:
-            from maxmargin.reports.progress import progress
-
-            watchers.append(progress(self.tol))
-        if not watchers:
-            return None
-        return lambda row: any([bool(watch(row)) for watch in watchers])
-
     def __getstate__(self) -> dict[str, Any]:
         """Pickle without the dual state, which only `warm_start` uses."""
         state = super().__getstate__()
@@ -278,13 +269,6 @@ def seed_of(random_state: Any) -> int:
     if isinstance(random_state, int | np.integer):
         return int(random_state)
     return int(check_random_state(random_state).randint(2**31 - 1))
-
-
-def callbacks_of(callbacks: Any) -> Sequence[Callable[[Any], Any]]:
-    """Callbacks as a list."""
-    if callbacks is None:
-        return []
-    return [callbacks] if callable(callbacks) else list(callbacks)
 
 
 def warn_unless_converged(result: Result) -> None:

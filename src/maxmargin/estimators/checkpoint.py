@@ -22,7 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.estimators.files import class_of, tag_of
-from maxmargin.io.archive import ModelFileError
+from maxmargin.io.archive import ModelFileError, remove_halves
 from maxmargin.io.model import read_model, write_model
 from maxmargin.problem import Problem
 from maxmargin.solvers.base import Result, Status
@@ -56,6 +56,7 @@ class FileKeeper:
 
     def earlier(self) -> dict[str, Any] | None:
         """What an earlier run left, if it was the same run."""
+        remove_halves(self.path)
         if not self.path.exists():
             return None
         data, notes = read_model(self.path, class_of, {})

@@ -29,8 +29,8 @@ HOMES = {
     "arrays": "Ragged Rows Vectors",
     "losses": "ZeroOne Hamming BracketF1 BracketHamming",
     "alignment_losses": "AlignedPairs",
-    "kernels.functions": "Linear Polynomial Rbf Precomputed Sum Product Joint",
-    "kernels.maps": "KernelMap Expansion",
+    "kernels.functions": "Linear Polynomial Rbf Precomputed Function Sum Product Joint",
+    "kernels.maps": "Expansion KernelMap",
     "inference.chart": "Rules",
     "io.substitution": "Substitution",
     "solvers.auto": "Auto",
@@ -173,6 +173,9 @@ class FileMixin:
     def _check_loaded(self) -> None:
         """Weights that do not fit the structure would be read past their end."""
         learnt = self.__dict__
+        for inner in learnt.values():
+            if isinstance(inner, FileMixin):  # the estimator inside another
+                inner._check_loaded()
         if "structure_" not in learnt and "result_" not in learnt:
             return
         try:

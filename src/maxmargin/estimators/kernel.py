@@ -56,7 +56,8 @@ default="exact"
     memory : float, default=4e9
         Bytes for kernel values at most.
     loss, rescaling, penalty, solver, fit_intercept, intercept_scaling, class_weight, \
-tol, max_iter, max_time, n_jobs, engine, random_state, warm_start, callbacks, verbose
+tol, max_iter, max_time, n_jobs, engine, random_state, warm_start, callbacks, \
+checkpoint, verbose
         As in `MulticlassSVM`; `solver` trains over explicit maps.
 
     Attributes
@@ -116,6 +117,7 @@ tol, max_iter, max_time, n_jobs, engine, random_state, warm_start, callbacks, ve
         random_state: Any = None,
         warm_start: bool = False,
         callbacks: Any = None,
+        checkpoint: Any = None,
         verbose: int = 0,
     ) -> None:
         self.C = C
@@ -142,6 +144,7 @@ tol, max_iter, max_time, n_jobs, engine, random_state, warm_start, callbacks, ve
         self.random_state = random_state
         self.warm_start = warm_start
         self.callbacks = callbacks
+        self.checkpoint = checkpoint
         self.verbose = verbose
 
     def __sklearn_tags__(self) -> Any:

@@ -17,6 +17,7 @@ import numpy as np
 
 from maxmargin.arrays import Floats, Ints, Ragged
 from maxmargin.estimators.base import StructuredEstimator, warn_unless_converged
+from maxmargin.estimators.checkpoint import keeper_of
 from maxmargin.kernels.functions import named_kernel
 from maxmargin.kernels.gram import MEMORY, check_semidefinite
 from maxmargin.kernels.maps import Expansion, exact, incomplete_cholesky, nystroem
@@ -64,8 +65,7 @@ class KernelMixin(StructuredEstimator):
         try:
             lifted = self._lift(problem)
         finally:
-            if self.engine is None:
-                problem.engine.close()
+            self._release(problem.engine)
         self.structure_, self.result_ = lifted.structure, lifted.result
         self.coef_, self.expansion_ = lifted.w, lifted.expansion
         self.basis_trace_ = lifted.trace
@@ -147,10 +147,15 @@ class KernelMixin(StructuredEstimator):
         elif self.kernel_method == "cholesky":
             phi, values = incomplete_cholesky(kernel, X, self.n_basis, self.memory)
         else:
-            phi = nystroem(kernel, X, self.n_basis, seed)
+            phi = nystroem(kernel, X, self.n_basis, seed, self.memory)
             values = phi(X)
         over = cuts.over(phi, values)
-        result, state = self._turn(over, self.tol).solve(over, watch=self._watch())
+        solver = self._turn(over, self.tol)
+        keeper = keeper_of(self.checkpoint, over, solver)
+        with self._watching() as watch:
+            result, state = solver.solve(over, None, watch, keeper)
+        if keeper is not None:
+            keeper.finish(result)
         weights, rest = split(over, result.w)
         expansion = phi.expansion(weights)
         if self.kernel_method == "exact":

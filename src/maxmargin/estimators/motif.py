@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,7 +47,7 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
     loss : {"zero-one"} or MotifLoss
         Costs of a miss and of a false alarm.
     rescaling, penalty, solver, tol, max_iter, max_time, n_jobs, engine, callbacks, \
-checkpoint, verbose
+verbose
         As in `StructuralSVM`.
     restarts : int, default=5
         Starts from different places; the lowest objective is kept.
@@ -58,10 +57,9 @@ checkpoint, verbose
         Sweeps of Gibbs sampling that draw the places to start from, against the
         background of the sequences without motif; 0 draws them uniformly, as in the
         thesis, which ends in worse minima where bases are unevenly used.
-    balanced_start : bool, default=False
-        Let each start first train with both labels weighing the same, and go on from
-        those weights with the weights asked for. Rare motifs are then not given up
-        ("no motif anywhere") before they are found.
+    class_weight : {"balanced"} or dict, optional
+        Factor on C by label; "balanced" lets both labels weigh the same. The weights
+        of a balanced fit can be the start of another: `init=first.coef_`.
     positive : label, optional
         Which of the two labels means that the motif is there; by default "+" if it
         is one of them, else the greater.
@@ -108,7 +106,7 @@ checkpoint, verbose
         init: Any = None,
         positive: Any = None,
         sweeps: int = 50,
-        balanced_start: bool = False,
+        class_weight: Any = None,
         tol: float = 1e-3,
         max_iter: int | None = None,
         max_time: float | None = None,
@@ -117,7 +115,6 @@ checkpoint, verbose
         random_state: Any = None,
         warm_start: bool = False,
         callbacks: Any = None,
-        checkpoint: Any = None,
         verbose: int = 0,
     ) -> None:
         self.length = length
@@ -132,7 +129,7 @@ checkpoint, verbose
         self.init = init
         self.positive = positive
         self.sweeps = sweeps
-        self.balanced_start = balanced_start
+        self.class_weight = class_weight
         self.tol = tol
         self.max_iter = max_iter
         self.max_time = max_time
@@ -141,7 +138,6 @@ checkpoint, verbose
         self.random_state = random_state
         self.warm_start = warm_start
         self.callbacks = callbacks
-        self.checkpoint = checkpoint
         self.verbose = verbose
 
     def _structure(self, X: Any, y: Any) -> Structure:
@@ -183,21 +179,26 @@ checkpoint, verbose
         structure = self._structure(X, y).bind(X, y)
         x = structure.encode(X)
         truth = structure.encode_labels(x, coded)
-        self._fit_encoded(structure, x, truth, sample_weight)
+        weight = self._by_class(labels, sample_weight)
+        self._fit_encoded(structure, x, truth, weight)
         self.motif_ = self._motif(structure, x)
         return self
 
-    def _solver(self, problem: Any) -> Any:
-        """The trainer, with initial weights from balanced labels if asked for."""
-        solver = super()._solver(problem)
-        if not self.balanced_start or self.init is not None:
-            return solver
-        label = problem.truth.data.reshape(-1, 3)[:, 0]
-        mass = np.bincount(label, problem.C, 2)
-        even = problem.C.sum() / (2.0 * np.maximum(mass, 1e-300))
-        first = replace(solver, inner=replace(solver.inner, tol=max(self.tol, 0.01)))
-        found, _ = first.solve(problem.with_C(problem.C * even[label]))
-        return replace(solver, w=found.w, restarts=1)
+    def _by_class(self, labels: np.ndarray, sample_weight: Any) -> Any:
+        """Weights of the sequences, times those of their labels."""
+        if self.class_weight is None:
+            return sample_weight
+        weight = np.ones(len(labels)) if sample_weight is None else sample_weight
+        weight = np.asarray(weight, dtype=np.float64)
+        if self.class_weight == "balanced":
+            mass = {c: weight[labels == c].sum() for c in self.classes_}
+            factor = {c: weight.sum() / (2.0 * m) for c, m in mass.items() if m > 0}
+        else:
+            factor = dict(self.class_weight)
+            unknown = set(factor) - set(self.classes_.tolist())
+            if unknown:
+                raise ValueError(f"class_weight: {min(unknown, key=str)!r} is not in y")
+        return weight * [factor.get(label, 1.0) for label in labels.tolist()]
 
     def _outputs(self, decoded: Any) -> Any:
         return self.classes_[np.asarray(decoded)].tolist()

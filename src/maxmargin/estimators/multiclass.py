@@ -82,8 +82,9 @@ default="exact"
         Limits on sweeps and on seconds.
     n_jobs : int, optional
         Threads for the oracle, in solvers that ask one.
-    engine : Engine, optional
-        Where the oracle runs, instead of `n_jobs`.
+    engine : str or Engine, optional
+        Where the oracle runs: "serial", "threads", "processes" (oracles in Python), the
+        address of a dask scheduler, or an Engine. Default: `n_jobs` threads.
     random_state : int, optional
         Seed of the order of visits.
     warm_start : bool, default=False

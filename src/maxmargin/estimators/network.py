@@ -65,7 +65,7 @@ default="exact"
     solver : str or Solver, default="auto"
         "block-dual", "one-slack", ..., "smo" (the factored dual of Taskar et al. 2003).
     tol, max_iter, max_time, n_jobs, engine, random_state, warm_start, callbacks, \
-checkpoint, verbose
+    verbose
         As for `StructuralSVM`.
 
     Attributes
@@ -117,7 +117,6 @@ checkpoint, verbose
         random_state: Any = None,
         warm_start: bool = False,
         callbacks: Any = None,
-        checkpoint: Any = None,
         verbose: int = 0,
     ) -> None:
         self.C = C
@@ -139,7 +138,6 @@ checkpoint, verbose
         self.random_state = random_state
         self.warm_start = warm_start
         self.callbacks = callbacks
-        self.checkpoint = checkpoint
         self.verbose = verbose
 
     def _structure(self, X: Any, y: Any) -> Structure:
@@ -169,7 +167,7 @@ checkpoint, verbose
         -------
         self
         """
-        if self.kernel is None and y is not None and has_hidden(y):
+        if y is not None and has_hidden(y):
             return self._fit_hidden(X, y, sample_weight)
         if self.kernel is None or self.kernel_method != "exact":
             return super().fit(X, y, sample_weight)

@@ -11,6 +11,7 @@ written to disk, unpickled or executed.
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import io
 import json
@@ -69,6 +70,12 @@ def replace_file(path: Path, data: bytes) -> None:
         os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def remove_halves(path: Path) -> None:
+    """Remove what processes left that were killed while they wrote `path`."""
+    for half in path.parent.glob(f".{glob.escape(path.name)}.*-????????"):
+        half.unlink(missing_ok=True)
 
 
 def _packed(

@@ -22,8 +22,10 @@ class NotSemidefiniteError(ValueError):
     """A kernel that is no inner product of anything."""
 
 
-def refuse_large(n: int, width: int, memory: float, what: str, instead: str) -> None:
-    """Raise MemoryError if an array (n, width) of floats is beyond the memory.
+def refuse_large(
+    n: int, width: int, memory: float, what: str, instead: str, copies: int = 1
+) -> None:
+    """Raise MemoryError if arrays (n, width) of floats are beyond the memory.
 
     Examples
     --------
@@ -32,12 +34,16 @@ def refuse_large(n: int, width: int, memory: float, what: str, instead: str) -> 
     MemoryError: the Gram matrix (1000000 x 1000000) needs 8000.0 GB, more than the \
 4.0 GB allowed: use kernel_method='cpsp'
     """
-    size = 8.0 * n * width
+    size = 8.0 * n * width * copies
     if size > memory:
         raise MemoryError(
-            f"{what} ({n} x {width}) needs {size / 1e9:.1f} GB, more than the "
-            f"{memory / 1e9:.1f} GB allowed: {instead}"
+            f"{what} ({n} x {width}{f', {copies} copies' if copies > 1 else ''}) needs "
+            f"{_size(size)}, more than the {_size(memory)} allowed: {instead}"
         )
+
+
+def _size(bytes_: float) -> str:
+    return f"{bytes_ / 1e9:.1f} GB" if bytes_ >= 1e8 else f"{bytes_ / 1e6:.3g} MB"
 
 
 def check_values(values: Floats, what: str) -> None:

@@ -28,6 +28,7 @@ from maxmargin.kernels.functions import Kernel, rows_for
 from maxmargin.kernels.gram import INDEFINITE, NotSemidefiniteError, refuse_large
 
 BLOCK = 4096  # rows mapped at once
+COPIES = 3  # arrays of that size at a time: values, mapped, with their constant
 DEPENDENT = 1e-10  # share of the largest diagonal at which a point adds nothing
 
 
@@ -121,8 +122,9 @@ def exact(kernel: Kernel, X: Any, memory: float = 4e9) -> tuple[KernelMap, Float
     """The map of all rows of X, and its values on them."""
     n = X.shape[0]
     refuse_large(
-        n, n, memory, "the Gram matrix",
+        n, n, memory, "the Gram matrix with its factor and the mapped rows",
         "allow more memory, or use kernel_method='cpsp', 'sampled' or 'nystroem'",
+        COPIES + 1,
     )  # fmt: skip
     ids = np.arange(n)
     gram = kernel(X, kernel.points(X, ids))
@@ -157,8 +159,12 @@ def pivoted(gram: Floats) -> tuple[Floats, Ints]:
     return factor, kept
 
 
-def nystroem(kernel: Kernel, X: Any, m: int, seed: int = 0) -> KernelMap:
+def nystroem(
+    kernel: Kernel, X: Any, m: int, seed: int = 0, memory: float = 4e9
+) -> KernelMap:
     """Points drawn from the rows of X at random."""
+    n = X.shape[0]
+    refuse_large(n, min(m, n), memory, "the mapped rows", "use fewer n_basis", COPIES)
     ids = np.random.default_rng(seed).permutation(X.shape[0])[:m]
     return map_to(kernel, X, ids)[0]
 
@@ -169,7 +175,7 @@ def incomplete_cholesky(
     """Rows one by one, the worst approximated first; the map and its values on X."""
     n = X.shape[0]
     m = min(m, n)
-    refuse_large(n, m, memory, "the incomplete factor", "use fewer n_basis")
+    refuse_large(n, m, memory, "the incomplete factor", "use fewer n_basis", COPIES)
     left = kernel.diagonal(X)
     scale = float(left.max(initial=0.0))
     values, ids = np.zeros((m, n)), []  # a row per point: its column of the factor

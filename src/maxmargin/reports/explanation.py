@@ -199,5 +199,8 @@ def shortened(thing: Any, most: int) -> str:
 
 
 def _plain(thing: Any) -> str:
-    """Arrays as lists; a numpy scalar without its type."""
-    return str(thing.tolist() if hasattr(thing, "tolist") else thing)
+    """Arrays as lists, labels side by side, a numpy scalar without its type."""
+    plain = thing.tolist() if hasattr(thing, "tolist") else thing
+    if isinstance(plain, list) and plain and all(isinstance(v, str) for v in plain):
+        return " ".join(plain)
+    return str(plain)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
+import numpy as np
+
 from maxmargin.reports.logo import sequence_logo
-from maxmargin.reports.svg import bars, heat
+from maxmargin.reports.svg import bars, heat, line_chart
 
 LABELS = 12  # labels whose features are shown one by one
 CELLS = 40  # labels or letters that a table may have
@@ -15,9 +17,26 @@ CELLS = 40  # labels or letters that a table may have
 def section(model: Any) -> str:
     """Logo, tables and weights by name, where the model has them."""
     parts = [_logo(model), _transitions(model), _substitution(model)]
-    by_label = _features_by_label(model)
-    parts.append(by_label or _top_weights(model))
+    try:
+        parts.append(_features_by_label(model) or _top_weights(model))
+    except ValueError:  # a kernel has no weights of features
+        parts.append(_points(model))
     return "".join(parts)
+
+
+def _points(model: Any) -> str:
+    expansion = getattr(model, "expansion_", None)
+    if expansion is None:
+        return ""
+    size = np.sort(np.abs(np.asarray(expansion.beta)).sum(axis=1))[::-1]
+    chart = line_chart(
+        [("points", np.arange(1, len(size) + 1), size)], "point, largest first",
+        "sum of |coefficients|",
+    )  # fmt: skip
+    return (
+        f"<h3>Kernel</h3><p>{len(size)} points carry the machine; weights of features "
+        f'there are none.</p><div class="pair"><div>{chart}</div></div>'
+    )
 
 
 def _logo(model: Any) -> str:

@@ -121,7 +121,8 @@ def _tiles(subject: Subject) -> str:
         score = float(subject.model.score(subject.X, subject.y))
         tiles.append((f"{score:.4f}", _score_name(subject.model), ""))
         tiles.append((str(len(subject.y)), "examples here", ""))
-    tiles.append((short(float(len(np.ravel(_weights(subject.model))))), "weights", ""))
+    size, kind = _size(subject.model)
+    tiles.append((short(size), kind, ""))
     return (
         '<div class="tiles">'
         + "".join(
@@ -141,10 +142,12 @@ def _score_name(model: Any) -> str:
     return text.split(";")[0].rstrip(".")
 
 
-def _weights(model: Any) -> Any:
-    return getattr(model.result_, "w", model.coef_) if hasattr(model, "result_") else (
-        model.coef_
-    )  # fmt: skip
+def _size(model: Any) -> tuple[float, str]:
+    """How large the model is: weights, or points of a kernel."""
+    expansion = getattr(model, "expansion_", None)
+    if expansion is not None:
+        return float(len(expansion.beta)), "points of the kernel"
+    return float(np.size(model.coef_)), "weights"
 
 
 def _certificate(subject: Subject) -> str:

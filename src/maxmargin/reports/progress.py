@@ -1,25 +1,58 @@
-"""Progress of a run on standard error: a bar with rich, plain lines without."""
+"""Progress of a run on standard error: a bar on a terminal, plain lines elsewhere.
+
+The gap falls about by a constant factor per second, so the bar shows how far it has
+come on a log scale, and the seconds to go are those that the rest takes at the rate so
+far. With rich the bar is rich's; without, one line that is rewritten.
+"""
 
 from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable
 from typing import Any
 
 
-def progress(tol: float) -> Callable[[Any], bool]:
-    """A callback that shows each row of the history."""
-    bar = _Bar(tol) if sys.stderr.isatty() else None
+def progress(tol: float) -> Progress:
+    """A callback that shows each row of the history; `close` ends the line."""
+    if not sys.stderr.isatty():
+        return Progress(tol)
+    try:
+        return _RichBar(tol)
+    except ImportError:
+        return _Bar(tol)
 
-    def show(row: Any) -> bool:
-        if bar is not None:
-            bar.show(row)
-        else:
-            print(line(row), file=sys.stderr)
+
+class Progress:
+    """A line per row of the history; the base of the bars."""
+
+    def __init__(self, tol: float) -> None:
+        self.tol = tol
+        self._first: tuple[float, float] | None = None
+
+    def __call__(self, row: Any) -> bool:
+        """Show a row; never asks to stop."""
+        self.show(row)
         return False
 
-    return show
+    def show(self, row: Any) -> None:
+        """Print it."""
+        print(line(row), file=sys.stderr)
+
+    def close(self) -> None:
+        """The run has ended."""
+
+    def share(self, row: Any) -> float:
+        """How far the gap has come from 1 to the tolerance, on a log scale."""
+        gap = min(max(float(row["gap"]), self.tol, 1e-300), 1.0)
+        return math.log(gap) / math.log(self.tol) if 0.0 < self.tol < 1.0 else 1.0
+
+    def to_go(self, row: Any) -> float:
+        """Seconds to go at the rate so far; NaN while there is none."""
+        share, seconds = self.share(row), float(row["seconds"])
+        if self._first is None:
+            self._first = share, seconds
+        done, took = share - self._first[0], seconds - self._first[1]
+        return took * (1.0 - share) / done if done > 0.0 and took > 0.0 else math.nan
 
 
 def line(row: Any) -> str:
@@ -30,18 +63,65 @@ def line(row: Any) -> str:
     )
 
 
-class _Bar:
-    """One line that is rewritten: how far the gap has come, on a log scale."""
+def waiting(seconds: float) -> str:
+    """Seconds to go in words.
+
+    Examples
+    --------
+    >>> waiting(12.3), waiting(4000.0), waiting(math.nan)
+    ('12 s to go', '67 min to go', '')
+    """
+    if math.isnan(seconds) or seconds > 1e6:
+        return ""
+    if seconds > 600.0:
+        return f"{seconds / 60.0:.0f} min to go"
+    return f"{seconds:.0f} s to go"
+
+
+class _Bar(Progress):
+    """One line that is rewritten."""
 
     def __init__(self, tol: float, width: int = 24) -> None:
-        self.tol, self.width = tol, width
+        super().__init__(tol)
+        self.width, self._open = width, False
 
     def show(self, row: Any) -> None:
-        gap = min(max(float(row["gap"]), self.tol), 1.0)
-        share = math.log(gap) / math.log(self.tol) if self.tol < 1 else 1.0
-        filled = int(self.width * share)
+        filled = int(self.width * self.share(row))
         bar = "#" * filled + "." * (self.width - filled)
-        certified = row["gap"] <= self.tol and math.isfinite(row["primal"])
-        end = "\n" if certified else ""
-        sys.stderr.write(f"\r[{bar}] {line(row)}{end}")
+        text = f"\r[{bar}] {line(row)}  {waiting(self.to_go(row)):14s}"
+        sys.stderr.write(text)
         sys.stderr.flush()
+        self._open = True
+
+    def close(self) -> None:
+        """End the line, whether the tolerance was met or not."""
+        if self._open:
+            sys.stderr.write("\n")
+            sys.stderr.flush()
+        self._open = False
+
+
+class _RichBar(Progress):
+    """The bar of rich, which knows the width of the terminal."""
+
+    def __init__(self, tol: float) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, TextColumn
+        from rich.progress import Progress as Rich
+
+        super().__init__(tol)
+        columns = (BarColumn(bar_width=24), TextColumn("{task.fields[text]}"))
+        self._rich = Rich(*columns, console=Console(file=sys.stderr))
+        self._task = self._rich.add_task("", total=1.0, text="")
+        self._rich.start()
+
+    def show(self, row: Any) -> None:
+        text = (
+            f"step {row['iteration']}  primal {row['primal']:.6g}  dual {row['dual']:.6g}"
+            f"  gap {row['gap']:.1e} of {self.tol:.1e}  {waiting(self.to_go(row))}"
+        )
+        self._rich.update(self._task, completed=self.share(row), text=text)
+
+    def close(self) -> None:
+        """Leave the last state on the screen."""
+        self._rich.stop()

@@ -21,10 +21,10 @@ a { color:var(--a); } code,pre { font-family:ui-monospace,"Liberation Mono",mono
 code { font-size:.9em; overflow-wrap:anywhere; }
 pre { background:var(--card); padding:.7rem; overflow-x:auto; font-size:.85rem;
   border-radius:6px; white-space:pre; }
-.tiles { display:grid; grid-template-columns:repeat(auto-fit,minmax(8.5rem,1fr));
+.tiles { display:grid; grid-template-columns:repeat(auto-fit,minmax(9.5rem,1fr));
   gap:.7rem; margin:1rem 0; }
 .tile { background:var(--card); border-radius:8px; padding:.6rem .8rem; min-width:0; }
-.tile b { display:block; font-size:1.3rem; font-weight:600; overflow-wrap:anywhere; }
+.tile b { display:block; font-size:1.2rem; font-weight:600; overflow-wrap:anywhere; }
 .tile span { color:var(--faint); font-size:.85rem; }
 .tile.good b { color:var(--good); } .tile.bad b { color:var(--bad); }
 .pair { display:grid; grid-template-columns:repeat(auto-fit,minmax(19rem,1fr));
@@ -49,7 +49,7 @@ table.heat td.strong { color:var(--paper); }
 table.heat td.diagonal.pos { background:color-mix(in srgb,var(--good)
   calc(var(--v)*75%),var(--card)) !important; }
 table.heat .corner { font-weight:400; font-style:italic; white-space:nowrap; }
-.bars { font-size:.85rem; }
+.bars { font-size:.85rem; max-width:36rem; }
 .bar { display:grid; grid-template-columns:minmax(0,1fr) 7rem 4rem; gap:.6rem;
   align-items:center; padding:.1rem 0; }
 .bar .name { overflow:hidden; text-overflow:ellipsis; white-space:nowrap; }

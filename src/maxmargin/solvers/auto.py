@@ -10,6 +10,7 @@ examples), the number of examples, and what the structure offers.
 | summed error                                      | SDCD                            |
 | some planes per example fit into the memory       | block dual, merging if it must  |
 | not even that                                     | one slack for the whole sample  |
+| workers on other machines                         | see `spread`                    |
 
 The block dual itself weighs oracle passes against cached sweeps as it goes, by the
 same counts; `share` is the oracle's part of a visit. It is taken where memory is short
@@ -29,9 +30,11 @@ from maxmargin.formulations import PENALTIES
 from maxmargin.problem import Problem
 from maxmargin.solvers.base import Solver, State
 from maxmargin.solvers.block_dual import PER_ENTRY, PER_PLANE, BlockDual
+from maxmargin.solvers.cocoa import Cocoa
 from maxmargin.solvers.enumerated import Enumerated
 from maxmargin.solvers.one_slack import OneSlack
 from maxmargin.solvers.sdcd import SDCD
+from maxmargin.solvers.spread import choose_spread
 
 SAMPLE = 32  # examples whose planes are looked at
 HELD = 12  # planes per example that the block dual ends up with, about
@@ -68,8 +71,21 @@ class Auto(Solver):
     def choose(self, problem: Problem) -> tuple[Solver, dict[str, Any]]:
         """The trainer for this problem, and the notes about the choice."""
         costs = count(problem)
-        kind, options, why = decide(costs, problem.formulation.penalty, self.memory)
-        notes = {"chosen": kind.__name__, "why": why, "counted": costs._asdict()}
+        penalty, here = problem.formulation.penalty, False
+        if problem.engine.remote and not costs.outputs and penalty in Cocoa.penalties:
+            planes = TIGHT * costs.n * costs.entries * ENTRY
+            kind, options, why, here = choose_spread(
+                problem, costs.share, planes, self.memory
+            )
+        else:
+            kind, options, why = decide(costs, penalty, self.memory)
+        notes: dict[str, Any] = {
+            "chosen": kind.__name__,
+            "why": why,
+            "counted": costs._asdict(),
+        }
+        if here:
+            notes["here"] = True
         solver = kind(self.tol, self.max_iter, self.max_time, self.seed, **options)
         return solver, notes
 
@@ -77,18 +93,20 @@ class Auto(Solver):
         """State of the chosen trainer, with the notes about the choice."""
         solver, notes = self.choose(problem)
         solver.check(problem)
-        state = solver.start(problem, warm)
+        state = solver.start(problem.home if "here" in notes else problem, warm)
         state.extra["chosen"] = solver
         state.extra.setdefault("notes", {}).update(notes)
         return state
 
     def step(self, problem: Problem, state: State) -> None:
         """A step of the chosen trainer."""
-        state.extra["chosen"].step(problem, state)
+        here = "here" in state.extra["notes"]  # workers are not worth the way
+        state.extra["chosen"].step(problem.home if here else problem, state)
 
     def certify(self, problem: Problem, state: State) -> None:
         """The certificate of the chosen trainer."""
-        state.extra["chosen"].certify(problem, state)
+        here = "here" in state.extra["notes"]
+        state.extra["chosen"].certify(problem.home if here else problem, state)
 
 
 def count(problem: Problem) -> Costs:
@@ -97,7 +115,7 @@ def count(problem: Problem) -> Costs:
     few = "product" in problem.structure.provides
     entries = 0.0
     if not few:
-        planes = problem.planes(np.zeros(problem.dim), ids)
+        planes = problem.home.planes(np.zeros(problem.dim), ids)
         entries = float(np.diff(planes.a.ptr).mean())
     oracle = float(problem.work().mean())
     visit = oracle + PER_PLANE + PER_ENTRY * HELD * entries

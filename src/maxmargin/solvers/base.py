@@ -59,6 +59,7 @@ class State:
     """What every solver's state has."""
 
     DERIVED: ClassVar[tuple[str, ...]] = ("deadline", "extra")  # not in checkpoints
+    RESUMES: ClassVar[bool] = True  # whether the rest is all there is to go on from
 
     w: Floats
     dual: float = 0.0
@@ -245,6 +246,11 @@ class _Run:
 
     def go_on(self, state: State, keeper: Keeper | None) -> None:
         """Take up an earlier run where its last checkpoint left it."""
+        if keeper is not None and not state.RESUMES:
+            raise ValueError(
+                f"solver {type(self.solver).__name__} keeps its planes where the data "
+                "are, so a checkpoint cannot hold them"
+            )
         earlier = keeper.earlier() if keeper is not None else None
         if earlier is not None:
             graft(state, earlier["state"])

@@ -51,6 +51,8 @@ LOST = -1  # turn of a shard that does not know what it did last
 class ShardsState(State):
     """What the leading process knows; planes and alpha are with the shards."""
 
+    RESUMES = False
+
     run: str = ""
     shards: list[tuple[int, int]] = field(default_factory=list)
     turns: list[int] = field(default_factory=list)  # last turn of each shard

@@ -25,7 +25,7 @@ import numpy as np
 from maxmargin.arrays import Floats, Ints
 from maxmargin.kernels.functions import Kernel, dense_rows
 from maxmargin.kernels.gram import refuse_large
-from maxmargin.kernels.maps import KernelMap, map_points, map_to
+from maxmargin.kernels.maps import COPIES, KernelMap, map_points, map_to
 from maxmargin.kernels.preimage import refine
 from maxmargin.kernels.pursuit import extend, residual
 from maxmargin.problem import Problem
@@ -79,7 +79,7 @@ def pursue(
     X = cuts.X
     n_basis = min(n_basis, X.shape[0])
     refuse_large(
-        X.shape[0], n_basis, memory, "the mapped training rows", "use fewer n_basis"
+        X.shape[0], n_basis, memory, "the mapped rows", "use fewer n_basis", COPIES
     )
     rng = np.random.default_rng(seed)
     first = cuts.at(np.zeros((X.shape[0], cuts.z)), np.zeros(cuts.others))

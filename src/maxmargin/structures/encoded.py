@@ -11,7 +11,7 @@ write. Every engine reads the files by chunks; workers on other machines map the
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -85,17 +85,29 @@ def encode_sequences(
     ...     data.n, data.labels, data.columns
     (1, ('N', 'V'), 2)
     """
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
     labels, names, columns = _survey(source)
     chain = Chain(window=window).sized(in_order(labels), names, columns, True)
-    sizes = _write(source, folder, chain)
+
+    def batches() -> Iterator[tuple[Tokens, Ragged]]:
+        for X, y in source:
+            x = chain.encode(X)
+            yield x, chain.encode_labels(x, y)
+
+    return write_encoded(batches(), folder, chain)
+
+
+def write_encoded(
+    batches: Iterable[tuple[Tokens, Ragged]], folder: str | Path, chain: Chain
+) -> Encoded:
+    """Write batches that `chain` has encoded; returns what `open_encoded` would."""
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    sizes = _append_all(batches, folder)
     meta = {
-        "format": FORMAT, "n": sizes["ptr"] - 1, "labels": list(chain.labels),
-        "columns": columns, "window": window, "sizes": sizes,
-        "named": names is not None,
+        "format": FORMAT, "labels": list(chain.labels), "columns": chain.columns,
+        "window": chain.window, "sizes": sizes, "named": chain.names is not None,
     }  # fmt: skip
-    (folder / "names.json").write_text(json.dumps(list(names or ())))
+    (folder / "names.json").write_text(json.dumps(list(chain.names or ())))
     (folder / "meta.json").write_text(json.dumps(meta))
     return open_encoded(folder)
 
@@ -148,8 +160,8 @@ def _survey(source: Iterable[tuple[Any, Any]]) -> tuple[set[Any], Any, int]:
     return labels, (names or None), len(names) or columns
 
 
-def _write(
-    source: Iterable[tuple[Any, Any]], folder: Path, chain: Chain
+def _append_all(
+    batches: Iterable[tuple[Tokens, Ragged]], folder: Path
 ) -> dict[str, int]:
     """Append every batch to the files; returns how many items each has."""
     sizes = dict.fromkeys(FILES, 0)
@@ -165,9 +177,7 @@ def _write(
 
         append("ptr", [0])
         append("rows", [0])
-        for X, y in source:
-            x = chain.encode(X)
-            truth = chain.encode_labels(x, y)
+        for x, truth in batches:
             append("ptr", x.ptr[1:] + sizes["labels"])
             append("rows", x.vectors.ptr[1:] + sizes["idx"])
             append("idx", x.vectors.idx)

@@ -115,7 +115,7 @@ class Orders(Ranking):
         for q, i in enumerate(ids):
             value = x.value[x.ptr[i] : x.ptr[i + 1]] @ w
             order = np.argsort(-value, kind="stable")
-            weights = place_weights(len(value))
+            weights = self._discount(len(value))
             if augment is None:
                 score[q] = float(weights @ value[order])
             else:

@@ -142,7 +142,7 @@ def has_hidden(Y: Any) -> bool:
     return any(
         v is None
         for row in Y
-        if not isinstance(row, np.ndarray) or row.dtype.kind == "O"
+        if hasattr(row, "__iter__") and getattr(row, "dtype", np.dtype("O")).kind == "O"
         for v in row
     )
 

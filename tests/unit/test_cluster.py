@@ -92,7 +92,7 @@ def test_a_worker_killed_in_mid_run_changes_nothing_but_the_time(
 def test_a_worker_that_stands_still_is_gone_round(cluster):
     while len(cluster.workers) < 2:
         cluster.add_worker()
-    engine = DaskEngine(cluster.address, patience=3.0)
+    engine = DaskEngine(cluster.address, patience=8.0)
     problem = problem_of()
     solver = OneSlack(tol=0.05)
     expected = solver.solve(problem)[0]
