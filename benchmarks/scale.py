@@ -248,7 +248,7 @@ def memory_child(n: int, solver: str) -> None:
     data = open_encoded(folder)
     bound = data.nbytes / 10
     trainer = {
-        "one-slack": OneSlack(max_iter=4),
+        "one-slack": OneSlack(max_iter=2),
         "block-dual": BlockDual(max_iter=1, memory=bound / 2),
     }[solver]
     trainer.solve(few)  # compile and import: what any run needs
