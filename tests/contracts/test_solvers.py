@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from test_formulations import CASES, usable, without_layers
 
 from maxmargin.arrays import Ragged
+from maxmargin.engines.base import Engine
 from maxmargin.engines.threads import Threads
 from maxmargin.losses import ZeroOne
 from maxmargin.problem import OracleError
@@ -245,10 +246,11 @@ def test_without_layers_the_certificate_is_a_bound_and_true(solver, name, case):
     assert dense.primal(result.w) <= 1.5 * best  # and the weights are of use
 
 
-class Interrupting:
+class Interrupting(Engine):
     """An engine under which Ctrl-C arrives at a given oracle call, once or for good."""
 
     def __init__(self, at, once=True):
+        super().__init__()
         self.at, self.once, self.calls = at, once, 0
 
     def map(self, task, chunks):
@@ -256,9 +258,6 @@ class Interrupting:
         if self.calls == self.at or (self.calls > self.at and not self.once):
             raise KeyboardInterrupt
         return [task(chunk) for chunk in chunks]
-
-    def close(self):
-        pass
 
 
 @pytest.mark.parametrize("solver", ["block-dual", "n-slack", "one-slack"])

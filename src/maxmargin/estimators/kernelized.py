@@ -84,7 +84,7 @@ class KernelMixin(StructuredEstimator):
         return super().top_weights(n)
 
     def _need_features(self, what: str) -> None:
-        if self.kernel is not None:
+        if getattr(self, "expansion_", None) is not None:
             raise ValueError(f"{what} is about weights of features: a kernel has none")
 
     @property
