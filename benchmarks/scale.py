@@ -163,7 +163,7 @@ def bits(quick: bool) -> list[dict]:
 
 
 def speedup(quick: bool) -> list[dict]:
-    problem = grammar(64 if quick else 2000)
+    problem = grammar(64 if quick else 400)
     w = 0.1 * np.random.default_rng(0).normal(size=problem.dim)
 
     def passes(engine) -> tuple[float, float]:

@@ -36,7 +36,8 @@ def run(data: Path, quick: bool = False, seed: int = 0) -> dict:
         )  # fmt: skip
         rows += history(task, method, 15.0 if quick else 120.0, k=7)
     rows = relative(rows)
-    plot({"covertype": rows}, PICTURE)
+    if not quick:
+        plot({"covertype": rows}, PICTURE)
     table = []
     for method in ("SDCD", "CP"):
         mine = [r for r in rows if r["method"] == method]

@@ -194,7 +194,8 @@ class Problem:
         self, w: Floats, ids: Ints | None, question: Any, chunk: int | None = None
     ) -> Cuts:
         ids = np.arange(self.n) if ids is None else ids
-        chunks = _chunks(ids, chunk or self._task)
+        # Long passes are cut into some 64 tasks: each costs a little, whatever it holds.
+        chunks = _chunks(ids, chunk or max(self._task, min(len(ids) // 64, 8 * CHUNK)))
         return joined(self.engine.ask(self.home, question, w, chunks))
 
     def several(self, w: Floats, ids: Ints, k: int) -> Cuts:

@@ -7,9 +7,9 @@ seconds to send w out and a vector back, all measured at the start,
     shards      PASSES["shards"]    * (1.1 n t / (s K) + r)       planes fit on K workers
     one slack   PASSES["one-slack"] * (n t / K + r)               always
 
-and the least is taken. Passes are those seen on chains at a gap of 1e-3
-(docs/scaling.md). Clocks are looked at, so the choice may differ between two runs; name
-a trainer where that matters.
+and the least is taken. The passes are rough: the block dual needs 11 to 36 on the tasks
+of docs/solver_guide.md, the other two are set by a few runs on small chains.
+Clocks are looked at, so the choice may differ between two runs; name a trainer where that matters.
 """
 
 from __future__ import annotations
