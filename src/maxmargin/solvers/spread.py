@@ -9,7 +9,8 @@ seconds to send w out and a vector back, all measured at the start,
 
 and the least is taken. The passes are rough: the block dual needs 11 to 36 on the tasks
 of docs/solver_guide.md, the other two are set by a few runs on small chains.
-Clocks are looked at, so the choice may differ between two runs; name a trainer where that matters.
+Clocks are looked at, so the choice may differ between two runs; name a trainer where
+that matters.
 """
 
 from __future__ import annotations
