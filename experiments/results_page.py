@@ -49,7 +49,7 @@ def section(record: dict) -> Iterator[str]:
 def table(rows: list[dict]) -> Iterator[str]:
     """Rows as a Markdown table; columns in the order of first appearance."""
     columns = list(dict.fromkeys(k for row in rows for k in row))
-    yield "| " + " | ".join(columns) + " |"
+    yield "| " + " | ".join(shown(c) for c in columns) + " |"
     yield "|" + "---|" * len(columns)
     for row in rows:
         yield "| " + " | ".join(shown(row.get(c, "")) for c in columns) + " |"
@@ -61,7 +61,7 @@ def shown(value: object) -> str:
         return f"{value:.4g}"
     if isinstance(value, list):
         return ", ".join(shown(v) for v in value)
-    return str(value)
+    return "" if value is None else str(value).replace("|", "\\|")
 
 
 def listed(published: object) -> str:
