@@ -31,11 +31,12 @@ class Clock(Serial):
     """Serial, and how long the oracle takes."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.seconds = 0.0
 
     def map(self, task: Any, chunks: Any) -> list[Any]:
         begin = time.process_time()
-        out = super().map(task, chunks)
+        out = list(super().map(task, chunks))
         self.seconds += time.process_time() - begin
         return out
 
