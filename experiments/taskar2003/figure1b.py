@@ -1,7 +1,4 @@
-"""Figure 1(b) of taskar2003: handwritten words, eight ways to read them.
-
-python -m experiments.taskar2003.figure1b [--quick] [--parts 0 1 ...]
-"""
+"""Figure 1(b) of taskar2003: handwritten words, eight ways to read them."""
 
 from __future__ import annotations
 
@@ -13,7 +10,6 @@ from pathlib import Path
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from experiments.taskar2003.command import command
 from maxmargin import NetworkSVM
 from maxmargin.baselines.crf import CRF
 from maxmargin.structures.chain import Chain
@@ -149,7 +145,3 @@ def claims(result: dict) -> dict[str, bool]:
         ),
         "margins beat likelihood: M3N linear < CRF": e["M3N linear"] < e["CRF"],
     }
-
-
-if __name__ == "__main__":
-    command(run, TITLE)

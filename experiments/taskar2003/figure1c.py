@@ -1,7 +1,4 @@
-"""Figure 1(c) of taskar2003: pages of four departments, linked or one by one.
-
-python -m experiments.taskar2003.figure1c [--quick] [--parts cornell ...]
-"""
+"""Figure 1(c) of taskar2003: pages of four departments, linked or one by one."""
 
 from __future__ import annotations
 
@@ -13,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from experiments.taskar2003.command import command
 from maxmargin import NetworkSVM
 from maxmargin.baselines.markov import MarkovNetwork
 from maxmargin.structures.graphs import Graph
@@ -130,7 +126,3 @@ def claims(result: dict) -> dict[str, bool]:
         "margins help: M3N < RMN": e["M3N"] < e["RMN"],
         "M3N < SVM": e["M3N"] < e["SVM"],
     }
-
-
-if __name__ == "__main__":
-    command(run, TITLE)

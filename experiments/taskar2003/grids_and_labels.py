@@ -1,7 +1,4 @@
-"""Beyond the paper: snakes (grids), scene and yeast (multi-label).
-
-python -m experiments.taskar2003.grids_and_labels [--quick] [--parts snakes scene yeast]
-"""
+"""Beyond the paper: snakes (grids), scene and yeast (multi-label)."""
 
 from __future__ import annotations
 
@@ -11,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.taskar2003.command import command
 from maxmargin import NetworkSVM
 from maxmargin.structures.graphs import (
     Graph,
@@ -144,7 +140,3 @@ def run(data: Path, quick: bool = False, seed: int = 0, parts=None) -> dict:
         "rows": rows,
         "notes": ["CPU seconds, one thread; Hamming error for labels"],
     }
-
-
-if __name__ == "__main__":
-    command(run, TITLE)

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from experiments.tsochantaridis2005.table4 import svm
-from experiments.yu2011.command import command
 from maxmargin.datasets.homologs import make_homologs
 
 TITLE = "Figure 2: constraints |S| of Algorithm 1 on homologs, SVM2, C = 0.01"
@@ -71,7 +70,3 @@ def claims(result: dict) -> dict[str, bool]:
         "|S| grows sub-linearly with n": power(rows, "n", "n") < 1.0,
         "|S| grows less than 1 / epsilon": power(rows, "epsilon", "epsilon") > -1.0,
     }
-
-
-if __name__ == "__main__":
-    command(run, TITLE)

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from experiments.yu2011.command import command
 from maxmargin import HomologySVM
 from maxmargin.baselines.alignment import LogOdds
 from maxmargin.datasets.homologs import LETTERS, make_homologs
@@ -163,7 +162,3 @@ def generative_errors(X: list, y: list, part: tuple, background: str) -> list[fl
         found = structure.argmax(x, np.arange(x.n), w).labels
         errors.append(100.0 * float(np.mean(found.data[found.ptr[:-1]] != true)))
     return errors
-
-
-if __name__ == "__main__":
-    command(run, TITLE)

@@ -20,7 +20,6 @@ from experiments.tsochantaridis2005.parsers import (
     short_trees,
     svm,
 )
-from experiments.yu2011.command import command
 
 TITLE = "Table 5: weighted context-free grammars, tags given, micro-averaged (%)"
 PUBLISHED = {  # test: accuracy, precision, recall, F1; %SVM, iterations, constraints
@@ -112,7 +111,3 @@ def claims(result: dict) -> dict[str, bool]:
             f1["SVM2 margin F1, anchored, markov"] > f1["SVM2 margin F1, markov"]
         )
     return out
-
-
-if __name__ == "__main__":
-    command(run, TITLE)

@@ -19,7 +19,6 @@ from experiments.tsochantaridis2005.parsers import (
     svm,
 )
 from experiments.tsochantaridis2005.table5 import PUBLISHED
-from experiments.yu2011.command import command
 
 TITLE = "Table 5 on GUM: grammars of thousands of short trees, by size of the sample"
 SIZES = (300, 1000, 3119)
@@ -71,7 +70,3 @@ def claims(result: dict) -> dict[str, bool]:
             f1["SVM2 margin F1, anchored"] > f1["SVM2 margin F1"]
         )
     return out
-
-
-if __name__ == "__main__":
-    command(run, TITLE)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from experiments.tsochantaridis2005 import table5
-from experiments.yu2011.command import command
 
 TITLE = "Table 5, longer: grammars of sentences of at most 15 words (%)"
 PUBLISHED = table5.PUBLISHED
@@ -27,6 +26,3 @@ def run(data: Path, quick: bool = False, seed: int = 0) -> dict:
 
 
 claims = table5.claims
-
-if __name__ == "__main__":
-    command(run, TITLE)

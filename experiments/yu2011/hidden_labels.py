@@ -1,6 +1,5 @@
 """Chains with 30 % of the labels hidden: named entities in Spanish.
 
-    python -m experiments.yu2011.hidden_labels [--quick]
 
 Not a table of the thesis: what its chapter 5 promises for labels that are missing.
 """
@@ -14,7 +13,6 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.yu2011.command import command
 from maxmargin import ChainSVM
 from maxmargin.structures.partial import filled
 
@@ -127,7 +125,3 @@ def entity_f1(truth: list, found: list) -> float:
         a, b = entities(t), entities(f)
         right, made, real = right + len(a & b), made + len(b), real + len(a)
     return 2 * right / max(made + real, 1)
-
-
-if __name__ == "__main__":
-    command(run, TITLE)

@@ -10,7 +10,6 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from experiments.yu2011.command import command
 from experiments.yu2011.table4_1 import REMOTE, remote_pairs, split
 from maxmargin import AlignmentSVM
 from maxmargin.datasets.homstrad import read_homstrad
@@ -60,7 +59,3 @@ def row(name: str, model: Any, train: Any, test: Any, spent: float) -> dict[str,
         "iterations": model.result_.iterations,
         "gap": f"{model.result_.gap:.4f}",
     }
-
-
-if __name__ == "__main__":
-    command(run, TITLE)

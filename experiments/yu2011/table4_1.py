@@ -1,7 +1,4 @@
-"""Protein alignment on HOMSTRAD: feature models in order, Q and Q4 (Tables 4.1 and 4.2).
-
-python -m experiments.yu2011.table4_1 [--quick]
-"""
+"""Protein alignment on HOMSTRAD: feature models in order, Q and Q4 (Tables 4.1 and 4.2)."""
 
 from __future__ import annotations
 
@@ -13,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from experiments.yu2011.command import command
 from maxmargin import AlignmentSVM
 from maxmargin.baselines.alignment import KnownMatrix, LogOdds
 from maxmargin.datasets.homstrad import Family, family_pairs, read_homstrad
@@ -210,7 +206,3 @@ def row(
         "test Q4 (paper)": published[1] or "",
         "s per fit": f"{seconds:.1f}",
     }
-
-
-if __name__ == "__main__":
-    command(run, TITLE)

@@ -1,7 +1,4 @@
-"""Motif finding: the latent structural SVM against a Gibbs sampler.
-
-python -m experiments.yu2011.table5_1 [--quick]
-"""
+"""Motif finding: the latent structural SVM against a Gibbs sampler."""
 
 from __future__ import annotations
 
@@ -12,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.yu2011.command import command
 from maxmargin import MotifSVM
 from maxmargin.baselines.gibbs_motif import GibbsMotif
 from maxmargin.metrics.ranking import roc_area
@@ -271,7 +267,3 @@ def claims(result: dict) -> dict[str, bool]:
             np.mean(["(0 off)" in word or "(1 off)" in word for word in found]) >= 0.9
         ),
     }
-
-
-if __name__ == "__main__":
-    command(run, TITLE)

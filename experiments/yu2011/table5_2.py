@@ -1,7 +1,4 @@
-"""Coreference: SVM-cluster, latent forests, latent forests with r tuned.
-
-python -m experiments.yu2011.table5_2 [--quick]
-"""
+"""Coreference: SVM-cluster, latent forests, latent forests with r tuned."""
 
 from __future__ import annotations
 
@@ -12,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.yu2011.command import command
 from experiments.yu2011.litbank import read_litbank, shortened
 from maxmargin import CoreferenceSVM
 from maxmargin.estimators.coreference import CorrelationSVM
@@ -115,7 +111,3 @@ def mitre(model: CoreferenceSVM, X: list, Y: list) -> list[float]:
     """MITRE loss of each document."""
     found = model.predict(X)
     return [measures.mitre_loss(a, b) for a, b in zip(Y, found, strict=True)]
-
-
-if __name__ == "__main__":
-    command(run, TITLE)

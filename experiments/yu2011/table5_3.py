@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.yu2011.command import command
 from maxmargin import RankingSVM
 from maxmargin.baselines.pairwise_ranking import PairwiseRanking
 from maxmargin.io.letor import Queries, read_letor
@@ -199,7 +198,3 @@ def merit(part: Queries, w: np.ndarray) -> float:
     scores = [x @ w for x in part.X]
     each = [mean_over_queries(precision_at_k, part.y, scores, k) for k in PLACES]
     return float(np.mean(each))
-
-
-if __name__ == "__main__":
-    command(run, TITLE)

@@ -13,6 +13,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin import (
+    ChainSVM,
     Checkpoint,
     ModelFileError,
     MotifSVM,
@@ -241,3 +242,11 @@ def test_ctrl_c_keeps_the_best_weights():
     assert model.result_.status.name == "INTERRUPTED"
     assert np.isfinite(model.result_.gap)
     assert model.score(X, y) > 0.5
+
+
+def test_what_is_no_place_for_a_checkpoint_is_refused(tmp_path):
+    X, y = [[["a"], ["b"]]], [["N", "V"]]
+    with pytest.raises(TypeError, match="checkpoint=5: give a path"):
+        ChainSVM(checkpoint=5).fit(X, y)
+    with pytest.raises(ValueError, match="must not be negative"):
+        ChainSVM(checkpoint=Checkpoint(tmp_path / "run.ck", every=-1.0)).fit(X, y)

@@ -41,6 +41,18 @@ class Checkpoint:
     path : str or path
     every : float, default=60
         Seconds between two; longer where writing takes more than a twentieth of it.
+
+    Examples
+    --------
+    A run that finds the file of an earlier one like it goes on from there.
+
+    >>> import os, tempfile
+    >>> from maxmargin import ChainSVM, Checkpoint
+    >>> X, y = [[["a"], ["b"]]], [["N", "V"]]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     where = Checkpoint(os.path.join(folder, "run.ck"), every=10.0)
+    ...     ChainSVM(checkpoint=where).fit(X, y).result_.converged
+    True
     """
 
     path: str | os.PathLike[str]
@@ -93,7 +105,11 @@ def keeper_of(checkpoint: Any, problem: Problem, solver: Any) -> FileKeeper | No
     if checkpoint is None:
         return None
     if not isinstance(checkpoint, Checkpoint):
+        if not isinstance(checkpoint, str | os.PathLike):
+            raise TypeError(f"checkpoint={checkpoint!r}: give a path or a Checkpoint")
         checkpoint = Checkpoint(checkpoint)
+    if not checkpoint.every >= 0.0:
+        raise ValueError(f"every={checkpoint.every!r}: seconds must not be negative")
     folder = Path(checkpoint.path).absolute().parent
     if not folder.is_dir():
         raise ValueError(f"checkpoint={str(checkpoint.path)!r}: no folder {folder}")

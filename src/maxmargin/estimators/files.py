@@ -142,6 +142,15 @@ def load(path: Place, *, own: Any = (), most: int = MOST_BYTES) -> Any:
     ------
     ModelFileError
         If the file is damaged, hostile, too new, or needs `own`.
+
+    Examples
+    --------
+    >>> import io
+    >>> from maxmargin import ChainSVM
+    >>> file = io.BytesIO()
+    >>> save(ChainSVM().fit([[["a"], ["b"]]], [["N", "V"]]), file)
+    >>> list(load(io.BytesIO(file.getvalue())).predict([[["a"]]])[0])
+    ['N']
     """
     given = [own] if not isinstance(own, list | tuple | set | frozenset) else own
     named = {getattr(o, "__name__", type(o).__name__): o for o in given}

@@ -113,7 +113,16 @@ def write_encoded(
 
 
 def open_encoded(folder: str | Path) -> Encoded:
-    """Data that `encode_sequences` wrote, without reading them."""
+    """Data that `encode_sequences` wrote, without reading them.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = encode_sequences([([[["a"], ["b"]]], [["N", "V"]])], folder)
+    ...     open_encoded(folder).labels
+    ('N', 'V')
+    """
     folder = Path(folder)
     try:
         meta = json.loads((folder / "meta.json").read_text())
