@@ -13,8 +13,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from maxmargin import ChainSVM, KernelSVM, MulticlassSVM, NetworkSVM, load, save
 from maxmargin.kernels.functions import Function, Linear, Polynomial, Rbf
-from maxmargin.kernels.sampling import draw
 from maxmargin.kernels.gram import Columns, NotSemidefiniteError
+from maxmargin.kernels.sampling import draw
 from maxmargin.solvers.base import Status
 from maxmargin.solvers.kernel_smo import train_pairs
 

@@ -125,9 +125,7 @@ class KernelMixin(StructuredEstimator):
                 max_iter=self.max_iter, max_time=self.max_time, seed=seed,
                 memory=self.memory,
             )  # fmt: skip
-            return lifted(
-                problem, made.expansion, made.rest, made.result, made.trace
-            )
+            return lifted(problem, made.expansion, made.rest, made.result, made.trace)
         if self.kernel_method == "cpsp":
             free = self.basis == "free" and hasattr(kernel, "slope")
             span = pursue(

@@ -198,4 +198,6 @@ def _machine(
          "functions": span.width},
     )  # fmt: skip
     trace = [{"size": row[3], "primal": row[4], "gap": row[6]} for row in rows]
-    return Sampled(Expansion(kernel, kernel.points(X, ids), beta, ids), turn.rest, result, trace)
+    return Sampled(
+        Expansion(kernel, kernel.points(X, ids), beta, ids), turn.rest, result, trace
+    )
