@@ -72,5 +72,5 @@ def test_rows_of_positions_and_what_is_refused():
         AlignmentSVM(kernel="rbf", kernel_method="cpsp").fit(X, Y)
     with pytest.raises(ValueError, match="at least one point"):
         AlignmentSVM(kernel="rbf", n_basis=0).fit(X, Y)
-    with pytest.raises(MemoryError, match="needs .* MB, more than"):
+    with pytest.raises(MemoryError, match=r"needs .* MB, more than"):
         AlignmentSVM(kernel="rbf", kernel_method="exact", memory=100.0).fit(X, Y)

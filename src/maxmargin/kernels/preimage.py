@@ -104,10 +104,10 @@ def descend(
     kernel: Any, X: Any, risk: Risk, points: Floats, beta: Floats, rest: Floats,
     steps: int,
 ) -> tuple[Floats, Floats, Floats]:  # fmt: skip
-    """Points, coefficients and further weights of a lower objective.
+    r"""Points, coefficients and further weights of a lower objective.
 
-    .. math:: F(b, \\beta, u) = \\tfrac12 \\sum_a \\beta_a' G \\beta_a
-       + \\tfrac12 \\|u\\|^2 + \\mathrm{risk}(K(x, b) \\beta, u)
+    .. math:: F(b, \beta, u) = \tfrac12 \sum_a \beta_a' G \beta_a
+       + \tfrac12 \|u\|^2 + \mathrm{risk}(K(x, b) \beta, u)
 
     Parameters
     ----------

@@ -110,9 +110,9 @@ class Functions:
         """Rows in `parts` runs, each a function per label; and the expansion of R."""
         m, z = S.shape
         part = np.arange(m) * min(parts, m) // m
-        C = np.zeros((m, parts, z))
-        C[np.arange(m), part] = S
-        C = C.reshape(m, -1)
+        spread = np.zeros((m, parts, z))
+        spread[np.arange(m), part] = S
+        C = spread.reshape(m, -1)
         C = C[:, np.any(C, axis=0)]
         points = self.kernel.points(self.X, ids)
         values, at = np.empty((len(R), C.shape[1])), np.zeros((m, z))

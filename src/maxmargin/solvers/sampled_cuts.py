@@ -99,7 +99,7 @@ def train_sampled(
     R = cuts.at(np.zeros((n, z)), np.zeros(cuts.others)).R
     turn: _Turn | None = None
     rows: list[tuple[Any, ...]] = []
-    gap, status = np.inf, None
+    gap, rough, status = np.inf, np.inf, None
     while True:
         ids, S = draw(R, r, rng, place)
         made = span.sums(ids, S, parts, R)
@@ -116,11 +116,11 @@ def train_sampled(
                 break
             if span.width + made.values.shape[1] > most:
                 span.reduce(turn.weights, most - made.values.shape[1])
-        if not span.add(ids, made):
-            status = Status.NO_PROGRESS if turn is not None else None
-        if status is not None or span.width == 0:
+        grown, done = span.add(ids, made), rough
+        rough = max(0.5 * tol, min(ROUGH, 0.1 * gap)) if grown else 0.5 * tol
+        if not grown and (span.width == 0 or done <= rough):
+            status = Status.NO_PROGRESS
             break
-        rough = max(0.5 * tol, min(ROUGH, 0.1 * gap))
         turn = _train(cuts, span, choose, rough, turn)
         R = turn.R
     return _machine(cuts, span, turn, rows, status, r, time.perf_counter() - begin)
@@ -177,16 +177,15 @@ def _machine(
     status: Status | None, r: int, seconds: float,
 ) -> Sampled:  # fmt: skip
     """The expansion over all rows drawn, with its certificate."""
-    X, kernel, z = cuts.X, span.kernel, cuts.z
-    if turn is None:  # no example asks for anything: w = 0 is best
-        turn = _Turn(
-            np.zeros((0, z)), np.zeros(cuts.others), np.zeros((X.shape[0], z)), True,
-            None, None,
-        )  # type: ignore[arg-type]  # fmt: skip
-        rows = [(1, seconds, cuts.problem.n, 0, 0.0, 0.0, 0.0)]
+    X, kernel = cuts.X, span.kernel
+    weights, rest = np.zeros((0, cuts.z)), np.zeros(cuts.others)
+    if turn is not None:
+        weights, rest = turn.weights, turn.rest
+    if not rows:  # no example asks for anything: w = 0 is best
         status = Status.CONVERGED
+        rows = [(1, seconds, cuts.problem.n, 0, 0.0, 0.0, 0.0)]
     assert status is not None
-    ids, beta = span.expansion(turn.weights)
+    ids, beta = span.expansion(weights)
     radius = float(kernel.diagonal(X[:1000]).max(initial=0.0))
     total = float(cuts.problem.C.sum())
     term = np.sqrt(4.0 * total * radius / r * np.log(max(len(rows), 2) / DOUBT))
@@ -199,5 +198,5 @@ def _machine(
     )  # fmt: skip
     trace = [{"size": row[3], "primal": row[4], "gap": row[6]} for row in rows]
     return Sampled(
-        Expansion(kernel, kernel.points(X, ids), beta, ids), turn.rest, result, trace
+        Expansion(kernel, kernel.points(X, ids), beta, ids), rest, result, trace
     )
