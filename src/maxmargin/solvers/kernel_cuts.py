@@ -50,6 +50,19 @@ class Slope(NamedTuple):
     rest: Floats
 
 
+def carried(state: State) -> State | None:
+    """What of a state fits any map: dual variables of enumerated outputs.
+
+    Planes in weights do not; the mapped rows are left behind.
+    """
+    if not isinstance(state, AlphaState):
+        return None
+    tables = state.tables._replace(
+        ptr=np.empty(0, np.int64), idx=np.empty(0, np.int32), val=np.empty(0)
+    )
+    return replace(state, tables=tables)
+
+
 class TokenCuts:
     """Cuts of a problem whose structure takes mapped inputs.
 
