@@ -101,10 +101,6 @@ class TokenCuts:
         w = structure.join_weights(np.eye(self.z), rest)
         return self._sum(problem, w)
 
-    def of(self, problem: Problem, w: Floats) -> TokenCut:
-        """The cut at the weights w of a problem made by `over`."""
-        return self._sum(problem, w)
-
     def mixture(self, problem: Problem, state: State) -> Floats | None:
         """R of sum alpha * a for a trainer's state; None if it does not tell."""
         if isinstance(state, AlphaState):

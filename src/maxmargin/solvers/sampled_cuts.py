@@ -136,7 +136,7 @@ def _train(
     R = cuts.mixture(problem, state)
     whole = R is not None
     if R is None:
-        R = cuts.of(problem, result.w).R
+        R = cuts.at(span.values @ weights, rest).R
     return _Turn(weights, rest, R, whole, carried(state), result)
 
 

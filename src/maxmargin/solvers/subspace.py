@@ -28,7 +28,7 @@ import numpy as np
 from maxmargin.arrays import Floats, Ints
 from maxmargin.kernels.functions import Kernel, dense_rows
 from maxmargin.kernels.gram import refuse_large
-from maxmargin.kernels.maps import COPIES, KernelMap, map_points, map_to
+from maxmargin.kernels.maps import COPIES, Expansion, KernelMap, map_points, map_to
 from maxmargin.kernels.preimage import descend, refine
 from maxmargin.kernels.pursuit import extend, residual
 from maxmargin.problem import Problem
@@ -102,13 +102,15 @@ def pursue(
         span = None  # mapped rows are large: one span at a time
         span = _train(cuts, phi, choose, rough, warm)
         if free and last:
-            phi, warm = _move(cuts, span), carried(span.state)
+            start, rest, warm = *_machine(span), carried(span.state)
             span = None
+            phi = _move(cuts, start, rest)
             span = _train(cuts, phi, choose, tol, warm)
+        machine, rest = _machine(span)
+        planes.append(cuts.at(machine(X), rest).R)
         found = cuts.mixture(span.problem, span.state)
-        R = cuts.of(span.problem, span.result.w).R if found is None else found
+        R = planes[-1] if found is None else found
         trace.append(_bounds(kernel, X, R, span, rng))
-        planes.append(cuts.of(span.problem, span.result.w).R)
         if not np.any(R):
             break
     assert span is not None
@@ -132,21 +134,24 @@ def _grow(
     return map_points(kernel, refine(kernel, X[rows], R[rows], points, STEPS)), ids
 
 
-def _move(cuts: TokenCuts, span: Span) -> KernelMap:
-    """A map to better points: down the objective with coefficients and weights."""
+def _machine(span: Span) -> tuple[Expansion, Floats]:
+    """The expansion over the points, and further weights."""
     structure: Any = span.problem.structure
     weights, rest = structure.split_weights(span.result.w)
-    start = span.phi.expansion(weights)
+    return span.phi.expansion(weights), rest
+
+
+def _move(cuts: TokenCuts, start: Expansion, rest: Floats) -> KernelMap:
+    """A map to better points: down the objective with coefficients and weights."""
     m, d = start.points.shape
     steps = int(np.clip(WORK / (float(cuts.X.shape[0]) * m * (d + EXP)), STEPS, LAST))
 
     def risk(scores: Floats, others: Floats) -> tuple[float, Floats, Floats]:
         return cuts.slope(scores, others, WIDTH)
 
-    points, _, _ = descend(
-        span.phi.kernel, cuts.X, risk, start.points, start.beta, rest, steps
-    )
-    return map_points(span.phi.kernel, points)
+    kernel = start.kernel
+    points, _, _ = descend(kernel, cuts.X, risk, start.points, start.beta, rest, steps)
+    return map_points(kernel, points)
 
 
 def _sizes(n_basis: int) -> list[int]:
