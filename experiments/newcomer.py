@@ -55,10 +55,6 @@ CURVES = {
         "Alignments of proteins: does it help to forgive small shifts in training?",
         "C", "test Q", ("trained for",),
     ),
-    "yu2011.figure6_7": Curve(
-        "How many basis functions does a kernel machine need?", "functions",
-        "points below", ("data", "method"),
-    ),
     "yu2011.table6_1": Curve(
         "Very many points: how does the time of kernel machines grow?", "n",
         "CPU seconds", ("method",), log=True,
