@@ -55,6 +55,10 @@ CURVES = {
         "Alignments of proteins: does it help to forgive small shifts in training?",
         "C", "test Q", ("trained for",),
     ),
+    "tsochantaridis2005.figure2": Curve(
+        "How many constraints of the exponentially many are needed?", "n", "|S|",
+        ("varied",), log=True,
+    ),
     "yu2011.table6_1": Curve(
         "Very many points: how does the time of kernel machines grow?", "n",
         "CPU seconds", ("method",), log=True,
@@ -82,15 +86,15 @@ LADDERS = {
     ),
     "yu2011.table5_1": Ladder(
         "A pattern in yeast DNA: can training find it if only told which sequences "
-        "have it?", ("method", "length"), "error",
+        "have it?", ("data", "method", "l"), "error %",
     ),
     "yu2011.table5_2": Ladder(
         "Who is who in a novel: clusters of mentions, MITRE loss.", ("method",),
         "MITRE", "published MITRE",
     ),
     "yu2011.table5_3": Ladder(
-        "Search results: are the first ten relevant?", ("method",), "p@10",
-        better="higher is better",
+        "Search results: are the first ten relevant?", ("method",), "P@10",
+        "thesis, LETOR 3.0", "higher is better",
     ),
 }  # fmt: skip
 
