@@ -80,6 +80,25 @@ LADDERS = {
         "scores against a generative model.",
         ("n",), "test Gen (letters) | test SVM2", "test Gen, paper | test SVM2, paper",
     ),
+    "tsochantaridis2005.table5": Ladder(
+        "Parsing: does it help to train for the F1 that is reported?", ("method",),
+        "test f1", "", "higher is better",
+    ),
+    "tsochantaridis2005.table5_longer": Ladder(
+        "Parsing longer sentences.", ("method",), "test f1", "", "higher is better",
+    ),
+    "tsochantaridis2005.table5_gum": Ladder(
+        "Parsing: what do more trees bring?", ("n", "method"), "test f1", "",
+        "higher is better",
+    ),
+    "yu2011.hidden_labels": Ladder(
+        "Labels missing: is it better to complete them than to drop sentences?",
+        ("training",), "entity F1", "", "higher is better",
+    ),
+    "yu2011.homstrad_full": Ladder(
+        "Alignments of proteins, all of HOMSTRAD: distant relatives.", ("model",),
+        "remote Q", "", "higher is better",
+    ),
     "yu2011.table4_1": Ladder(
         "Alignments of proteins: do richer features find more of the true pairs?",
         ("model", "loss"), "test Q", "test Q (paper)", "higher is better",
