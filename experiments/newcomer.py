@@ -48,6 +48,7 @@ class Curve(NamedTuple):
     y: str
     series: tuple[str, ...]
     log: bool = False
+    only: tuple[str, str] | None = None  # rows with this value in this column
 
 
 CURVES = {
@@ -57,7 +58,7 @@ CURVES = {
     ),
     "tsochantaridis2005.figure2": Curve(
         "How many constraints of the exponentially many are needed?", "n", "|S|",
-        ("varied",), log=True,
+        ("epsilon",), True, ("varied", "n"),
     ),
     "yu2011.table6_1": Curve(
         "Very many points: how does the time of kernel machines grow?", "n",
@@ -163,10 +164,12 @@ def trace(curve: Curve, record: dict) -> dict[str, list[tuple[float, float]]]:
     """Points of each series; those without a number, or not on a log axis, left out."""
     lines: dict[str, list[tuple[float, float]]] = {}
     for row in record["rows"]:
+        if curve.only and row.get(curve.only[0]) != curve.only[1]:
+            continue
         x, y = number(row.get(curve.x)), number(row.get(curve.y))
         if x is None or y is None or x <= 0.0 or (curve.log and y <= 0.0):
             continue
-        series = ", ".join(str(row[c]) for c in curve.series if c in row)
+        series = ", ".join(f"{c} {row[c]}" for c in curve.series if c in row)
         lines.setdefault(series, []).append((x, y))
     return {name: sorted(line) for name, line in lines.items()}
 

@@ -106,4 +106,4 @@ def test_results_page_draws_curves(tmp_path):
     newcomer.write({record["name"]: {**record, "command": "run"}}, tmp_path)
     svg = (tmp_path / "pictures" / "yu2011.figure4_6.svg").read_text()
     assert svg.count("<circle") == 2 + 4  # legend, points
-    assert ">Q4</text>" in svg
+    assert ">trained for Q4</text>" in svg
