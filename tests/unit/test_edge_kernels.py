@@ -22,7 +22,7 @@ SQUARE = Polynomial(2, 1.0, 0.0)
 
 
 def edge_data(seed, n=8, edges=((0, 1), (2, 1), (1, 3)), k=2):
-    """Labels that only the features of edges tell: equal ends or not."""
+    """The first node tells its label; edges tell whether their ends are equal."""
     rng = np.random.default_rng(seed)
     X, Y = [], []
     for _ in range(n):
@@ -32,8 +32,8 @@ def edge_data(seed, n=8, edges=((0, 1), (2, 1), (1, 3)), k=2):
             extra[e] *= (0.3 if labels[u] == labels[v] else 2.0) / np.linalg.norm(
                 extra[e]
             )
-        nodes = rng.normal(size=(4, 2))
-        nodes[0, 0] = 3.0 * labels[0]
+        nodes = np.zeros((4, 2))
+        nodes[0] = 1.0, 2.0 * labels[0] - 1.0
         X.append(Graph(nodes, np.array(edges), extra))
         Y.append(labels.tolist())
     return X, Y

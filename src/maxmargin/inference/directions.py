@@ -17,7 +17,7 @@ import numpy as np
 
 from maxmargin.arrays import Floats, Ints
 from maxmargin.inference.junction import Orders
-from maxmargin.inference.tables import Tables
+from maxmargin.inference.tables import Tables, sum_by
 from maxmargin.jit import loop
 
 
@@ -32,15 +32,9 @@ class Direction(NamedTuple):
 
     def gain(self, tables: Tables, values: Floats) -> Floats:
         """Sum over nodes and labels of values * change, per group."""
-        moved = self.group >= 0
-        if not moved.all():
-            moved = np.repeat(moved, tables.n_labels)
-            owner = np.repeat(self.group, tables.n_labels)[moved]
-            return np.bincount(
-                owner, (values * self.node)[moved], minlength=len(self.room)
-            )
         owner = np.repeat(self.group, tables.n_labels)
-        return np.bincount(owner, values * self.node, minlength=len(self.room))
+        moved = owner >= 0
+        return sum_by(owner[moved], (values * self.node)[moved], len(self.room))
 
     def group_of_edge(self, tables: Tables) -> Ints:
         """The group that moves each edge, -1 for none."""
@@ -115,14 +109,14 @@ def _connected(edges, more, differs):
                 parent[a] = b
     group = np.full(n, -1, np.int64)
     count = 0
-    for v in range(n):
-        if differs[v]:
-            top = _top(parent, v)
-            if top == v:
-                group[v] = count
+    for w in range(n):
+        if differs[w]:
+            top = _top(parent, w)
+            if top == w:
+                group[w] = count
                 count += 1
             else:
-                group[v] = group[top]
+                group[w] = group[top]
     return group
 
 
