@@ -19,6 +19,7 @@ import subprocess
 import sys
 import time
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -117,39 +118,35 @@ def apart(*arguments: str) -> dict:
     return json.loads(done.stdout)
 
 
-def decoded(side: int, n: int) -> list[dict]:
+def decoded(side: int, n: int) -> Iterator[dict]:
     """Every method on what it takes."""
     rng = np.random.default_rng(0)
-    rows = []
     for name, table in (("Potts", np.eye(5)), ("random", rng.normal(size=(5, 5)))):
         tables = grid(side, side, 5, rng, table)
         for method in METHODS:
-            rows.append({"what": f"{side} x {side} x 5, {name}", "method": method}
-                        | timed(tables, method))  # fmt: skip
+            what = {"what": f"{side} x {side} x 5, {name}", "method": method}
+            yield what | timed(tables, method)
     two = grid(side, side, 2, rng, np.eye(2))
-    rows.append({"what": f"{side} x {side} x 2", "method": "cut"} | timed(two, "cut"))
+    yield {"what": f"{side} x {side} x 2", "method": "cut"} | timed(two, "cut")
     for name, edges, method in (
         ("chain", chain_edges(n), "forest"), ("ladder", ladder_edges(n), "junction"),
         ("ladder", ladder_edges(n), "trws"),
     ):  # fmt: skip
         long = Tables.of(rng.normal(size=(n, 5)), edges, rng.normal(size=(5, 5)))
-        rows.append({"what": f"{name} of {n} x 5", "method": method}
-                    | timed(long, method))  # fmt: skip
-    return rows
+        yield {"what": f"{name} of {n} x 5", "method": method} | timed(long, method)
 
 
-def run(quick: bool = False) -> list[dict]:
-    """All rows."""
+def run(quick: bool = False) -> Iterator[dict]:
+    """All rows, as they are made."""
     side, n = (40, 5000) if quick else (100, 100_000)
-    rows = decoded(side, n)
+    yield from decoded(side, n)
     for shape, inference in (
         ("chain", "auto"), ("ladder", "junction"), ("ladder", "trws"),
     ):  # fmt: skip
         for solver in ("smo", "auto"):
-            rows.append(apart(str(n), shape, solver, inference))
+            yield apart(str(n), shape, solver, inference)
     if not quick:
-        rows.append(refused(n))
-    return rows
+        yield refused(n)
 
 
 def main() -> None:
@@ -160,12 +157,13 @@ def main() -> None:
     if asked.row:
         print(json.dumps(trained(int(asked.row[0]), *asked.row[1:])))
         return
-    rows = [{"note": "", **row} for row in run(asked.quick)]
-    keys = ["what", "method", "seconds", "plan", "cold", "gap", "note"]
-    widths = {k: max(len(str(r[k])) for r in [*rows, {k: k}]) for k in keys}
-    print("  ".join(f"{k:{n}}" for k, n in widths.items()))
-    for row in rows:
-        print("  ".join(f"{row[k]!s:{n}}" for k, n in widths.items()))
+    widths = {"what": 28, "method": 10, "seconds": 8, "plan": 5, "cold": 5, "gap": 8}
+    print("".join(f"{k:{n}}" for k, n in widths.items()))
+    rows = []
+    for row in run(asked.quick):
+        rows.append({"note": "", **row})
+        cells = "".join(f"{row[k]!s:{n}}" for k, n in widths.items())
+        print(cells + rows[-1]["note"], flush=True)
     if not asked.quick:
         RESULTS.write_text(json.dumps(rows, indent=1) + "\n")
 

@@ -24,6 +24,7 @@ import numpy as np
 
 from maxmargin.arrays import Floats, Ints, Labels, Ragged, Rows
 from maxmargin.inference import partition
+from maxmargin.inference.tables import sum_by
 from maxmargin.jit import loop
 from maxmargin.structures.base import Answer, Augment, Found, Pieces, Structure
 from maxmargin.structures.coreference import Pairs, as_pairs, encode_pairs, pair_scores
@@ -188,7 +189,7 @@ def _weighted(x: Pairs, some: slice, factor: Floats, dim: int) -> Floats:
     ptr = x.ptr[some.start : some.stop + 1]
     own = slice(int(ptr[0]), int(ptr[-1]))
     values = x.val[own] * np.repeat(factor, np.diff(ptr))
-    return np.bincount(x.idx[own], values, minlength=dim)
+    return sum_by(x.idx[own], values, dim)
 
 
 @loop
