@@ -209,14 +209,21 @@ def claims(result: dict) -> dict[str, bool]:
         for name in ("scene", "yeast")
     }
     cells = [float(r["ours"].split()[2]) for r in result["rows"][:3]]
-    return {
-        "snakes: a grid is above independent pixels, edge features find all": (
-            cells[0] < cells[1] < cells[2] > 0.95
+    out = {
+        "snakes: a grid is above independent pixels, edge features above the grid": (
+            cells[0] < cells[1] < cells[2]
+        )
+    }
+    if not any(r.get("validation") for r in result["rows"]):
+        return out  # part of the data, C not chosen
+    return out | {
+        "snakes: with edge features more than 95 % of the cells are found": (
+            cells[2] > 0.95
         ),
         "scene: the best network is at or below independent labels": (
             best["scene"] <= errors["scene", "independent"]
         ),
         "yeast: the best network is at or below independent labels": (
-            best["yeast"] <= errors["yeast", "independent"] + 5e-5
+            best["yeast"] <= errors["yeast", "independent"]
         ),
     }

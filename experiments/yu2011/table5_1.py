@@ -326,18 +326,25 @@ def claims(result: dict) -> dict[str, bool]:
     def gain(task: str, k: int, column: str) -> float:
         return by[task, "Gibbs sampler", k][column] - by[task, name, k][column]
 
-    return {
+    near = ["(0 off)" in word or "(1 off)" in word for word in found]
+    out = {
+        "its motif is the ARS consensus, at most one base off, in nine folds of ten": (
+            np.mean(near) >= 0.9
+        )
+    }
+    if len(lengths) == 1:
+        return out  # one fold: too few sequences for the rest
+    return out | {
         "the latent model beats the Gibbs sampler at both lengths, thresholds learnt": (
             all(gain(plain, k, "error %") > 0 for k in lengths)
         ),
         "... and with the best threshold on the test fold for both": all(
             gain(plain, k, "best cut %") > 0 for k in lengths
         ),
-        "against decoys it beats the Gibbs sampler, thresholds learnt": gain(
-            decoy, 11, "error %"
-        )
-        > 0,
-        "its motif is the ARS consensus, at most one base off, in nine folds of ten": (
-            np.mean(["(0 off)" in word or "(1 off)" in word for word in found]) >= 0.9
+        "against decoys it beats the Gibbs sampler, thresholds learnt": (
+            gain(decoy, 11, "error %") > 0
+        ),
+        "... and by more than against windows": (
+            gain(decoy, 11, "error %") > gain(plain, 11, "error %")
         ),
     }

@@ -193,10 +193,17 @@ def claims(result: dict) -> dict[str, bool]:
     by = {r["method"]: [r[f"P@{k}"] for k in PLACES] for r in result["rows"]}
     cpu = {r["method"]: r["cpu s per fit"] for r in result["rows"]}
     from_plain, latent = by[f"Latent structural SVM, from: {PLAIN}"], by[LATENT]
-    return {
+    out = {
         "it improves on the thesis's initial weights at all four places": all(
             a > b for a, b in zip(from_plain, by[PLAIN], strict=True)
         ),
+        "it trains in less than twice the time of the ranking SVM": (
+            cpu[LATENT] < 2 * cpu["Ranking SVM"]
+        ),
+    }
+    if f"Latent structural SVM, k = {PLACES[0]}" not in by:
+        return out  # one fold: too few queries for the rest
+    return out | {
         "from there its mean is that of the thesis's own latent model, or above": (
             np.mean(from_plain) >= np.mean(PUBLISHED["Latent structural SVM"]) - 5e-4
         ),
@@ -207,9 +214,6 @@ def claims(result: dict) -> dict[str, bool]:
         "it beats our ranking SVM at P@1": latent[0] > by["Ranking SVM"][0],
         "... and in the mean of the four measures": np.mean(latent)
         > np.mean(by["Ranking SVM"]),
-        "it trains in less than twice the time of the ranking SVM": (
-            cpu[LATENT] < 2 * cpu["Ranking SVM"]
-        ),
     }
 
 
