@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from maxmargin import GrammarSVM
+from maxmargin.arrays import Ragged
 from maxmargin.baselines.pcfg import PCFG
 from maxmargin.io.treebank import tagged_words
 from maxmargin.losses import BracketF1, BracketHamming, bracket_counts
@@ -93,8 +94,6 @@ def test_every_output_is_a_tree_of_its_own(seed):
     x = grammar.encode(sentences[:1])
     rows = outputs(grammar, x, 0)
     same = grammar.encode(sentences[:1] * len(rows))
-    from maxmargin.arrays import Ragged
-
     labels = Ragged.pack(rows)
     decoded = grammar.decode_labels(same, labels)
     assert len(set(decoded)) == len(rows)
@@ -106,6 +105,37 @@ def test_every_output_is_a_tree_of_its_own(seed):
         mine = brackets(tree)
         assert m[q] == sum((mine & gold).values())
         assert (p[q], g[q]) == (sum(mine.values()), sum(gold.values()))
+
+
+@given(seeds, st.sampled_from([0.0, 0.01, 0.1, 0.5, 3.0]))
+@settings(max_examples=25)
+def test_f1_is_exact_early_and_late_in_training(seed, scale):
+    """The best tree of all in each formulation, whatever the loss weighs."""
+    rng = np.random.default_rng(seed)
+    sentences, trees = trees_of(rng, [5, 4, 4])
+    grammar = Grammar(horizontal=0).bind(sentences, trees)
+    x = grammar.encode(sentences)
+    truth, w = grammar.encode_labels(x, trees), scale * rng.normal(size=grammar.dim)
+    augment = Augment(truth, BracketF1(), np.full(x.n, 0.7))
+    found = grammar.argmax(x, np.arange(x.n), w, augment)
+    layers = grammar.argmax_by_loss(x, np.arange(x.n), w, augment)
+    own = grammar.features(x, np.arange(x.n), truth).dot(w)
+    for i in range(x.n):
+        rows = Ragged.pack(outputs(grammar, x, i))
+        same = np.full(rows.n, i)
+        score = grammar.features(x, same, rows).dot(w)
+        loss = BracketF1().value(truth.take(same), rows)
+        np.testing.assert_allclose(found.score[i], (score + 0.7 * loss).max())
+        own_layers = slice(layers.ptr[i], layers.ptr[i + 1])
+        for worth in (
+            lambda s, v: v + s,
+            lambda s, v: np.sqrt(v) + s,
+            lambda s, v: v * (1.0 + s),
+            lambda s, v: np.sqrt(v) * (1.0 + s),
+        ):
+            kept = worth(layers.score[own_layers] - own[i], layers.loss[own_layers])
+            every = worth(score - own[i], loss)
+            np.testing.assert_allclose(kept.max(), every.max(), atol=1e-9)
 
 
 @given(seeds)
@@ -296,10 +326,10 @@ def test_rules_that_the_grammar_lacks_are_named():
         Grammar().encode(X)
 
 
-@given(g=st.integers(1, 12), data=st.data())
-def test_the_linear_bound_is_never_below_the_loss(g, data):
+@given(g=st.integers(1, 12), a=st.floats(0.0, 1.0), data=st.data())
+def test_the_linear_bound_is_never_below_the_loss(g, a, data):
     m, e = data.draw(st.integers(0, g)), data.draw(st.integers(0, 60))
-    bonus = f1_bound(g, 2.0)
+    bonus = f1_bound(g, 2.0, a)
     bound = 2.0 + bonus.bracket * (m + e) + bonus.match * m
     assert bound >= 2.0 * float(BracketF1().of_counts(m, e, g)) - 1e-12
 

@@ -11,13 +11,16 @@ stratified. With m of g true brackets and e wrong ones, for any 0 <= a <= 1,
     1 - F1  <=  U = 1 - a m / g + (1 - sqrt(1 - a))^2 e / (2 g),
 
 which is linear, so it enters the first parse; see `_least` for what follows from it in
-each formulation.
+each formulation. The best of score + U is convex in a, and least for one tree at
+a = 1 - (e / (2 m + e))^2: early in training, when the loss alone decides and the worst
+trees have no true bracket, at 0; later on, near 1/2. So some a are tried in turn.
 
 [1] Tsochantaridis et al. 2005, section 4.5.2.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,7 +41,7 @@ from maxmargin.inference.chart import (
     no_gold,
 )
 
-TIGHT = 0.45  # a of the linear bound: fastest, or nearly, early and late in training
+TIGHT = (0.45, 0.2, 0.05)  # a of the linear bound: the next one if it may be closer
 
 
 class Tree(NamedTuple):
@@ -125,22 +128,26 @@ def best_f1(
     """Best tree by  score + weight * loss,  loss a function of the counts; exact."""
     gold = gold_of(sentence.n, truth)
     g = len(gold.label)
-    most = most_brackets(sentence)
-    bonus = f1_bound(g, weight)
-    chart = sentence.chart(gold, bonus)
-    first = _best_of(sentence, gold, bonus, chart)
-    value = first.score + weight * float(loss.of_counts(first.m, first.e, g))
-    answer = first if value >= own else Tree(truth, own, g, 0)
-    reach = max(value, own)
-    if sentence.best(chart) + weight <= reach + _slip(reach):
-        return answer
-    forest = sentence.forest(gold, bonus, chart, reach - weight - _slip(reach))
-    counts, score, ptr, path = trees.strata(*forest, bonus, reach - weight, g, most, 0)
-    total = score + weight * loss.of_counts(counts[:, 0], counts[:, 1], g)
-    if len(total) and total.max() > reach:
-        at = int(np.argmax(total))
-        row = sentence.written(forest, path[ptr[at] : ptr[at + 1]])
-        return Tree(row, float(score[at]), *map(int, counts[at]))
+    answer, reach = Tree(truth, own, g, 0), own
+    closest: Bounded | None = None
+    for bounded in _bounded(sentence, gold, weight):
+        tree = bounded.tree
+        total = tree.score + weight * float(loss.of_counts(tree.m, tree.e, g))
+        if total > reach:
+            answer, reach = tree, total
+        if closest is None or bounded.best < closest.best:
+            closest = bounded
+        if closest.best + weight <= reach + _slip(reach):
+            return answer
+    assert closest is not None
+    forest = closest.forest(sentence, gold, reach - weight - _slip(reach))
+    strata = Strata(forest, g, loss)
+    better = float((strata.score + weight * strata.loss).max(initial=reach))
+    need = better - weight * strata.highest - _slip(better)
+    for tree in strata.trees(sentence, forest, need):
+        total = tree.score + weight * float(loss.of_counts(tree.m, tree.e, g))
+        if total > reach:
+            answer, reach = tree, total
     return answer
 
 
@@ -149,37 +156,96 @@ def layers(sentence: Sentence, truth: Labels, own: float, loss: Any) -> list[Tre
     gold = gold_of(sentence.n, truth)
     if loss.form == "brackets-hamming":
         return _hamming_layers(sentence, gold, Tree(truth, own, len(gold.label)), loss)
-    g, most = len(gold.label), most_brackets(sentence)
-    bonus = f1_bound(g, 1.0)
-    chart = sentence.chart(gold, bonus)
-    out = [Tree(truth, own, g, 0), _best_of(sentence, gold, bonus, chart)]
+    g = len(gold.label)
+    tried = list(_bounded(sentence, gold, 1.0))
+    out = [Tree(truth, own, g, 0), *(bounded.tree for bounded in tried)]
     value = np.array([loss.of_counts(tree.m, tree.e, g) for tree in out])
     score = np.array([tree.score for tree in out])
-    least = _least(score, value, own)
-    forest = sentence.forest(gold, bonus, chart, least)
-    counts, score, ptr, path = trees.strata(*forest, bonus, least, g, most, 0)
-    value = loss.of_counts(counts[:, 0], counts[:, 1], g)
-    for q in undominated(value, score):
-        row = sentence.written(forest, path[ptr[q] : ptr[q + 1]])
-        out.append(Tree(row, float(score[q]), *map(int, counts[q])))
-    return out
+    closest = min(tried, key=lambda bounded: bounded.best)
+    forest = closest.forest(sentence, gold, _least(score, value, own))
+    strata = Strata(forest, g, loss)
+    value, score = np.append(value, strata.loss), np.append(score, strata.score)
+    found = strata.trees(sentence, forest, _need(score, value, own, strata.highest))
+    value = np.array([loss.of_counts(tree.m, tree.e, g) for tree in found])
+    score = np.array([tree.score for tree in found])
+    return out + [found[q] for q in undominated(value, score)]
 
 
-def f1_bound(g: int, weight: float) -> Bonus:
+class Bounded(NamedTuple):
+    """Chart with a linear bound in place of the loss, and its best tree."""
+
+    best: float  # score + bound - weight of that tree
+    tree: Tree
+    bonus: Bonus
+    chart: Chart
+
+    def forest(self, sentence: Sentence, gold: Gold, floor: float) -> Forest:
+        """All trees whose  score + bound - weight  is above the floor."""
+        return sentence.forest(gold, self.bonus, self.chart, floor)
+
+
+def _bounded(sentence: Sentence, gold: Gold, weight: float) -> Iterator[Bounded]:
+    """One linear bound after the other, as long as the next one may be much closer."""
+    for a in TIGHT:
+        bonus = f1_bound(len(gold.label), weight, a)
+        chart = sentence.chart(gold, bonus)
+        tree = _best_of(sentence, gold, bonus, chart)
+        yield Bounded(sentence.best(chart), tree, bonus, chart)
+        if 1.0 - (tree.e / max(2 * tree.m + tree.e, 1)) ** 2 > 0.5 * a:
+            return
+
+
+class Strata:
+    """What the trees of a forest can reach, by their brackets in common with the truth.
+
+    Attributes
+    ----------
+    score, loss : array
+        Of one tree for each number m of brackets in common that some tree has.
+    highest : array (g + 1, most e + 1)
+        Loss by m and e.
+    """
+
+    def __init__(self, forest: Forest, g: int, loss: Any) -> None:
+        score, misses, self._outer, self._around, most = trees.by_match(
+            forest.edge, forest.value, len(forest.node), g
+        )
+        m, e = np.arange(g + 1), np.arange(most + 1)
+        some = score > -np.inf
+        self.score = score[some]
+        self.loss = loss.of_counts(m[some], misses[some], g)
+        self.highest = loss.of_counts(m[:, None], e[None, :], g)
+
+    def trees(self, sentence: Sentence, forest: Forest, need: Floats) -> list[Tree]:
+        """Trees that no other one beats in counts and score, of those with need."""
+        counts, score, ptr, path = trees.strata(
+            forest.node, forest.edge, forest.value, self._outer, self._around, need, 0
+        )
+        return [
+            Tree(
+                sentence.written(forest, path[ptr[q] : ptr[q + 1]]),
+                float(score[q]),
+                *map(int, counts[q]),
+            )
+            for q in range(len(score))
+        ]
+
+
+def f1_bound(g: int, weight: float, a: float) -> Bonus:
     """Bonus of brackets with which  score + bonus + weight  is at least that of F1.
 
-    The module's formula; a larger `TIGHT` tells right brackets better apart, but trees
-    with ever more wrong ones come closer to the bound.
+    The module's formula; a larger a tells right brackets better apart, but trees with
+    ever more wrong ones come closer to the bound.
 
     Examples
     --------
-    >>> bonus = f1_bound(4, 1.0)
+    >>> bonus = f1_bound(4, 1.0, 0.45)
     >>> 1.0 + bonus.bracket * (3 + 2) + bonus.match * 3 >= 1.0 - 2 * 3 / (3 + 2 + 4)
     True
     """
     each = weight / max(g, 1)
-    wrong = 0.5 * (1.0 - (1.0 - TIGHT) ** 0.5) ** 2 * each
-    return Bonus(wrong, -TIGHT * each - wrong)
+    wrong = 0.5 * (1.0 - (1.0 - a) ** 0.5) ** 2 * each
+    return Bonus(wrong, -a * each - wrong)
 
 
 def undominated(loss: Floats, score: Floats) -> list[int]:
@@ -221,8 +287,11 @@ def _hamming_layers(
     edge = forest.edge.copy()
     edge[:, 7] -= edge[:, 6]
     edge[:, 6] = 0
-    thin = forest._replace(edge=edge)
-    _, found, ptr, path = trees.strata(*thin, NOTHING, least, 0, most, g)
+    need = np.full((1, most + 1 + g), least)
+    around = np.zeros(len(forest.node), np.int64)
+    _, found, ptr, path = trees.strata(
+        forest.node, edge, forest.value, forest.outer[:, None], around, need, g
+    )
     for q in range(len(found)):
         edges = path[ptr[q] : ptr[q + 1]]
         m, e = forest.edge[edges, 6:].sum(axis=0)
@@ -255,10 +324,15 @@ def _least(score: Floats, value: Floats, own: float) -> float:
     return least - 1.0 - _slip(least)
 
 
-def most_brackets(sentence: Sentence) -> int:
-    """No tree of the sentence has more brackets."""
-    longest = int(np.diff(sentence.rules.chain_ptr).max(initial=0))
-    return sentence.n - 1 + (2 * sentence.n - 1) * longest
+def _need(score: Floats, value: Floats, own: float, loss: Floats) -> Floats:
+    """Score at which a tree of such a loss beats these trees in some formulation."""
+    z, root = 1.0 - own + score, np.sqrt(value)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        slack = own - 1.0 + float((value * z).max(initial=0.0)) / loss
+        squared = own - 1.0 + float((root * z).max(initial=0.0)) / np.sqrt(loss)
+    out = np.fmin(np.fmin(slack, squared), float((value + score).max()) - loss)
+    out = np.fmin(out, float((root + score).max()) - np.sqrt(loss))
+    return out - 1e-9 * (1.0 + np.abs(own))
 
 
 def _longest(sentence: Sentence) -> int:
