@@ -5,7 +5,8 @@
     python -m benchmarks.scale overhead   a pass that is too small to be worth sending
     python -m benchmarks.scale linear     seconds per pass, 10^3 .. 10^6 sentences
     python -m benchmarks.scale memory     peak memory, data ten times the bound
-    python -m benchmarks.scale faults     20 runs, a worker killed at a random moment
+    python -m benchmarks.scale faults     10 runs, a worker killed at a random moment
+    python -m benchmarks.scale shard_faults   the same, where it holds dual variables
     python -m benchmarks.scale model      costs on OCR, NER and POS, and what follows
     python -m benchmarks.scale check      the model against runs, 1 and 2 workers
 
@@ -20,7 +21,7 @@ import json
 import os
 from pathlib import Path
 
-from benchmarks.scale.faults import faults
+from benchmarks.scale.faults import faults, shard_faults
 from benchmarks.scale.memory import memory
 from benchmarks.scale.model import check, model
 from benchmarks.scale.parallel import bits, linear, overhead, speedup
@@ -28,7 +29,17 @@ from benchmarks.scale.parallel import bits, linear, overhead, speedup
 STORE = Path(__file__).parents[1] / "results" / "scale.json"
 PARTS = {
     f.__name__: f
-    for f in (bits, speedup, overhead, linear, memory, faults, model, check)
+    for f in (
+        bits,
+        speedup,
+        overhead,
+        linear,
+        memory,
+        faults,
+        shard_faults,
+        model,
+        check,
+    )
 }
 
 

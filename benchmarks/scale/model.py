@@ -97,12 +97,11 @@ def check(quick: bool) -> list[dict]:
         with cluster(workers) as machines:
             engine = dask_engine(machines.address)
             trip = engine.round_trip(w)
-            for n in (5000, 20_000) if quick else (5000, 20_000, 80_000):
+            for n in (5000,) if quick else (5000, 20_000, 40_000):
                 row = _measured(n, w, engine, oracle / workers, trip)
                 rows.append({"workers": workers, **row})
                 print(rows[-1], flush=True)
-            rows.append({"workers": workers, "auto": choices(engine)})
-            print(rows[-1], flush=True)
+            print(choices(engine), flush=True)
             engine.close()
     return rows
 
@@ -113,7 +112,7 @@ def _measured(n: int, w, engine, share: float, trip: float) -> dict:
     predicted = n * share + trip
     made = seconds_of(lambda: problem.sum_cut(w))
     start = time.perf_counter()
-    result = OneSlack(tol=0.05).solve(problem)[0]
+    result = OneSlack(tol=0.1).solve(problem)[0]
     spent = time.perf_counter() - start
     return {
         "n": n, "pass": made, "pass predicted": predicted, "round trip": trip,
@@ -125,7 +124,7 @@ def _measured(n: int, w, engine, share: float, trip: float) -> dict:
 def choices(engine) -> dict[str, str]:
     """What `auto` takes where the network is as it is, and where planes do not fit."""
     out = {}
-    for n, memory in ((2000, 4e9), (80_000, 4e9), (80_000, 1e6)):
+    for n, memory in ((2000, 4e9), (40_000, 4e9), (40_000, 1e6)):
         problem = replace(synthetic(n), engine=engine)
         notes = Auto(memory=memory).choose(problem)[1]
         where = "here" if notes.get("here") else "there"

@@ -16,7 +16,7 @@ import numpy as np
 
 # What is read before pages are given back. Examples are visited in any order, and the
 # system maps the neighbours of a page with it, hence the second bound.
-BYTES, EXAMPLES = 2**20, 256
+BYTES, EXAMPLES = 2**18, 256
 
 
 def open_array(

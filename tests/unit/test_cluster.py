@@ -132,9 +132,10 @@ def test_a_slow_worker_is_waited_for(cluster, engine):
 def test_a_worker_of_another_version_is_refused(tmp_path):
     other = tmp_path / "other.py"
     other.write_text("import maxmargin\nmaxmargin.__version__ = '0.0.1'\n")
-    with Cluster(1, scratch=tmp_path, preload=str(other)) as cluster:
-        with pytest.raises(VersionMismatchError, match=r"maxmargin .* and 0\.0\.1"):
-            DaskEngine(cluster.address)
+    cluster = Cluster(1, scratch=tmp_path, preload=str(other))
+    refused = pytest.raises(VersionMismatchError, match=r"maxmargin .* and 0\.0\.1")
+    with cluster, refused:
+        DaskEngine(cluster.address)
 
 
 class Locked(Knapsack):

@@ -27,6 +27,7 @@ from typing import Any
 import dask.config
 import numpy as np
 from distributed import Client, Future, KilledWorker, wait
+from distributed.client import ClosedClientError
 from distributed.comm.core import CommClosedError
 
 from maxmargin.arrays import Floats
@@ -51,7 +52,10 @@ LARGE_GRAPHS = dask.config.set(
     {"distributed.admin.large-graph-warning-threshold": "1TB"}
 )
 # What a cluster throws when a part of it fails; all else comes from the oracle.
-FAULTS = (CancelledError, KilledWorker, CommClosedError, OSError, AsyncTimeout)
+FAULTS = (
+    CancelledError, ClosedClientError, KilledWorker, CommClosedError, OSError,
+    AsyncTimeout,
+)  # fmt: skip
 LOOK = 0.5  # seconds between two looks at who is alive
 TRIES = 20  # faults in one pass before we give up
 
@@ -253,7 +257,7 @@ class DaskEngine(Engine):
         """Workers whose last sign of life is `patience` older than the newest one."""
         info = self.client.scheduler_info
         many = {"n_workers": -1} if "n_workers" in signature(info).parameters else {}
-        workers = info(**many)["workers"]
+        workers = info(**many).get("workers", {})  # none: the scheduler is gone
         seen = {a: float(w.get("last_seen", 0.0)) for a, w in workers.items()}
         newest = max(seen.values(), default=0.0)
         return {a for a, t in seen.items() if newest - t > self.patience}
@@ -271,6 +275,8 @@ class DaskEngine(Engine):
     def _alive(self) -> dict[str, int]:
         """Threads of each worker that we can use, at most `LOOK` seconds old."""
         now = time.monotonic()
+        if self.client.status == "closed":  # it gave the scheduler up
+            return {}
         if now - self._seen > LOOK:
             try:
                 self._everyone = dict(self.client.nthreads())

@@ -95,9 +95,9 @@ class Aggregates:
     def take_in(self, cuts: Cuts, w: Floats, gaps: Floats) -> tuple[float, float]:
         """A step towards each cut, in order; w follows; gaps before: (rise, work)."""
         sizes = np.diff(cuts.a.ptr)
-        self._reserve(cuts.ids, sizes)
         rise, work = 0.0, 0.0
         for s, e in self._pages.pieces(len(cuts.ids)):
+            self._reserve(cuts.ids[s:e], sizes[s:e])
             made, cost = _toward(
                 self._sums, self._space, self._where, self._spread, self._mean,
                 cuts.ids[s:e], cuts.a.ptr[s : e + 1], cuts.a.idx, cuts.a.val,
@@ -133,22 +133,22 @@ class Aggregates:
 
     def _reserve(self, ids: Ints, sizes: Ints) -> None:
         s = self._sums
-        need = int(2 * (s.size[ids] + sizes).sum())
-        if s.top[0] + need > len(s.idx):
-            live = int(s.size.sum()) + need
-            for entries in (live * 3 // 2, live):
-                if entries <= self._most:
-                    new = _new(self.n, entries)
-                    _compact(s, new)
-                    self._sums = new
-                    break
-            else:
-                raise MemoryError(
-                    f"one plane per example needs {2 * PER_ENTRY * live / 1e6:.0f} MB, "
-                    f"more than the {self.memory / 1e6:.0f} MB allowed: allow more, or "
-                    "use solver='one-slack', which keeps sums over examples only"
-                )
-        _make_room(self._sums, ids, sizes)
+        need = int((s.size[ids] + sizes).sum())
+        if s.top[0] + 2 * need <= len(s.idx):
+            _make_room(s, ids, sizes, 2)
+            return
+        live = int(s.size.sum()) + need
+        for entries in (3 * live // 2 + need, live):
+            if entries <= self._most:
+                self._sums = _new(self.n, entries)
+                _compact(s, self._sums)
+                _make_room(self._sums, ids, sizes, 2 if entries > live else 1)
+                return
+        raise MemoryError(
+            f"one plane per example needs {2 * PER_ENTRY * live / 1e6:.0f} MB, "
+            f"more than the {self.memory / 1e6:.0f} MB allowed: allow more, or "
+            "use solver='one-slack', which keeps sums over examples only"
+        )
 
 
 def _new(n: int, entries: int) -> Sums:
@@ -160,15 +160,18 @@ def _new(n: int, entries: int) -> Sums:
 
 
 @loop
-def _make_room(s, ids, sizes):
-    """Room for `sizes` more entries; planes that are full move to the end."""
+def _make_room(s, ids, sizes, factor):
+    """Room for `sizes` more entries; planes that are full move to the end.
+
+    They get `factor` times the room they need now.
+    """
     for q in range(len(ids)):
         i = ids[q]
         if s.size[i] + sizes[q] > s.room[i]:
             to, at = s.top[0], s.at[i]
             for p in range(s.size[i]):
                 s.idx[to + p], s.val[to + p] = s.idx[at + p], s.val[at + p]
-            s.at[i], s.room[i] = to, 2 * (s.size[i] + sizes[q])
+            s.at[i], s.room[i] = to, factor * (s.size[i] + sizes[q])
             s.top[0] = to + s.room[i]
 
 

@@ -120,10 +120,10 @@ class PlaneBlocks:
 
         The change of the dual variables is added to w.
         """
-        self._reserve(ids, np.diff(a.ptr))
-        found = np.zeros(len(ids), np.int64)
+        sizes, found = np.diff(a.ptr), np.zeros(len(ids), np.int64)
         gap, rise, work = 0.0, 0.0, 0.0
         for s, e in self._pages.pieces(len(ids)):
+            self._reserve(ids[s:e], sizes[s:e])
             g, r, k, _ = loops.take_in(
                 self._store, self._scratch, self._space, self._dual, ids[s:e],
                 a.ptr[s : e + 1], a.idx, a.val, b[s:e], slack[s:e], w, news, closed,
@@ -257,16 +257,23 @@ class PlaneBlocks:
 
     def _make_space(self, ids: Ints, sizes: Ints) -> None:
         """Evict planes of full examples; longer arrays where these do not suffice."""
+        self._evict(ids, self.most)
+        if (self._store.count[ids] >= self.most).any():
+            self._grow(np.zeros(3, np.int64), int(self._store.width[ids].sum()))
+            self._evict(ids, self.most)
         s = self._store
-        loops.evict(s, self._scratch, self._space, ids, self.most, len(s.idx))
-        if (s.count[ids] >= self.most).any():
-            self._grow(np.zeros(3, np.int64), int(s.width[ids].sum()))
-            s = self._store
-            loops.evict(s, self._scratch, self._space, ids, self.most, len(s.idx))
         need, entries = _need(s, ids, sizes), int(sizes.sum())
         have = np.array([len(s.alpha), len(s.gram), len(s.support), len(s.idx)])
         if (s.top + np.append(need, entries) > have).any():
             self._grow(need, entries, ids, sizes)
+
+    def _evict(self, ids: Ints, most: int) -> None:
+        """Leave examples with at most `most` - 1 planes, if there is room to merge."""
+        store = self._store
+        for s, e in self._pages.pieces(len(ids)):
+            loops.evict(
+                store, self._scratch, self._space, ids[s:e], most, len(store.idx)
+            )
 
     def settle(self) -> None:
         """Scratch space for planes that came all at once (`solvers.resume`)."""
@@ -292,9 +299,7 @@ class PlaneBlocks:
             if attempt == 1:
                 stores.forget_idle(s, 0)
             elif attempt > 1:
-                most = max(2, self.most >> attempt)
-                everyone = np.arange(self.n)
-                loops.evict(s, self._scratch, self._space, everyone, most, len(s.idx))
+                self._evict(np.arange(self.n), max(2, self.most >> attempt))
             if sizes is not None:
                 need = _need(s, ids, sizes, tight=True)
             live = stores.live(s) + np.append(need, entries)
