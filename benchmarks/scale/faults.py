@@ -41,7 +41,7 @@ def faults(quick: bool) -> list[dict]:
 
 def shard_faults(quick: bool) -> list[dict]:
     """Shards: one of them loses its planes and dual variables."""
-    return _runs(Cocoa(tol=1e-3, shards=3, portions=4), 2 if quick else 10)
+    return _runs(Cocoa(tol=1e-2, shards=3, portions=2), 2 if quick else 10)
 
 
 def _runs(solver, count: int) -> list[dict]:
