@@ -33,7 +33,6 @@ import numpy as np
 
 from maxmargin.arrays import Floats
 from maxmargin.cuts import Risk
-from maxmargin.engines.base import Call
 from maxmargin.problem import Problem
 from maxmargin.solvers.base import Solver, State, Status
 from maxmargin.solvers.block_dual import BlockDual
@@ -169,7 +168,7 @@ class Cocoa(Solver):
         return BlockDual(self.tol, seed=self.seed, **rest)  # type: ignore[arg-type]
 
     def _visit(
-        self, problem: Problem, state: ShardsState, question: Call, messages: list[Any]
+        self, problem: Problem, state: ShardsState, question: Any, messages: list[Any]
     ) -> tuple[Floats, list[Any]]:
         home, shards = problem.home, state.shards
         return problem.engine.visit(
