@@ -113,6 +113,11 @@ class KernelMixin(StructuredEstimator):
             )
         if self.basis not in BASES:
             raise ValueError(f"basis={self.basis!r} is neither 'free' nor 'train'")
+        if self.checkpoint is not None and self.kernel_method in ("sampled", "cpsp"):
+            raise ValueError(
+                f"kernel_method={self.kernel_method!r} writes no checkpoints: leave "
+                "checkpoint out, or choose another method"
+            )
         if self.n_basis < 1:
             raise ValueError(f"n_basis={self.n_basis!r}: at least one point is needed")
         cuts = TokenCuts(problem)
