@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from maxmargin.arrays import Floats, Ints, Ragged
 from maxmargin.estimators.base import penalties_of
-from maxmargin.estimators.class_inputs import check_finite, cost_table
+from maxmargin.estimators.class_inputs import check_finite, class_numbers, cost_table
 from maxmargin.estimators.kernelized import KernelMixin, Lifted
 from maxmargin.losses import Hamming, ZeroOne
 from maxmargin.solvers.base import Result
@@ -261,14 +261,10 @@ default="exact"
 
     def _stream_labels(self, x: Any, y: Any) -> Ragged:
         """Labels of a further batch as numbers of the classes of the first."""
-        labels = np.clip(np.searchsorted(self.classes_, y), 0, len(self.classes_) - 1)
-        strange = np.flatnonzero(self.classes_[labels] != np.asarray(y))
-        if len(strange):
-            raise ValueError(
-                f"example {strange[0]}: class {y[strange[0]]!r} was not in the first "
-                "batch, which fixes the classes"
-            )
-        return Ragged.single(labels)
+        try:
+            return Ragged.single(class_numbers(self.classes_, y))
+        except ValueError as error:
+            raise ValueError(f"{error}: the first batch fixes them") from None
 
     def _class_factor(self, classes: np.ndarray, y: np.ndarray) -> Floats:
         if isinstance(self.class_weight, Mapping):
@@ -358,7 +354,7 @@ default="exact"
 
     def _encoded(self, X: Any, y: Any) -> tuple[Any, Ragged]:
         x = self.structure_.encode(self._inputs(X))
-        return x, Ragged.single(np.searchsorted(self.classes_, np.asarray(y)))
+        return x, Ragged.single(class_numbers(self.classes_, y))
 
     def _examples(self, y: Any, sample_weight: Any) -> Ints:
         if sample_weight is None:
@@ -416,14 +412,3 @@ default="exact"
         if scores.ndim == 1:
             return self.classes_[(scores > 0).astype(np.int64)]
         return self.classes_[scores.argmax(axis=1)]
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Share of right predictions; refuses labels that training has not seen."""
-        check_is_fitted(self, "result_")
-        strange = np.flatnonzero(~np.isin(np.asarray(y), self.classes_))
-        if len(strange):
-            raise ValueError(
-                f"y[{strange[0]}] is {np.asarray(y)[strange[0]]!r}, which is not among "
-                f"the {len(self.classes_)} classes of the training set"
-            )
-        return float(super().score(X, y, sample_weight))
