@@ -227,7 +227,6 @@ def test_hardest_refuses_a_class_that_training_has_not_seen():
     model = maxmargin.MulticlassSVM().fit(X, y)
     with pytest.raises(ValueError, match=r"y\[1\] is 'b', which is not among the 2"):
         model.hardest(X, ["a", "b", "c", "c"])
-    assert model.score(X, ["a", "b", "c", "c"]) <= 0.75  # an error, as everywhere
 
 
 def test_a_kernel_is_explained_by_training_nodes():

@@ -32,7 +32,7 @@ def class_numbers(classes: np.ndarray, y: Any) -> Ints:
     labels = np.asarray(y)
     strange = np.flatnonzero(~np.isin(labels, classes))
     if len(strange):
-        label = labels[strange[0]].item()
+        label = labels[strange[:1]].tolist()[0]
         raise ValueError(
             f"y[{strange[0]}] is {label!r}, which is not among the {len(classes)} "
             "classes of training"

@@ -412,3 +412,9 @@ default="exact"
         if scores.ndim == 1:
             return self.classes_[(scores > 0).astype(np.int64)]
         return self.classes_[scores.argmax(axis=1)]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Share of right predictions; refuses labels that training has not seen."""
+        check_is_fitted(self, "result_")
+        class_numbers(self.classes_, y)
+        return float(super().score(X, y, sample_weight))
