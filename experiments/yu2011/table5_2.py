@@ -91,10 +91,16 @@ def claims(result: dict) -> dict[str, bool]:
     cluster, latent = by["SVM-cluster", "MITRE"], by["Latent structural SVM", "MITRE"]
     tuned = by["Latent structural SVM, r tuned", "MITRE"]
     pairs = by["Latent structural SVM", "pair"]["pair"]
-    return {
+    out = {
+        "a small r costs pairs": tuned["pair"] > latent["pair"],
+        "a small r lowers the MITRE loss of the forest": tuned["MITRE"]
+        < latent["MITRE"],
+    }
+    if any("first" in note for note in result["notes"]):
+        return out  # short documents, twelve of them: too few for the rest
+    return out | {
         "with r tuned the latent forest has the lowest MITRE loss": tuned["MITRE"]
         < min(cluster["MITRE"], latent["MITRE"]),
-        "a small r costs pairs": tuned["pair"] > latent["pair"],
         "with r = 1 the latent forest has the lowest pair loss": latent["pair"]
         < min(cluster["pair"], tuned["pair"]),
         "... also if C is chosen by the pair loss": pairs
