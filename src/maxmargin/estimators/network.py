@@ -48,7 +48,7 @@ default="exact"
         nodes (edges) in memory, refused above 4 GB; for the others see `KernelSVM`;
         they need nodes of one type.
     n_basis : int, default=200
-        Number of basis functions, or of samples per cut.
+        Number of basis functions, or of rows drawn per turn ("sampled").
     inference : str, default="auto"
         "auto" is exact on forests and at low treewidth, a cut where that is exact, and
         TRW-S with its bound elsewhere; or one of "forest", "junction", "cut", "search"

@@ -32,6 +32,7 @@ from maxmargin.solvers.planes import PlaneBlocks
 # chains): its own are scattered, so each counts more, and there is a fixed part.
 PER_ENTRY, PER_VISIT, PER_PLANE = 4.0, 1000.0, 5000.0
 RUN = 8  # neighbours visited together
+BATCH = 8192  # examples whose planes are in hand at a time in a certified pass
 
 
 @dataclass
@@ -140,17 +141,25 @@ class BlockDual(Solver):
         self, problem: Problem, state: BlockState
     ) -> tuple[float, float, float]:
         point = state.w if state.mean is None else state.mean
-        cuts = problem.planes(point)
-        state.oracle_calls += problem.n
-        primal = state.witness(problem, point, cuts.slack)
+        point, slack = point.copy(), np.empty(problem.n)
         state.dual = state.blocks.dual(state.w)
+        rise, work = 0.0, float(state.work.sum())
+        cuts = problem.planes(point, np.arange(min(BATCH, problem.n)))
+        slack[cuts.ids] = cuts.slack
+        for s in range(BATCH, problem.n, BATCH):
+            _, r, k = self._take(problem, state, cuts)
+            rise, work = rise + r, work + k
+            cuts = problem.planes(point, np.arange(s, min(s + BATCH, problem.n)))
+            slack[cuts.ids] = cuts.slack
+        state.oracle_calls += problem.n
+        primal = state.witness(problem, point, slack)
         gap = primal - state.dual
-        if state.gap() <= self.tol:
+        if state.gap() <= self.tol:  # the planes in hand are not needed any more
             return gap, 0.0, 0.0
         seen = max(state.gap_estimate * primal, 1e-300)
         state.trust = float(np.clip(1.1 * gap / seen, 0.02, 1.0))
-        _, rise, work = self._take(problem, state, cuts)
-        return gap, rise, work + float(state.work.sum())
+        _, r, k = self._take(problem, state, cuts)
+        return gap, rise + r, work + k
 
     def _take(
         self, problem: Problem, state: BlockState, cuts: Cuts
