@@ -78,22 +78,22 @@ class Point:
                 mass, self.clique_ptr[nodes], self.clique,
             )  # fmt: skip
 
-    def toward(self, ids: Ints, tables: Tables, up: Labels) -> Direction:
+    def toward(self, ids: Ints, tables: Tables, up: Labels, method: str) -> Direction:
         """From the worst labels that carry mass to the labels `up`; exact polytopes.
 
-        Graphs in which no such labels are found move from the point as a whole.
+        Graphs without such labels move from the point as a whole.
         """
-        down = self._worst(ids, tables)
+        down, found = self._worst(ids, tables, method)
         edge_ptr = self._edge_ptr(ids)
         node = np.zeros(len(tables.unary))
         edge = np.zeros(edge_ptr[-1])
         group, room = self._groups(ids, tables, up, down)
         _indicate(*_shape(tables), edge_ptr, up, 1.0, node, edge)
         _indicate(*_shape(tables), edge_ptr, down, -1.0, node, edge)
-        graph = tables.graph_of_node()
-        whole = np.ones(len(ids), bool)
-        moved = np.flatnonzero(group >= 0)
-        whole[graph[moved[room[group[moved]] > 0.0]]] = False
+        whole = ~found
+        moved, graph = group >= 0, tables.graph_of_node()
+        whole[graph[moved][room[group[moved]] <= 0.0]] = True
+        whole[np.bincount(graph, moved, minlength=len(ids)) == 0] = True
         if whole.any():
             for g in np.flatnonzero(whole):
                 self._whole(ids, tables, edge_ptr, int(g), up, node, edge)
@@ -153,10 +153,13 @@ class Point:
     def _empty(self, ids: Ints) -> Floats:
         return EMPTY * self.mass[ids]
 
-    def _worst(self, ids: Ints, tables: Tables) -> Labels:
-        """Labels of least score in the support, as far as such labels are found."""
+    def _worst(
+        self, ids: Ints, tables: Tables, method: str
+    ) -> tuple[Labels, np.ndarray]:
+        """Labels of least score in the support, and where such labels were found."""
         kind = self.graphs.kind[ids]
         down = np.zeros(tables.n_nodes, np.int32)
+        found = np.ones(len(ids), bool)
         for one in np.unique(kind):
             own = np.flatnonzero(kind == one)
             part = tables.take(own) if len(own) < len(ids) else tables
@@ -172,8 +175,10 @@ class Point:
             if one == FOREST:
                 down[where] = forest.best(masked).labels
             else:
-                down[where] = trws.best(masked, max_iter=20).labels
-        return down
+                best = trws.best(masked, max_iter=20)
+                down[where] = best.labels
+                found[own] = best.score > 0.5 * low
+        return down, found
 
     def _worst_narrow(self, ids: Ints, part: Tables) -> Labels:
         nodes = spans(self.node_ptr, ids)[0]
@@ -206,10 +211,7 @@ class Point:
                 tables.n_labels[own], *orders, up[own], down[own], start, self.clique,
                 group[own], room,
             )  # fmt: skip
-        empty = self._empty(ids)[tables.graph_of_node()]
-        owner = np.zeros(len(room))
-        owner[group[differs]] = empty[differs]
-        return group, np.where(room > owner, room, 0.0)
+        return group, room
 
     def _cliques(
         self, ids: Ints, tables: Tables, narrow: Ints

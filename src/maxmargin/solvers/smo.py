@@ -170,7 +170,7 @@ class Smo(Solver):
             found = relaxation.relax(tables)
             return state.point.toward_relaxed(ids, tables, found), found.value
         best = decode(tables, problem.x.plan.take(ids), method)
-        return state.point.toward(ids, tables, best.labels), best.bound
+        return state.point.toward(ids, tables, best.labels, method), best.bound
 
     def _judge(self, state: SmoState, before: float) -> None:
         if state.dual - before <= 1e-15 * abs(state.dual):
