@@ -329,7 +329,7 @@ class Problem:
     def _best_layer(self, w: Floats, ids: Ints, features: Any) -> tuple[Answer, Floats]:
         """Exact: the best of the best outputs for each value of the loss."""
         layers = self.structure.argmax_by_loss(  # type: ignore[attr-defined]
-            self.x, ids, w, self._augment(self._ones)
+            self.x, ids, w, self._augment(self._ones)._replace(aim=self.formulation.aim)
         )
         own = self.structure.features(self.x, ids, self.truth.take(ids)).dot(w)
         sizes = np.diff(layers.ptr)

@@ -126,10 +126,11 @@ class KernelMixin(StructuredEstimator):
         seed = self._seed()
         if self.kernel_method == "sampled":
             made = train_sampled(
-                cuts, kernel, self.n_basis, self.tol, max_iter=self.max_iter,
-                max_time=self.max_time, seed=seed, memory=self.memory,
+                cuts, kernel, self.n_basis, self._turn, self.tol,
+                max_iter=self.max_iter, max_time=self.max_time, seed=seed,
+                memory=self.memory,
             )  # fmt: skip
-            return lifted(problem, made.expansion, made.rest, made.result, [])
+            return lifted(problem, made.expansion, made.rest, made.result, made.trace)
         if self.kernel_method == "cpsp":
             free = self.basis == "free" and hasattr(kernel, "slope")
             span = pursue(

@@ -57,6 +57,7 @@ class Augment(NamedTuple):
     truth: Ragged  # one row for EVERY example, not only for the ids asked about
     loss: Loss
     weight: Floats  # (n,) per example
+    aim: str = "any"  # whose worst output `argmax_by_loss` must have: `Formulation.aim`
 
 
 class Found(NamedTuple):
