@@ -28,7 +28,7 @@ from maxmargin.inference import parse_forest as trees
 from maxmargin.inference.chart import Bonus, Chart, Forest, Gold, gold_of
 from maxmargin.structures.parsing import Sentence, Tree, best_of, slip
 
-TIGHT = (0.45, 0.07)  # a: for most of the training, and for its beginning
+TIGHT = (0.45, 0.05)  # a: for most of the training, and for its beginning
 FAR = 1.5  # a factor on v that is worth another parse
 MOST = 4  # parses with a bound
 
