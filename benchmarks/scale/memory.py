@@ -14,12 +14,12 @@ from maxmargin.solvers.block_dual import BlockDual
 from maxmargin.solvers.one_slack import OneSlack
 from maxmargin.structures.encoded import open_encoded
 
-# One slack needs 16 bytes a sentence. Trainers that hold planes need about 1 kB: they get
-# sentences of 15 kB, with 100 features a token.
+# One slack needs 16 bytes a sentence. Trainers that hold planes need 1 to 2 kB: they get
+# sentences of 43 kB, with 300 features a token.
 RUNS = {
     "one-slack": (1_000_000, 3),
-    "block-dual": (36_000, 100),
-    "bcfw": (36_000, 100),
+    "block-dual": (12_000, 300),
+    "bcfw": (12_000, 300),
 }
 
 
@@ -68,7 +68,7 @@ def child(solver: str, n: int, features: int) -> None:
         while not over.wait(0.002):
             seen.append(of_this_process("RssAnon"))
 
-    watcher = threading.Thread(target=watch)
+    watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
     result = trainer(solver, bound).solve(synthetic(n, features))[0]
     over.set()

@@ -33,7 +33,7 @@ def model(quick: bool) -> list[dict]:
     rows = []
     for name in ("ocr-small",) if quick else ("ocr-large", "ner", "wsj"):
         problem = TASKS[name](data_folder()).problem
-        rows.append({"task": name, **costs(problem, 20.0 if quick else 60.0)})
+        rows.append({"task": name, **costs(problem, 10.0 if quick else 30.0)})
         print(rows[-1], flush=True)
     for row in rows:
         predictions(row)

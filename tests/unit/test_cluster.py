@@ -184,7 +184,7 @@ def test_a_new_cluster_goes_on_from_the_checkpoint_of_the_old(tmp_path, solver):
     assert whole.iterations > 6
     where = Checkpoint(tmp_path / "run.ck", every=0.0)
     with Cluster(2, scratch=tmp_path) as cluster:
-        engine = DaskEngine(cluster.address, patience=3.0)
+        engine = DaskEngine(cluster.address, patience=10.0)
 
         def die(row):
             if row["iteration"] == 5:

@@ -12,7 +12,7 @@ from maxmargin.arrays import Ragged, Vectors, pointers
 from maxmargin.structures.chain import Chain, Tokens
 from maxmargin.structures.encoded import write_encoded
 
-LABELS, FEATURES, WIDTH, LENGTH = 5, 340, 2000, 5
+LABELS, FEATURES, WIDTH, LENGTH = 5, 680, 2000, 5
 RUN = """
 import json, sys, threading
 from pathlib import Path
@@ -48,7 +48,8 @@ train(1e9).solve(problem(small))  # imports and compiled code are not counted
 Path("/proc/self/clear_refs").write_text("5")
 own, everything, over, seen = now("RssAnon"), now("VmHWM"), threading.Event(), []
 watch = threading.Thread(
-    target=lambda: [seen.append(now("RssAnon")) for _ in iter(lambda: over.wait(0.002), True)]
+    target=lambda: [seen.append(now("RssAnon")) for _ in iter(lambda: over.wait(0.002), True)],
+    daemon=True,
 )
 watch.start()
 result = train(0.5 * bound).solve(problem(large))[0]
@@ -75,7 +76,7 @@ def batches(n, seed=0):
 def folders(tmp_path_factory):
     chain = Chain().sized(tuple(range(LABELS)), None, WIDTH, True)
     here = tmp_path_factory.mktemp("encoded")
-    for name, n in (("small", 500), ("large", 6000)):
+    for name, n in (("small", 300), ("large", 3000)):
         write_encoded(batches(n), here / name, chain)
     return here
 
@@ -92,4 +93,4 @@ def test_training_takes_a_tenth_of_the_data(folders, solver):
     own, with_files, bound, dual = json.loads(out.stdout)
     assert bound > 1e7 and dual > 0.0
     assert own <= bound
-    assert with_files <= 5 * bound  # pages of files are given back
+    assert with_files <= 8 * bound  # pages of files, which the system may take back

@@ -138,17 +138,16 @@ class Aggregates:
             _make_room(s, ids, sizes, 2)
             return
         live = int(s.size.sum()) + need
-        for entries in (3 * live // 2 + need, live):
-            if entries <= self._most:
-                self._sums = _new(self.n, entries)
-                _compact(s, self._sums)
-                _make_room(self._sums, ids, sizes, 2 if entries > live else 1)
-                return
-        raise MemoryError(
-            f"one plane per example needs {2 * PER_ENTRY * live / 1e6:.0f} MB, "
-            f"more than the {self.memory / 1e6:.0f} MB allowed: allow more, or "
-            "use solver='one-slack', which keeps sums over examples only"
-        )
+        if live > self._most:
+            raise MemoryError(
+                f"one plane per example needs {2 * PER_ENTRY * live / 1e6:.0f} MB, "
+                f"more than the {self.memory / 1e6:.0f} MB allowed: allow more, or "
+                "use solver='one-slack', which keeps sums over examples only"
+            )
+        roomy = 3 * live // 2 + need
+        self._sums = _new(self.n, min(roomy, self._most))
+        _compact(s, self._sums)
+        _make_room(self._sums, ids, sizes, 2 if roomy <= self._most else 1)
 
 
 def _new(n: int, entries: int) -> Sums:

@@ -303,11 +303,13 @@ class PlaneBlocks:
             if sizes is not None:
                 need = _need(s, ids, sizes, tight=True)
             live = stores.live(s) + np.append(need, entries)
-            roomy = live * np.array([2, 4, 2, 2])
-            for sizes_now in (roomy, live):
-                if _bytes(sizes_now) <= self._bound:
-                    self._replace(sizes_now)
-                    return
+            roomy, share = live * np.array([2, 4, 2, 2]), self._bound / _bytes(live)
+            if _bytes(roomy) <= self._bound:
+                self._replace(roomy)
+                return
+            if share >= 1.0:
+                self._replace((share * live).astype(np.int64))
+                return
             self._replace(stores.live(s) + np.array([0, 0, 0, int(s.width.sum())]))
         raise MemoryError(
             f"the planes of {self.n} examples need {2 * _bytes(live) / 1e6:.0f} MB, more "
