@@ -62,7 +62,8 @@ class Aggregates:
 
     def __init__(self, n: int, dim: int, upper: Floats, memory: float = 4e9) -> None:
         self.n, self.dim, self.upper, self.memory = n, dim, upper, memory
-        self._sums = _new(n, 64 * n)
+        room = max(memory - 32 * n - 8, 0.0)
+        self._sums = _new(n, int(min(64 * n, room / PER_ENTRY)))
         self._where = np.full(dim, -1, np.int32)
         self._mean = Mean(np.zeros(dim), np.array([0.0, 1.0, 0.0]))
 
@@ -116,7 +117,7 @@ class Aggregates:
         if s.top[0] + need > len(s.idx):
             live = int(s.size.sum()) + need
             for entries in (live * 3 // 2, live):
-                if PER_ENTRY * entries <= self.memory:
+                if PER_ENTRY * entries + 32 * self.n + 8 <= self.memory:
                     new = _new(self.n, entries)
                     _compact(s, new)
                     self._sums = new

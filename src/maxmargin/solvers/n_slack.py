@@ -46,17 +46,22 @@ class NSlack(Solver):
     epsilon : float or None
         Violation beyond the slack at which a constraint is added. A number is kept
         as it is and ends the run when no constraint is violated by more.
+    most : int
+        Constraints per example at most; then the lightest two are averaged.
+    memory : float
+        Bytes for constraints at most.
     """
 
     epsilon: float | None = None
     most: int = 1000
+    memory: float = 4e9
 
     def start(self, problem: Problem, warm: Any = None) -> WorkingSets:
         """Empty working sets, or those of an earlier run."""
         epsilon = 0.1
         parts = problem.parts() if problem.exact else None
-        sizes = problem.n, problem.dim, problem.dual_set, self.most
-        blocks = PlaneBlocks(*sizes, parts=parts)
+        sizes = problem.n, problem.dim, problem.dual_set, self.most, self.memory
+        blocks = PlaneBlocks(*sizes, parts)
         if isinstance(warm, WorkingSets) and warm.blocks.n == problem.n:
             blocks, epsilon = warm.blocks, warm.epsilon
             blocks.rescale(problem.dual_set, blocks.dual_set.growth(problem.dual_set))
@@ -123,8 +128,7 @@ class NSlack(Solver):
         if changed == 0 and not np.isinf(slack).any():  # all seen, at the same w
             state.witness(problem, state.w, slack)
             if self.epsilon is not None:
-                if state.gap() > self.tol:
-                    state.status = Status.NO_PROGRESS
+                state.status = Status.WITHIN_EPSILON
             elif state.epsilon < 1e-12:
                 state.status = Status.NO_PROGRESS
             else:

@@ -28,6 +28,7 @@ PER_EXAMPLE = (
     "count", "room", "first", "gram_at", "width", "width_room", "support_at",
 )  # fmt: skip
 PER_SLOT, PER_GRAM, PER_SUPPORT, PER_ENTRY = 40, 8, 4, 12  # bytes
+FIRST = np.array([4, 8, 64, 64])  # slots, Gram, support, entries to begin with
 
 
 class Visit(NamedTuple):
@@ -70,7 +71,9 @@ class PlaneBlocks:
         self.n, self.dim, self.most, self.memory = n, dim, most, memory
         self.dual_set = dual_set
         self._dual = Dual(dual_set.upper, dual_set.ridge, bool(dual_set.box))
-        self._store = _new_store(n, 4 * n, 8 * n, 64 * n, 64 * n)
+        fixed = _bytes(n, 0 * FIRST)
+        share = min(1.0, max(memory - fixed, 0.0) / (_bytes(n, n * FIRST) - fixed))
+        self._store = _new_store(n, *(int(share * n * k) for k in FIRST))
         self._space = _space(parts)
         spread = dim if parts is not None else 0
         coordinates = dim - self._space.base + self._space.limit
@@ -132,6 +135,15 @@ class PlaneBlocks:
             self._store, self._scratch, self._space, self._dual, order, w, closed, gaps
         )
         return rise, float(work)
+
+    def violated(self, w: Floats, C: Floats, a: Floats) -> tuple[float, Floats]:
+        """Sums of the positive heights per example; C times those planes go to a and b.
+
+        C may be empty: then only the sums are wanted.
+        """
+        slack = np.zeros(self.n)
+        b = loops.violated(self._store, self._scratch, self._space, w, C, a, slack)
+        return float(b), slack
 
     def radius(self) -> float:
         """Largest squared length of a plane held."""
@@ -232,6 +244,15 @@ class PlaneBlocks:
         )  # fmt: skip
         self._dual = Dual(self.dual_set.upper, self.dual_set.ridge, bool(old.box))
 
+    def fits(self, ids: Ints, sizes: Ints) -> bool:
+        """Whether planes of these sizes fit without forgetting or merging any."""
+        s, entries = self._store, int(sizes.sum())
+        have = np.array([len(s.alpha), len(s.gram), len(s.support), len(s.idx)])
+        if (s.top + np.append(_need(s, ids, sizes), entries) <= have).all():
+            return True
+        need = np.append(_need(s, ids, sizes, tight=True), entries)
+        return _bytes(self.n, stores.live(s) + need) <= self.memory
+
     def forget_idle(self, patience: int) -> None:
         """Drop planes without weight for `patience` visits."""
         stores.forget_idle(self._store, patience)
@@ -287,15 +308,16 @@ class PlaneBlocks:
                 need = _need(s, ids, sizes, tight=True)
             live = stores.live(s) + np.append(need, entries)
             roomy = live * np.array([2, 4, 2, 2])
-            if _bytes(roomy) <= self.memory:
+            if _bytes(self.n, roomy) <= self.memory:
                 self._replace(roomy)
                 return
-            if _bytes(live) <= self.memory:
+            if _bytes(self.n, live) <= self.memory:
                 self._replace(live)
                 return
             self._replace(stores.live(s) + np.array([0, 0, 0, int(s.width.sum())]))
         raise MemoryError(
-            f"the planes of {self.n} examples need {_bytes(live) / 1e6:.0f} MB, more "
+            f"the planes of {self.n} examples need "
+            f"{_bytes(self.n, live) / 1e6:.0f} MB, more "
             f"than the {self.memory / 1e6:.0f} MB allowed: allow more, or use "
             "solver='one-slack', which keeps sums over examples only"
         )
@@ -352,8 +374,9 @@ def _need(s: Store, ids: Ints, sizes: Ints, tight: bool = False) -> Ints:
     return np.array([new.sum(), (new**2).sum(), 2 * wide.sum()])
 
 
-def _bytes(sizes: Ints) -> float:
-    return float(sizes @ np.array([PER_SLOT, PER_GRAM, PER_SUPPORT, PER_ENTRY]))
+def _bytes(n: int, sizes: Ints) -> float:
+    per = np.array([PER_SLOT, PER_GRAM, PER_SUPPORT, PER_ENTRY])
+    return float(sizes @ per) + 8.0 * len(PER_EXAMPLE) * n + 32.0
 
 
 def thin(state: Any, patience: int = 3) -> None:
