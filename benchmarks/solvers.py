@@ -52,7 +52,8 @@ SOLVERS = {
     "n-slack-block": NSlackBlock(),
     "subgradient": Subgradient(max_iter=10_000),
 }
-SECONDS = {"ocr-small": 6.0, "ocr-large": 10.0, "ner": 20.0, "wsj": 20.0, "mnist": 8.0}
+SECONDS = {"ocr-small": 6.0, "ocr-large": 8.0, "ner": 16.0, "wsj": 14.0, "mnist": 6.0}
+SLOW = ("one-slack", "n-slack-block", "subgradient")  # get half of it
 GAPS = (1e-1, 1e-2, 1e-3)
 STORE = Path(__file__).parent / "results" / "solvers.json"
 
@@ -60,7 +61,7 @@ STORE = Path(__file__).parent / "results" / "solvers.json"
 def averages(state):
     """Weights to judge: the last, and the average where the trainer keeps one."""
     out = [state.w]
-    if getattr(state, "mean", None) is not None and getattr(state, "passes", 1):
+    if len(getattr(state, "mean", ())) and getattr(state, "passes", 1):
         out.append(state.mean)
     if hasattr(getattr(state, "kept", None), "mean"):
         out.append(state.kept.mean(state.w)[0])
@@ -91,7 +92,7 @@ def curve(task: Task, solver, seconds: float, tol: float = 1e-3) -> list[dict]:
     best, at = np.inf, state.w
     next_look = 0.0
     # Steps that are long look at this clock, the wall's, themselves.
-    state.deadline = time.perf_counter() + 2.0 * seconds
+    state.deadline = time.perf_counter() + 1.5 * seconds
     while spent < seconds:
         begin = time.process_time()
         solver.step(problem, state)
@@ -99,7 +100,7 @@ def curve(task: Task, solver, seconds: float, tol: float = 1e-3) -> list[dict]:
         dual = max(dual, state.dual)
         if spent < next_look and state.gap() > tol:
             continue
-        next_look = 1.1 * spent
+        next_look = 1.12 * spent
         for w in averages(state):
             primal = problem.primal(w, problem.cuts(w).slack)
             if primal < best:
@@ -119,10 +120,12 @@ def curve(task: Task, solver, seconds: float, tol: float = 1e-3) -> list[dict]:
 
 def warm_up(problem: Problem, solver) -> None:
     """Compile what a run needs: a step or two, cut short if they are long ones."""
-    state = solver.start(problem)
-    state.deadline = time.perf_counter() + 1.0
-    for _ in range(2):
-        solver.step(problem, state)
+    for steps, seconds in ((1, 1.0), (2, 6.0)):  # the first one may compile for long
+        state = solver.start(problem)
+        state.deadline = time.perf_counter() + seconds
+        for _ in range(steps):
+            if not state.late():
+                solver.step(problem, state)
 
 
 def prototype(path: Path, data: Path, large: bool) -> list[dict]:
@@ -161,7 +164,8 @@ def measure(
     for name in tasks:
         task = TASKS[name](data) if solvers else None
         for solver in solvers:
-            rows = curve(task, named(solver), seconds or SECONDS[name])
+            limit = seconds or SECONDS[name] * (0.5 if solver in SLOW else 1.0)
+            rows = curve(task, named(solver), limit)
             yield name, solver, rows
 
 
@@ -183,9 +187,14 @@ def save(store: dict) -> None:
 
 
 def table(runs: dict[str, list[dict]]) -> tuple[float, list[dict]]:
-    """Final test error of a task, and a row for each trainer."""
-    reference = min(runs.values(), key=lambda rows: rows[-1]["gap"])
-    final = reference[-1]["error"]
+    """Final test error of a task, and a row for each trainer.
+
+    Runs that end at the smallest of `GAPS` differ in their errors by chance: the
+    largest of these counts.
+    """
+    least = min(rows[-1]["gap"] for rows in runs.values())
+    ends = [rows[-1] for rows in runs.values()]
+    final = max(r["error"] for r in ends if r["gap"] <= max(least, GAPS[-1]))
     return final, [
         {
             "trainer": name, **summary(rows, final), "last gap": rows[-1]["gap"],
@@ -205,8 +214,9 @@ def behind(rows: list[dict]) -> dict[str, float]:
             r[column] for r in rows
             if r["trainer"] in SOLVERS and r["trainer"] != "auto" and r[column]
         ]  # fmt: skip
-        best = min(others, default=np.inf)
-        out[column] = own[column] / best if own[column] else np.inf
+        if others or own[column]:
+            best = min(others, default=np.inf)
+            out[column] = own[column] / best if own[column] else np.inf
     return out
 
 

@@ -59,10 +59,10 @@ def test_reduced_certificate_says_what_it_certifies(k):
     for i in range(problem.n):
         own = np.sort(heights[owner == i])[::-1]
         if held[i] < len(own):
-            positive = own[own > 0]
+            positive = own[own > 1e-12]
             outside = state.sets.blocks.heights(i, result.w)
             left = np.sort(np.concatenate([positive, [0.0]]))[::-1]
-            for h in outside[outside > 0]:
+            for h in outside[outside > 1e-12]:
                 left = np.delete(left, np.argmin(np.abs(left - h)))
             assert left[0] <= result.notes["outside_bound"] + 1e-9
     assert result.notes["outputs_asked"] == k

@@ -115,7 +115,7 @@ class NSlack(Solver):
     def optimise_all(self, problem: Problem, state: WorkingSets) -> None:
         """Sweep over all working sets until their gaps are closed."""
         held = np.flatnonzero(state.blocks.counts())
-        _close(state.blocks, held, state.w, 0.01 * self.tol)
+        _close(state, held, 0.01 * self.tol)
 
     def _judge(
         self,
@@ -143,13 +143,12 @@ class NSlackBlock(NSlack):
 
     def optimise(self, problem: Problem, state: WorkingSets, i: int) -> None:
         """Line 10b: only S_i, which `take_in` has just done."""
-        _close(state.blocks, np.array([i]), state.w, 0.0, rounds=3)
+        _close(state, np.array([i]), 0.0, rounds=3)
 
 
-def _close(
-    blocks: PlaneBlocks, order: Ints, w: Floats, tol: float, rounds: int = 10_000
-) -> None:
+def _close(state: WorkingSets, order: Ints, tol: float, rounds: int = 10_000) -> None:
     """Sweep until the gaps of all blocks add up to `tol` times the dual."""
+    blocks, w = state.blocks, state.w
     gaps = np.full(blocks.n, np.inf)
     cone = bool(np.isinf(blocks.dual_set.upper).any())
     hard = cone and not blocks.dual_set.ridge.any()
@@ -160,5 +159,6 @@ def _close(
         dual = blocks.dual(w)
         if hard and 2.0 * dual * blocks.radius() > 1e8:
             break
-        if gaps[order].sum() <= tol * abs(dual) or rise <= 1e-15 * abs(dual):
+        closed = gaps[order].sum() <= tol * abs(dual) or rise <= 1e-15 * abs(dual)
+        if closed or state.late():
             break
