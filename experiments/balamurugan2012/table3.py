@@ -57,7 +57,7 @@ PUBLISHED = {  # C -> method -> (seconds, accuracy) of folds 0 .. 9
     },
 }  # fmt: skip
 
-FOLDS = {0.01: 10, 0.1: 4, 1.0: 2}  # what an afternoon allows
+FOLDS = 10
 LONGEST, TIMES = 150.0, 6.0  # CPU seconds of SDCD; CP at most so many times its seconds
 PARTS = RESULTS / "parts" / "balamurugan2012.table3.json"
 NOTES = [
@@ -67,11 +67,13 @@ NOTES = [
     "by 10 for CP on multiclass data only, and C is on our scale there as well.",
     "met rule: runs that ended by the paper's rule. The others are CP, cut short at "
     f"{TIMES:g} times the seconds of SDCD: their ratio is a lower bound.",
+    "gap: of the reduced problem when the rule was met. SDCD's rule is about steps of "
+    "alpha, whatever C is: at C = 1 it leaves a wide gap.",
 ]
 
 
 def run(data: Path, quick: bool = False, seed: int = 0) -> dict:
-    """All folds of `FOLDS`; quick: fold 0, two values of C, seconds."""
+    """All folds; quick: fold 0, two values of C, seconds."""
     folds = list(quick_folds(data) if quick else all_folds(data))
     rows = [row for C in PUBLISHED for row in summary(folds, C)]
     return {"rows": rows, "notes": NOTES, "folds": folds}
@@ -88,9 +90,9 @@ def all_folds(data: Path) -> Iterator[dict]:
     known = json.loads(PARTS.read_text()) if PARTS.exists() else []
     yield from known
     done = {(row["C"], row["fold"]) for row in known}
-    for fold in range(max(FOLDS.values())):
-        for C, count in FOLDS.items():
-            if fold >= count or (C, fold) in done:
+    for fold in range(FOLDS):
+        for C in PUBLISHED:
+            if (C, fold) in done:
                 continue
             known += pair(data, C, fold, LONGEST, TIMES)
             PARTS.parent.mkdir(parents=True, exist_ok=True)
@@ -128,6 +130,7 @@ def summary(folds: list[dict], C: float) -> list[dict]:
             "accuracy": spread(mine, "accuracy"),
             "published accuracy": spread(mine, "published accuracy"),
             "planes": round(np.mean([r["planes"] for r in mine])),
+            "gap": float(np.mean([r["gap"] for r in mine])),
         })  # fmt: skip
     if len(out) == 2:
         for prefix in ("", "published "):
