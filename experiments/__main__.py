@@ -1,4 +1,4 @@
-"""`python -m experiments list | data | run NAME ... [--quick] | report`."""
+"""`python -m experiments list | data | run NAME ... [--quick] | again NAME ... | report`."""
 
 from __future__ import annotations
 
@@ -23,10 +23,18 @@ def main() -> int:
     run.add_argument("--quick", action="store_true", help="a part of the data")
     run.add_argument("--seed", type=int, default=0)
     run.add_argument("--data", type=Path, default=runner.data_folder())
+    again = commands.add_parser(
+        "again", help="run anew and compare with the stored record, times apart"
+    )
+    again.add_argument("names", nargs="+", metavar="NAME")
+    again.add_argument("--quick", action="store_true")
+    again.add_argument("--data", type=Path, default=runner.data_folder())
     report = commands.add_parser("report", help="write RESULTS.md and docs/results.md")
     report.add_argument("--quick", action="store_true", help="print the quick records")
     args = parser.parse_args()
-    todo = {"list": show, "data": look, "run": execute, "report": write}
+    todo = {
+        "list": show, "data": look, "run": execute, "again": repeat, "report": write
+    }  # fmt: skip
     return todo[args.command](args)
 
 
@@ -62,6 +70,21 @@ def execute(args: argparse.Namespace) -> int:
         print(*results_page.section(record), sep="\n")
         print(f"\nstored in {path.relative_to(catalogue.HOME.parent)}", flush=True)
     return 1 if failed else 0
+
+
+def repeat(args: argparse.Namespace) -> int:
+    """Run with the seed of the stored record; say which cells differ."""
+    known, different = runner.stored(args.quick), 0
+    for name in args.names:
+        if name not in known:
+            print(f"{name}: no record to compare with", file=sys.stderr)
+            different += 1
+            continue
+        record = runner.run(name, args.data, args.quick, known[name]["seed"])
+        cells = list(runner.differences(known[name], record))
+        print(f"{name}: {len(cells)} cells differ", *cells, sep="\n  ", flush=True)
+        different += bool(cells)
+    return 1 if different else 0
 
 
 def write(args: argparse.Namespace) -> int:

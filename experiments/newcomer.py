@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from html import escape
 from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
-from experiments import catalogue, results_page
+from experiments import catalogue, pictures, results_page
+from experiments.pictures import Rung
 
 DOCS = catalogue.HOME.parent / "docs"
 HEAD = """# Results
@@ -40,6 +40,32 @@ class Ladder(NamedTuple):
     better: str = "lower is better"
 
 
+class Curve(NamedTuple):
+    """How to draw a figure: the question, columns of x and y, what tells lines apart."""
+
+    ask: str
+    x: str
+    y: str
+    series: tuple[str, ...]
+    log: bool = False
+    only: tuple[str, str] | None = None  # rows with this value in this column
+
+
+CURVES = {
+    "yu2011.figure4_6": Curve(
+        "Alignments of proteins: does it help to forgive small shifts in training?",
+        "C", "test Q", ("trained for",),
+    ),
+    "tsochantaridis2005.figure2": Curve(
+        "How many constraints of the exponentially many are needed?", "n", "|S|",
+        ("epsilon",), True, ("varied", "n"),
+    ),
+    "yu2011.table6_1": Curve(
+        "Very many points: how does the time of kernel machines grow?", "n",
+        "CPU seconds", ("method",), log=True,
+    ),
+}  # fmt: skip
+
 LADDERS = {
     "taskar2003.figure1b": Ladder(
         "Handwritten words: does it help to read the letters of a word together, and "
@@ -55,40 +81,58 @@ LADDERS = {
         "scores against a generative model.",
         ("n",), "test Gen (letters) | test SVM2", "test Gen, paper | test SVM2, paper",
     ),
+    "tsochantaridis2005.table5": Ladder(
+        "Parsing: does it help to train for the F1 that is reported?", ("method",),
+        "test f1", "", "higher is better",
+    ),
+    "tsochantaridis2005.table5_longer": Ladder(
+        "Parsing longer sentences.", ("method",), "test f1", "", "higher is better",
+    ),
+    "tsochantaridis2005.table5_gum": Ladder(
+        "Parsing: what do more trees bring?", ("n", "method"), "test f1", "",
+        "higher is better",
+    ),
+    "yu2011.hidden_labels": Ladder(
+        "Labels missing: is it better to complete them than to drop sentences?",
+        ("training",), "entity F1", "", "higher is better",
+    ),
+    "yu2011.homstrad_full": Ladder(
+        "Alignments of proteins, all of HOMSTRAD: distant relatives.", ("model",),
+        "remote Q", "", "higher is better",
+    ),
     "yu2011.table4_1": Ladder(
         "Alignments of proteins: do richer features find more of the true pairs?",
         ("model", "loss"), "test Q", "test Q (paper)", "higher is better",
     ),
     "yu2011.table5_1": Ladder(
         "A pattern in yeast DNA: can training find it if only told which sequences "
-        "have it?", ("method", "length"), "error",
+        "have it?", ("data", "method", "l"), "error %",
     ),
     "yu2011.table5_2": Ladder(
         "Who is who in a novel: clusters of mentions, MITRE loss.", ("method",),
         "MITRE", "published MITRE",
     ),
     "yu2011.table5_3": Ladder(
-        "Search results: are the first ten relevant?", ("method",), "p@10",
-        better="higher is better",
+        "Search results: are the first ten relevant?", ("method",), "P@10",
+        "thesis, LETOR 3.0", "higher is better",
     ),
 }  # fmt: skip
 
 
 def write(records: dict[str, dict], docs: Path = DOCS) -> None:
     """The page, and a picture for each ladder."""
-    pictures = docs / "pictures"
-    pictures.mkdir(parents=True, exist_ok=True)
+    folder = docs / "pictures"
+    folder.mkdir(parents=True, exist_ok=True)
     out = [HEAD, *summary(records)]
     for paper, full in catalogue.PAPERS.items():
         mine = {n: r for n, r in records.items() if n.split(".")[0] == paper}
         if mine:
             out.append(f"\n## {full}\n")
         for name, record in mine.items():
-            rungs = climb(name, record)
-            if rungs:
-                svg = draw(rungs, LADDERS[name].better)
-                (pictures / f"{name}.svg").write_text(svg)
-            out.extend(section(name, record, bool(rungs)))
+            svg = picture(name, record)
+            if svg:
+                (folder / f"{name}.svg").write_text(svg)
+            out.extend(section(name, record, bool(svg)))
     waiting = [name for name in catalogue.names() if name not in records]
     if waiting:
         out.append("\n## Not run in full yet\n")
@@ -106,9 +150,33 @@ def summary(records: dict[str, dict]) -> Iterator[str]:
         )
 
 
+def picture(name: str, record: dict) -> str:
+    """The ladder or the curves of a record; nothing if it has neither."""
+    rungs = climb(name, record)
+    if rungs:
+        return pictures.ladder(rungs, LADDERS[name].better)
+    curve = CURVES.get(name)
+    lines = trace(curve, record) if curve else {}
+    return pictures.curves(lines, curve.x, curve.y, curve.log) if lines else ""
+
+
+def trace(curve: Curve, record: dict) -> dict[str, list[tuple[float, float]]]:
+    """Points of each series; those without a number, or not on a log axis, left out."""
+    lines: dict[str, list[tuple[float, float]]] = {}
+    for row in record["rows"]:
+        if curve.only and row.get(curve.only[0]) != curve.only[1]:
+            continue
+        x, y = number(row.get(curve.x)), number(row.get(curve.y))
+        if x is None or y is None or x <= 0.0 or (curve.log and y <= 0.0):
+            continue
+        series = ", ".join(f"{c} {row[c]}" for c in curve.series if c in row)
+        lines.setdefault(series, []).append((x, y))
+    return {name: sorted(line) for name, line in lines.items()}
+
+
 def section(name: str, record: dict, drawn: bool) -> Iterator[str]:
     """One table."""
-    ladder = LADDERS.get(name)
+    ladder = LADDERS.get(name) or CURVES.get(name)
     yield f"\n### {ladder.ask if ladder else record['title']}\n"
     if ladder:
         yield f"{record['title']}.\n"
@@ -120,14 +188,6 @@ def section(name: str, record: dict, drawn: bool) -> Iterator[str]:
     for sentence, holds in (record.get("claims") or {}).items():
         yield f"- {'holds' if holds else '**does not hold**'}: {sentence}"
     yield f"\nMade by `{record['command']}` (seed {record['seed']}).\n"
-
-
-class Rung(NamedTuple):
-    """One line of a ladder."""
-
-    name: str
-    ours: float
-    published: float | None
 
 
 def climb(name: str, record: dict) -> list[Rung]:
@@ -153,39 +213,3 @@ def number(cell: object) -> float | None:
     """The first number of a cell that begins with one."""
     found = re.match(r"\s*-?\d+(\.\d+)?(e-?\d+)?", str(cell))
     return float(found.group()) if found else None
-
-
-def draw(rungs: list[Rung], better: str) -> str:
-    """The ladder as SVG, for light and dark pages."""
-    left = 14 + 7.2 * max(len(r.name) for r in rungs)
-    wide, tall, step = left + 380, 30 + 26 * len(rungs), 26
-    values = [v for r in rungs for v in (r.ours, r.published) if v is not None]
-    low, high = min(0.0, *values), max(values) or 1.0
-
-    def x(value: float) -> float:
-        return left + 300 * (value - low) / (high - low)
-
-    parts = []
-    for k, rung in enumerate(rungs):
-        y = 18 + step * k
-        parts.append(
-            f'<text x="{left - 10:.0f}" y="{y + 4}" text-anchor="end">'
-            f'{escape(rung.name)}</text><path d="M{left:.0f} {y}H{left + 300:.0f}"/>'
-            f'<circle cx="{x(rung.ours):.1f}" cy="{y}" r="5" class="ours"/>'
-            f'<text x="{left + 312:.0f}" y="{y + 4}" class="value">{rung.ours:g}</text>'
-        )
-        if rung.published is not None:
-            parts.append(
-                f'<circle cx="{x(rung.published):.1f}" cy="{y}" r="7" class="theirs"/>'
-            )
-    style = (
-        "text{font:12px sans-serif;fill:#333}.value{font-weight:bold}path{stroke:#ccc}"
-        ".ours{fill:#1d6fb8}.theirs{fill:none;stroke:#b4560f;stroke-width:2}"
-        "@media(prefers-color-scheme:dark){text{fill:#ccc}path{stroke:#555}"
-        ".ours{fill:#6db3f2}.theirs{stroke:#f0a35e}}"
-    )
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide:.0f} {tall}" '
-        f'width="{wide:.0f}" role="img"><style>{style}</style>{"".join(parts)}'
-        f'<text x="{left:.0f}" y="{tall - 6}">{escape(better)}</text></svg>\n'
-    )

@@ -9,8 +9,10 @@ import importlib.metadata
 import json
 import os
 import platform
+import re
 import subprocess
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ import numpy as np
 from experiments import catalogue
 
 RESULTS = catalogue.HOME / "results"
+TIMES = re.compile(r"(?i:\b(cpu|seconds?|min|minutes)\b)|\bs\b|%SVM")
 PACKAGES = ("maxmargin", "numpy", "scipy", "numba", "scikit-learn")
 
 
@@ -64,6 +67,16 @@ def stored(quick: bool = False) -> dict[str, dict]:
     """All records by name."""
     folder = RESULTS / "quick" if quick else RESULTS
     return {p.stem: json.loads(p.read_text()) for p in sorted(folder.glob("*.json"))}
+
+
+def differences(before: dict, after: dict) -> Iterator[str]:
+    """Cells of two records that are not the same; times may differ."""
+    if len(before["rows"]) != len(after["rows"]):
+        yield f"{len(before['rows'])} rows, now {len(after['rows'])}"
+    for k, (old, new) in enumerate(zip(before["rows"], after["rows"])):
+        for column in {**old, **new}:
+            if not TIMES.search(column) and old.get(column) != new.get(column):
+                yield f"row {k}, {column}: {old.get(column)}, now {new.get(column)}"
 
 
 def versions() -> dict[str, str]:

@@ -92,3 +92,18 @@ def test_results_page_draws_ladders(tmp_path):
     assert svg.count("<circle") == 2
     assert newcomer.number("0.8136 accuracy, 0.3") == 0.8136
     assert newcomer.number("about 0.8") is None
+
+
+def test_results_page_draws_curves(tmp_path):
+    from experiments import newcomer
+
+    rows = [
+        {"trained for": loss, "C": C, "test Q": 80.0 + C / 10}
+        for loss in ("Q", "Q4")
+        for C in (2.0, 20.0)
+    ]
+    record = {"name": "yu2011.figure4_6", "title": "Figure", "seed": 0, "rows": rows}
+    newcomer.write({record["name"]: {**record, "command": "run"}}, tmp_path)
+    svg = (tmp_path / "pictures" / "yu2011.figure4_6.svg").read_text()
+    assert svg.count("<circle") == 2 + 4  # legend, points
+    assert ">trained for Q4</text>" in svg

@@ -65,6 +65,22 @@ def test_a_record_is_stored_and_rendered(tmp_path, monkeypatch):
     assert "Published: a: 0.5" in page
 
 
+def test_a_second_run_is_compared_times_apart():
+    row = {"method": "a", "|S|": 7, "CPU s": 1.0, "SVM seconds": 2.0, "%SVM": 9}
+    later = {"method": "a", "|S|": 8, "CPU s": 3.0, "SVM seconds": 4.0, "%SVM": 8}
+    found = list(runner.differences({"rows": [row]}, {"rows": [later]}))
+    assert found == ["row 0, |S|: 7, now 8"]
+    assert list(runner.differences({"rows": [row]}, {"rows": []})) == ["1 rows, now 0"]
+
+
+def test_stored_records_have_their_pictures():
+    from experiments import newcomer
+
+    records = runner.stored()
+    for name in {*newcomer.LADDERS, *newcomer.CURVES} & {*records}:
+        assert newcomer.picture(name, records[name]).count("<circle") > 1, name
+
+
 def test_stored_records_are_known_experiments():
     for name, record in runner.stored().items():
         assert name in catalogue.names(), f"{name} has a record but no script"

@@ -77,6 +77,8 @@ def test_two_labels_are_needed():
         MotifSVM(3).fit(["ACGT", "ACGT"], [1, 1])
     with pytest.raises(ValueError, match="not in y"):
         MotifSVM(3, positive=7).fit(["ACGT", "ACGT"], [1, 0])
+    with pytest.raises(ValueError, match="positive='ars' or positive='none'"):
+        MotifSVM(3).fit(["ACGT", "ACGT"], ["ars", "none"])
 
 
 def test_gibbs_finds_it_and_same_seed_same_result():

@@ -62,7 +62,7 @@ checkpoint, verbose
         of a balanced fit can be the start of another: `init=first.coef_`.
     positive : label, optional
         Which of the two labels means that the motif is there; by default "+" if it
-        is one of them, else the greater.
+        is one of them, or the greater of two numbers. Other words must be told.
     random_state : int, optional
         Seed of the random places.
 
@@ -170,7 +170,7 @@ checkpoint, verbose
             raise ValueError(f"y has {len(classes)} labels; motif or none are two")
         positive = self.positive
         if positive is None:
-            positive = "+" if "+" in classes.tolist() else classes[-1]
+            positive = _guessed(classes)
         if positive not in classes:
             raise ValueError(f"positive={positive!r} is not in y: {classes.tolist()}")
         self.classes_ = np.array([*classes[classes != positive], positive])
@@ -254,3 +254,15 @@ checkpoint, verbose
             share / share.sum(),
             sites,
         )
+
+
+def _guessed(classes: np.ndarray) -> Any:
+    if "+" in classes.tolist():
+        return "+"
+    if classes.dtype.kind in "biuf":
+        return classes[-1]
+    a, b = classes.tolist()
+    raise ValueError(
+        f"which of the labels {a!r} and {b!r} means that the motif is there? Say "
+        f"positive={a!r} or positive={b!r}"
+    )
