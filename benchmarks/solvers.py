@@ -10,7 +10,7 @@
 CPU seconds of the steps only; the true gap (primal by a full oracle pass at the best of
 the last and the averaged weights) and the test error are measured off the clock after
 each step. Loops are compiled before the clock starts. Rows are stored one by one in
-benchmarks/results/solvers.json, the plot is benchmarks/results/solvers.png.
+benchmarks/results/solvers.json, the plot is docs/pictures/solvers.png.
 """
 
 from __future__ import annotations
@@ -56,6 +56,7 @@ SECONDS = {"ocr-small": 6.0, "ocr-large": 8.0, "ner": 16.0, "wsj": 14.0, "mnist"
 SLOW = ("one-slack", "n-slack-block", "subgradient")  # get half of it
 GAPS = (1e-1, 1e-2, 1e-3)
 STORE = Path(__file__).parent / "results" / "solvers.json"
+PICTURE = Path(__file__).parents[1] / "docs" / "pictures" / "solvers.png"
 
 
 def averages(state):
@@ -285,9 +286,8 @@ def main() -> None:
             large = name == "ocr-large"
             keep(name, "prototype", prototype(options.prototype, data_folder(), large))
     show(stored())
-    picture = STORE.with_name("solvers.png")
-    plot(stored(), picture)
-    print(f"\nplot: {picture}")
+    plot(stored(), PICTURE)
+    print(f"\nplot: {PICTURE}")
 
 
 def keep(task: str, solver: str, rows: list[dict]) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from benchmarks.solvers import (
+    PICTURE,
     SECONDS,
     SOLVERS,
     behind,
@@ -21,11 +22,9 @@ from benchmarks.solvers import (
     table,
 )
 from benchmarks.tasks import TASKS
-from experiments.runner import RESULTS
 
 TITLE = "Trainers: CPU seconds to a relative gap and to the final test error"
 PUBLISHED: dict = {}
-PICTURE = RESULTS / "beyond.trainers.png"
 NOTES = [
     "Empty: not reached within the CPU seconds allowed ("
     + ", ".join(f"{name} {seconds:g}" for name, seconds in SECONDS.items())
