@@ -127,6 +127,7 @@ def warm_up(problem: Problem, solver) -> None:
         for _ in range(steps):
             if not state.late():
                 solver.step(problem, state)
+        solver.certify(problem, state)
 
 
 def prototype(path: Path, data: Path, large: bool) -> list[dict]:
