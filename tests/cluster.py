@@ -14,8 +14,9 @@ START = "import sys; from distributed.cli.dask_{} import main; main(sys.argv[1:]
 class Cluster:
     """A scheduler and workers, each a process of its own; all end with the `with`."""
 
-    def __init__(self, workers=2, port=0, scratch="/tmp"):
+    def __init__(self, workers=2, port=0, scratch="/tmp", preload=None):
         self.scheduler, self.port, self.scratch = None, port, str(scratch)
+        self._more = ["--preload", preload] if preload else []
         self.workers, self._count = [], workers
 
     def __enter__(self):
@@ -41,7 +42,7 @@ class Cluster:
     def add_worker(self):
         process, _ = _process(
             "worker", self.address, "--host", HOST, "--nthreads", "1", "--no-nanny",
-            "--no-dashboard", "--local-directory", self.scratch,
+            "--no-dashboard", "--local-directory", self.scratch, *self._more,
             until="Registered to",
         )  # fmt: skip
         self.workers.append(process)
@@ -57,7 +58,7 @@ class Cluster:
             process.kill()
             process.wait()
             process.stdout.close()
-        self.workers = []
+        self.workers = []  # stopping twice does no harm
 
 
 def _process(kind, *options, until):

@@ -59,3 +59,14 @@ def row(name: str, model: Any, train: Any, test: Any, spent: float) -> dict[str,
         "iterations": model.result_.iterations,
         "gap": f"{model.result_.gap:.4f}",
     }
+
+
+def claims(result: dict) -> dict[str, bool]:
+    """With enough pairs the larger model wins."""
+    small, large = result["rows"]
+    if small["training pairs"] < 1000:
+        return {}
+    return {
+        f"window beats simple: {column}": float(large[column]) > float(small[column])
+        for column in ("test Q", "test Q4", "remote Q", "remote Q4")
+    }

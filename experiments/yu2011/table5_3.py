@@ -10,6 +10,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from sklearn.svm import LinearSVC
 
 from maxmargin import RankingSVM
 from maxmargin.baselines.pairwise_ranking import PairwiseRanking
@@ -33,14 +34,17 @@ RELEASE = {  # the table that comes with LETOR 2.0
     "Ranking SVM": (0.634, 0.592, 0.577, 0.507),
     "ListNet": (0.643, 0.602, 0.575, 0.510),
 }
+PLAIN, ALIKE = "Initial weight vector", "Initial weight vector, classes alike"
+LATENT = f"Latent structural SVM, from: {ALIKE}"
 NOTES = [
     "The thesis used LETOR 3.0 (45 features, normalised per query). The data here are "
     "LETOR 2.0 (25 features), normalised per query by us; `LETOR 2.0` is the table that "
     "comes with them.",
     "Ranking SVM: C for each pair, as in LETOR; the second one gives every query the "
-    "same weight. Initial weights: a linear SVM, every query and both classes weighing "
-    "the same. C, and k where the row says so, by the mean of the four measures on the "
-    "validation part (21 queries), for all rows alike.",
+    "same weight. Initial weights: a linear SVM, every query weighing the same, as in "
+    "the thesis; or both classes weighing the same, too, which is what RankingSVM does. "
+    "C, and k where no k is given, by the mean of the four measures on the validation "
+    "part (21 queries), for all rows alike.",
 ]
 
 
@@ -84,22 +88,23 @@ def fits(train: Queries, valid: Queries, quick: bool, seed: int) -> tuple[dict, 
         model = PairwiseRanking(C, per_query, max_iter=200)
         return lambda: model.fit(train.X, train.y).coef_
 
-    def latent(k: int, C: float, loss: str = "precision"):
-        options = {"init": found["Initial weight vector"], "random_state": seed}
+    def latent(k: int, C: float, loss: str = "precision", origin: str = ALIKE):
+        options = {"init": found[origin], "random_state": seed}
         return lambda: quiet(RankingSVM(k, C, loss=loss, **options), train)
 
     pair_Cs = (1e-3,) if quick else (1e-4, 1e-3, 1e-2)
     choose("Ranking SVM", [pairs(C, False) for C in pair_Cs])
     query_Cs = (1.0,) if quick else (0.3, 1.0, 3.0, 10.0)
     choose("Ranking SVM, queries alike", [pairs(C, True) for C in query_Cs])
-    starts = (0.1, 0.3, 1.0, 3.0)
-    choose("Initial weight vector", [start(train, C, seed) for C in starts])
+    choose(PLAIN, [plain_start(train, C, seed) for C in (1.0, 10.0, 100.0)])
+    choose(ALIKE, [start(train, C, seed) for C in (0.1, 0.3, 1.0, 3.0)])
     Cs = (0.1,) if quick else (0.03, 0.1, 0.3, 1.0)
-    for k in PLACES:
+    ks = (5,) if quick else (3, 5, 10, 50)
+    for origin in (PLAIN, ALIKE, "Ranking SVM"):
+        grid = [latent(k, C, origin=origin) for k in ks for C in Cs]
+        choose(f"Latent structural SVM, from: {origin}", grid)
+    for k in () if quick else PLACES:
         choose(f"Latent structural SVM, k = {k}", [latent(k, C) for C in Cs])
-    ks = (10,) if quick else (3, 10, 50)
-    grid = [latent(k, C) for k in ks for C in Cs]
-    choose("Latent structural SVM, k by validation", grid)
     for loss in () if quick else ("map", "roc"):
         grid = [latent(1, C, loss) for C in (3.0, 30.0)]
         choose(f"Latent order, {loss.upper()} loss", grid)
@@ -114,9 +119,24 @@ def quiet(model: RankingSVM, part: Queries) -> np.ndarray:
 
 
 def start(train: Queries, C: float, seed: int):
-    """Weighted classification."""
+    """Weighted classification, both classes alike."""
     model = RankingSVM(1, init_C=C, random_state=seed)
     return lambda: model._initial(train.X, train.y)
+
+
+def plain_start(train: Queries, C: float, seed: int):
+    """Weighted classification as in the thesis."""
+    relevant = np.concatenate(train.y) > 0
+    size = np.concatenate([np.full(len(y), 1.0 / len(y)) for y in train.y])
+
+    def fit() -> np.ndarray:
+        model = LinearSVC(C=C, loss="hinge", max_iter=5000, random_state=seed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model.fit(np.concatenate(train.X), relevant, sample_weight=size)
+        return np.ascontiguousarray(model.coef_[0])
+
+    return fit
 
 
 def measures(part: Queries, w: np.ndarray) -> np.ndarray:
@@ -150,37 +170,50 @@ def shown(figures: tuple | None) -> str:
 
 
 def compared(table: dict[str, np.ndarray]) -> list[str]:
-    """Differences of the mean of the four measures, query by query."""
-    latent = "Latent structural SVM, k by validation"
-    own = table[latent][:, : len(PLACES)].mean(axis=1)
+    """Differences of the mean of the four measures, and of P@1, query by query."""
+    pairs = [
+        (LATENT, "Ranking SVM"), (LATENT, "Ranking SVM, queries alike"),
+        (LATENT, ALIKE), (f"Latent structural SVM, from: {PLAIN}", PLAIN),
+        ("Latent structural SVM, from: Ranking SVM", "Ranking SVM"),
+    ]  # fmt: skip
     out = []
-    for name in ("Ranking SVM", "Ranking SVM, queries alike", "Initial weight vector"):
-        gain = own - table[name][:, : len(PLACES)].mean(axis=1)
-        error = gain.std(ddof=1) / np.sqrt(len(gain))
-        out.append(
-            f"{latent} against {name}, mean of P@1, 3, 5, 10: {gain.mean():+.4f}, "
-            f"standard error {error:.4f} over {len(gain)} queries"
-        )
+    for name, other in pairs:
+        each = table[name][:, : len(PLACES)] - table[other][:, : len(PLACES)]
+        shown_ = []
+        for what, gain in (("the mean", each.mean(axis=1)), ("P@1", each[:, 0])):
+            error = gain.std(ddof=1) / np.sqrt(len(gain))
+            shown_.append(f"{what} {gain.mean():+.3f} +- {error:.3f}")
+        out.append(f"[{name}] against [{other}], {len(each)} queries: "
+                   + ", ".join(shown_))  # fmt: skip
     return out
 
 
 def claims(result: dict) -> dict[str, bool]:
     """What section 5.4.3 says."""
     by = {r["method"]: [r[f"P@{k}"] for k in PLACES] for r in result["rows"]}
-    latent = by["Latent structural SVM, k by validation"]
     cpu = {r["method"]: r["cpu s per fit"] for r in result["rows"]}
-    return {
-        "the latent model beats the ranking SVM at P@1": latent[0]
-        > by["Ranking SVM"][0],
+    from_plain, latent = by[f"Latent structural SVM, from: {PLAIN}"], by[LATENT]
+    out = {
+        "it improves on the thesis's initial weights at all four places": all(
+            a > b for a, b in zip(from_plain, by[PLAIN], strict=True)
+        ),
+        "it trains in less than twice the time of the ranking SVM": (
+            cpu[LATENT] < 2 * cpu["Ranking SVM"]
+        ),
+    }
+    if f"Latent structural SVM, k = {PLACES[0]}" not in by:
+        return out  # one fold: too few queries for the rest
+    return out | {
+        "from there its mean is that of the thesis's own latent model, or above": (
+            np.mean(from_plain) >= np.mean(PUBLISHED["Latent structural SVM"]) - 5e-4
+        ),
+        "it beats the ranking SVM that LETOR 2.0 publishes, in the mean": np.mean(
+            latent
+        )
+        > np.mean(RELEASE["Ranking SVM"]),
+        "it beats our ranking SVM at P@1": latent[0] > by["Ranking SVM"][0],
         "... and in the mean of the four measures": np.mean(latent)
         > np.mean(by["Ranking SVM"]),
-        "... and the ranking SVM with queries alike": np.mean(latent)
-        > np.mean(by["Ranking SVM, queries alike"]),
-        "it improves on its initial weights": np.mean(latent)
-        > np.mean(by["Initial weight vector"]),
-        "it trains in less than twice the time of the ranking SVM": (
-            cpu["Latent structural SVM, k by validation"] < 2 * cpu["Ranking SVM"]
-        ),
     }
 
 

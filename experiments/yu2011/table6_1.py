@@ -26,7 +26,7 @@ PUBLISHED = {  # 10^6 points: training error, test error, CPU seconds
 }
 SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000)
 METHODS = ("sampled 400", "sampled 1000", "cholesky 250", "cpsp 100", "SVC")
-MOST = {"SVC": 100_000, "sampled 1000": 100_000}
+MOST = {"SVC": 100_000, "cholesky 250": 300_000}
 GAMMA, C, TEST = 20.0, 1.0, 50_000
 
 
@@ -65,7 +65,12 @@ def run(data: Path, quick: bool = False, seed: int = 0) -> dict:
         "notes": [
             "Noise 0.01 of the side of the board; training error on at most 50000 "
             "points; CPU seconds, one thread. C = 1 per point, as in the paper.",
-            "SVC is scikit-learn's. Tolerance of sampled cuts 0.5 % of the objective.",
+            "SVC is scikit-learn's. Tolerance of sampled planes 0.5 % of the objective.",
+            "Algorithm 6.2 as written (one sampled cut per turn in the quadratic program) "
+            "needed 178 turns at 10^4 points and stopped 1.2 % above the optimum, 0.6 "
+            "points of error above SVC, in 3.0 s: the optimum of a model of noisy cuts is "
+            "not that of the risk. Sampled planes that only span a space, with exact "
+            "planes in it, need 4 turns, 0.2 s, and stop 0.15 % above.",
         ],
     }
 

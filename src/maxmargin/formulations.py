@@ -82,6 +82,13 @@ class Formulation:
         """Whether planes are multiplied by the loss (slack rescaling)."""
         return self.rescaling == "slack"
 
+    @property
+    def aim(self) -> str:
+        """Which output is the worst: "margin", "slack", each perhaps "squared"."""
+        return ("slack" if self.scales else "margin") + (
+            " squared" if self.penalty == "squared" else ""
+        )
+
     def worth(self, delta: Floats) -> Floats:
         """B of the plane: the loss, or its root under the squared penalty."""
         return np.sqrt(delta) if self.penalty == "squared" else delta

@@ -8,10 +8,15 @@ from __future__ import annotations
 
 import mmap
 import platform
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+# What is read before pages are given back. Examples are visited in any order, and the
+# system maps the neighbours of a page with it, hence the second bound.
+BYTES, EXAMPLES = 2**18, 256
 
 
 def open_array(
@@ -47,16 +52,47 @@ def place_of(array: np.ndarray) -> tuple[str, int] | None:
     return str(root.filename), root.offset + start
 
 
-def release(inputs: Any) -> None:
-    """Give back the pages of mapped arrays among encoded inputs; they stay on disk.
+class Pages:
+    """The files that arrays among the inputs of n examples lie in, if any.
 
-    The system would do so itself when memory is short; this keeps what a process is
-    seen to use at what it needs.
+    `read` is told how many examples were looked at, and now and then gives the pages
+    back; they stay on disk. The system would do so itself when memory is short; this
+    keeps what a process is seen to use at what it needs.
     """
+
+    def __init__(self, inputs: Any, n: int) -> None:
+        self.files = list({id(root): root for root in _roots(inputs)}.values())
+        size = sum(root.nbytes for root in self.files) / max(n, 1)
+        self._often = int(np.clip(BYTES / max(size, 1.0), 1, EXAMPLES))
+        self._since = 0
+
+    def read(self, examples: int) -> None:
+        """So many examples more were read."""
+        if self.files:
+            self._since += examples
+            if self._since >= self._often:
+                self.release()
+
+    def pieces(self, n: int) -> Iterator[tuple[int, int]]:
+        """Spans of n examples to visit one after the other: one span without files."""
+        size = self._often if self.files else max(n, 1)
+        for s in range(0, n, size):
+            yield s, min(s + size, n)
+            self.read(size)
+
+    def release(self) -> None:
+        """Give the pages back now."""
+        self._since = 0
+        if hasattr(mmap, "MADV_DONTNEED"):
+            for root in self.files:
+                root._mmap.madvise(mmap.MADV_DONTNEED)  # type: ignore[attr-defined]
+
+
+def _roots(inputs: Any) -> Iterator[np.memmap]:
     if isinstance(inputs, tuple):
         for item in inputs:
-            release(item)
+            yield from _roots(item)
     elif isinstance(inputs, np.ndarray):
         root = root_of(inputs)
-        if root is not None and hasattr(mmap, "MADV_DONTNEED"):
-            root._mmap.madvise(mmap.MADV_DONTNEED)  # type: ignore[attr-defined]
+        if root is not None:
+            yield root

@@ -27,7 +27,7 @@ from maxmargin.engines.base import Engine, Span
 from maxmargin.engines.serial import Serial
 from maxmargin.formulations import DualSet, Formulation
 from maxmargin.losses import ZeroOne
-from maxmargin.mapped import release
+from maxmargin.mapped import Pages
 from maxmargin.structures.base import Answer, Augment, Parts, Product, Structure
 
 CHUNK = 32  # examples per task: fixed, so that sums do not depend on the threads
@@ -121,6 +121,11 @@ class Problem:
         size = -(-self.n // (PARTS * CHUNK)) * CHUNK
         size = min(max(size, CHUNK), LARGEST)
         return [(s, min(s + size, self.n)) for s in range(0, self.n, size)]
+
+    @cached_property
+    def pages(self) -> Pages:
+        """The files that inputs and outputs lie in, if any."""
+        return Pages((self.x, self.truth), self.n)
 
     @property
     def dim(self) -> int:
@@ -248,7 +253,14 @@ class Problem:
     def work(self) -> Floats:
         """Cost of the oracle per example, about in multiply-adds."""
         rounds = 1 if self._linear else 4 if self._layered else SEARCHES
-        return self.structure.work(self.x) * rounds
+        structure = self.structure
+        if not self.pages.files or structure.part(self.x, 0, 1) is None:
+            return structure.work(self.x) * rounds
+        out = np.empty(self.n)
+        for a, b in self.spans():
+            out[a:b] = structure.work(structure.part(self.x, a, b))
+            self.pages.read(b - a)
+        return out * rounds
 
     def outputs(self) -> Outputs | None:
         """All planes in factored form, where outputs are few and psi is a product."""
@@ -320,7 +332,7 @@ class Problem:
     def _best_layer(self, w: Floats, ids: Ints, features: Any) -> tuple[Answer, Floats]:
         """Exact: the best of the best outputs for each value of the loss."""
         layers = self.structure.argmax_by_loss(  # type: ignore[attr-defined]
-            self.x, ids, w, self._augment(self._ones)
+            self.x, ids, w, self._augment(self._ones)._replace(aim=self.formulation.aim)
         )
         own = self.structure.features(self.x, ids, self.truth.take(ids)).dot(w)
         sizes = np.diff(layers.ptr)
@@ -392,14 +404,19 @@ class Problem:
 
 def _cuts(problem: Problem, w: Floats, ids: Ints) -> Cuts:
     structure = problem.structure
-    return problem._cuts(w, ids, structure.cuts, structure.features)
+    out = problem._cuts(w, ids, structure.cuts, structure.features)
+    problem.pages.read(len(ids))
+    return out
 
 
 def _part_cuts(problem: Problem, w: Floats, ids: Ints) -> Cuts:
     structure: Any = problem.structure
-    if problem._linear:
-        return problem._cuts(w, ids, structure.part_cuts, structure.features)
-    return problem._cuts(w, ids, structure.cuts, structure.part_features)
+    ask, features = structure.part_cuts, structure.features
+    if not problem._linear:
+        ask, features = structure.cuts, structure.part_features
+    out = problem._cuts(w, ids, ask, features)
+    problem.pages.read(len(ids))
+    return out
 
 
 def _several(problem: Problem, w: Floats, asked: tuple[Ints, int]) -> Cuts:
@@ -411,14 +428,11 @@ def _slacks(problem: Problem, w: Floats, ids: Ints) -> Floats:
 
 
 def _sum_cut(problem: Problem, w: Floats, ids: Ints) -> SumCut:
-    out = problem._sum_cut(w, ids)
-    release(problem.x)
-    return out
+    return problem._sum_cut(w, ids)
 
 
 def _risk(problem: Problem, w: Floats, ids: Ints) -> Risk:
     slacks = [_cuts(problem, w, chunk).slack for chunk in _chunks(ids)]
-    release(problem.x)
     return problem.costs(np.concatenate(slacks), ids)
 
 

@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from maxmargin import (
     ChainSVM,
     Checkpoint,
+    KernelSVM,
     ModelFileError,
     MotifSVM,
     MulticlassSVM,
@@ -23,6 +24,7 @@ from maxmargin import (
 )
 from maxmargin.estimators.checkpoint import digest
 from maxmargin.solvers.bcfw import BCFW
+from maxmargin.solvers.cocoa import Cocoa
 from maxmargin.structures.matching import Matching
 
 
@@ -71,6 +73,7 @@ RUNS = {
         structural(solver=BCFW(1e-6, cache=8, steps="pairwise", average=False)),
         matchings, 3,
     ),
+    "cocoa": (structural(solver=Cocoa(1e-6, shards=3, portions=2)), matchings, 7),
     "squared": (structural(penalty="squared", solver="block-dual"), matchings, 3),
     "subgradient": (structural(solver="subgradient", max_iter=20), matchings, 7),
     "sdcd": (structural(penalty="summed", solver="sdcd"), matchings, 5),
@@ -158,11 +161,11 @@ def test_other_data_and_settings_are_refused(tmp_path):
         MulticlassSVM(checkpoint=tmp_path / "a" / "b").fit(X, y)
 
 
-def test_planes_that_lie_elsewhere_are_refused(tmp_path):
-    X, y = matchings()
-    model = StructuralSVM(Matching(), solver="cocoa", checkpoint=tmp_path / "run.ck")
-    with pytest.raises(ValueError, match="a checkpoint cannot hold them"):
-        model.fit(X, y)
+@pytest.mark.parametrize("method", ["sampled", "cpsp"])
+def test_a_method_without_checkpoints_says_so(method, tmp_path):
+    model = KernelSVM(kernel_method=method, checkpoint=tmp_path / "run.ck")
+    with pytest.raises(ValueError, match=f"{method}.*writes no checkpoints"):
+        model.fit(*points())
 
 
 def test_the_digest_sees_what_matters():

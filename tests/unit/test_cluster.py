@@ -10,12 +10,14 @@ import pytest
 
 pytest.importorskip("distributed")
 
+from cases.own import Knapsack
 from cluster import Cluster
 from small_problems import chain_problem
 
-from maxmargin import ChainSVM
+from maxmargin import ChainSVM, Checkpoint, StructuralSVM
 from maxmargin.engines.base import ClusterGoneError
 from maxmargin.engines.dask import DaskEngine
+from maxmargin.engines.parcel import VersionMismatchError
 from maxmargin.solvers.cocoa import Cocoa
 from maxmargin.solvers.one_slack import OneSlack
 
@@ -104,6 +106,52 @@ def test_a_worker_that_stands_still_is_gone_round(cluster):
         engine.close()
 
 
+def test_a_slow_worker_is_waited_for(cluster, engine):
+    """It stands still most of the time, but gives signs of life."""
+    problem = problem_of()
+    solver = OneSlack(tol=0.05)
+    expected = solver.solve(problem)[0]
+    over = threading.Event()
+
+    def hold_up():
+        while not over.is_set():
+            cluster.kill(0, signal.SIGSTOP)
+            time.sleep(0.2)
+            cluster.kill(0, signal.SIGCONT)
+            time.sleep(0.05)
+
+    brake = threading.Thread(target=hold_up)
+    brake.start()
+    try:
+        agree(solver.solve(replace(problem, engine=engine))[0], expected)
+    finally:
+        over.set()
+        brake.join()
+
+
+def test_a_worker_of_another_version_is_refused(tmp_path):
+    other = tmp_path / "other.py"
+    other.write_text("import maxmargin\nmaxmargin.__version__ = '0.0.1'\n")
+    cluster = Cluster(1, scratch=tmp_path, preload=str(other))
+    refused = pytest.raises(VersionMismatchError, match=r"maxmargin .* and 0\.0\.1")
+    with cluster, refused:
+        DaskEngine(cluster.address)
+
+
+class Locked(Knapsack):
+    """Holds what cannot be pickled."""
+
+    def __init__(self):
+        super().__init__()
+        self.lock = threading.Lock()
+
+
+def test_what_cannot_be_pickled_is_named(engine):
+    model = StructuralSVM(Locked(), solver="one-slack", engine=engine)
+    with pytest.raises(TypeError, match=r"cannot be sent to other processes.*lock"):
+        model.fit([np.eye(3)] * 4, [(0,)] * 4)
+
+
 def test_a_cluster_that_is_gone_for_good_is_named(tmp_path):
     with Cluster(1, scratch=tmp_path) as cluster:
         engine = DaskEngine(cluster.address, patience=2.0)
@@ -120,6 +168,39 @@ def test_a_cluster_that_is_gone_for_good_is_named(tmp_path):
         engine.close()
     with pytest.raises(ClusterGoneError, match="no dask scheduler at"):
         DaskEngine(cluster.address, patience=1.0)
+
+
+@pytest.mark.parametrize("solver", ["one-slack", Cocoa(0.05, shards=2, portions=2)])
+def test_a_new_cluster_goes_on_from_the_checkpoint_of_the_old(tmp_path, solver):
+    """The scheduler and all workers die; the second run takes the steps left."""
+    rng = np.random.default_rng(0)
+    y = [rng.integers(3, size=4) for _ in range(60)]
+    X = [np.eye(3)[row] + 0.6 * rng.normal(size=(4, 3)) for row in y]
+
+    def model(**settings):
+        return ChainSVM(C=1.0, tol=0.05, solver=solver, **settings)
+
+    whole = model().fit(X, y).result_
+    assert whole.iterations > 6
+    where = Checkpoint(tmp_path / "run.ck", every=0.0)
+    with Cluster(2, scratch=tmp_path) as cluster:
+        engine = DaskEngine(cluster.address, patience=3.0)
+
+        def die(row):
+            if row["iteration"] == 5:
+                cluster.stop()
+
+        with pytest.raises(ClusterGoneError, match="checkpoint=path"):
+            model(engine=engine, checkpoint=where, callbacks=die).fit(X, y)
+        engine.close()
+    assert where.path.exists()
+    seen = []
+    with Cluster(1, scratch=tmp_path) as cluster:
+        engine = DaskEngine(cluster.address)
+        again = model(engine=engine, checkpoint=where, callbacks=seen.append).fit(X, y)
+        engine.close()
+    assert seen[0]["iteration"] > 1
+    agree(again.result_, whole)
 
 
 def test_a_new_scheduler_goes_on_from_the_state_of_the_old(tmp_path):

@@ -6,6 +6,7 @@ import pytest
 from maxmargin import CoreferenceSVM
 from maxmargin.arrays import Ragged
 from maxmargin.estimators.coreference import CorrelationSVM
+from maxmargin.inference.partition import relax
 from maxmargin.metrics import clusters as measures
 from maxmargin.structures.base import Augment
 from maxmargin.structures.coreference import PairFeatures
@@ -80,6 +81,55 @@ def test_greedy_scores_are_those_of_its_answer(seed):
     for i in ids:
         hand = measures.pair_loss(truth.row(i), worst.labels.row(i))
         assert value[i] == pytest.approx(hand)
+
+
+def partitions(m):
+    """All partitions of m items, numbered by first appearance."""
+    rows = [[]]
+    for _ in range(m):
+        rows = [[*r, c] for r in rows for c in range(max(r, default=-1) + 2)]
+    return np.array(rows)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_relaxed_partitions_bound_the_best_one(seed):
+    rng = np.random.default_rng(seed)
+    m = 6
+    X = [PairFeatures(m, rng.normal(size=(m * (m - 1) // 2, 3)))]
+    structure = Correlation("relaxed").bind(X, [[0] * m])
+    x, w, one = structure.encode(X), rng.normal(size=3), np.array([0])
+    truth = structure.encode_labels(x, [rng.integers(3, size=m).tolist()])
+    every = Ragged.pack(partitions(m))
+    assert every.n == 203
+    score = structure.features(x, np.zeros(every.n, int), every).dot(w)
+    found = structure.argmax(x, one, w)
+    assert found.score[0] <= score.max() + 1e-9 <= found.bound[0] + 1e-6
+    augment = Augment(truth, PairLoss(), np.array([0.05]))
+    loss = PairLoss().value(truth.take(np.zeros(every.n, int)), every)
+    own = structure.features(x, one, truth).dot(w)[0]
+    slack = (score + 0.05 * loss).max() - own
+    answer = structure.cuts(x, one, w, augment)
+    assert answer.bound[0] >= slack - 1e-6
+    direct = 0.05 * answer.delta - answer.dpsi.dot(w)
+    np.testing.assert_allclose(answer.bound, direct, atol=1e-6)
+    z, value = relax(m, X[0].features @ w)
+    if np.allclose(z, z.round(), atol=1e-6):
+        assert value == pytest.approx(score.max(), abs=1e-6)
+
+
+def test_relaxed_correlation_clustering_is_trained():
+    X, Y = documents(3, noise=0.3)
+    model = CorrelationSVM(C=0.1, tol=0.02, inference="relaxed").fit(X, Y)
+    assert model.result_.certificate == "relaxed"
+    losses = [
+        measures.pair_loss(a, b) for a, b in zip(Y, model.predict(X), strict=True)
+    ]
+    assert np.mean(losses) < 5.0
+    with pytest.raises(ValueError, match="neither 'greedy' nor 'relaxed'"):
+        CorrelationSVM(inference="best").fit(X, Y)
+    long = PairFeatures(151, np.zeros((151 * 75, X[0].features.shape[1])))
+    with pytest.raises(ValueError, match="document 1 has 151 mentions"):
+        model.predict([X[0], long])
 
 
 def test_greedy_joins_and_stops():

@@ -9,7 +9,7 @@ import pytest
 from maxmargin import ChainSVM
 from maxmargin.engines.processes import Processes
 from maxmargin.io.streams import stream_conll, stream_json_lines, stream_svm_hmm
-from maxmargin.mapped import open_array, place_of, release
+from maxmargin.mapped import Pages, open_array, place_of
 from maxmargin.solvers.one_slack import OneSlack
 from maxmargin.structures.chain import Chain
 from maxmargin.structures.encoded import encode_sequences, open_encoded
@@ -76,7 +76,9 @@ def test_pages_come_back_after_release(tmp_path):
     inside = open_array(tmp_path / "a", 0, "<f8", (10_000,))[3:]
     assert place_of(inside) == (str(tmp_path / "a"), 24)
     assert place_of(array) is None
-    release((inside, (array,), "text"))
+    pages = Pages((inside, (array, inside[5:]), "text"), 10)
+    assert len(pages.files) == 1
+    pages.read(10**6)
     assert (inside == array[3:]).all()
 
 

@@ -27,8 +27,10 @@ from maxmargin.engines.parcel import (
 from maxmargin.engines.processes import Processes
 from maxmargin.engines.serial import Serial
 from maxmargin.engines.threads import Threads
+from maxmargin.solvers.auto import Auto
 from maxmargin.solvers.choose import choose
-from maxmargin.solvers.cocoa import Cocoa, Reply, improve_shard
+from maxmargin.solvers.cocoa import Cocoa
+from maxmargin.solvers.shards import Reply, improve_shard
 
 LEVELS = st.lists(st.integers(0, 9), min_size=1, max_size=200)
 
@@ -239,6 +241,35 @@ def test_a_shard_without_memory_says_so():
     solver.step(problem, state)
     assert state.value == 0.0 and not state.w.any()  # alpha = 0 is what is left
     assert Reply(-1).turn == -1
+
+
+class Far(Serial):
+    """Eight workers, all of them here, behind a network of a given speed."""
+
+    remote, workers = True, 8
+
+    def __init__(self, trip):
+        super().__init__()
+        self.trip = trip
+
+    def round_trip(self, w):
+        return self.trip
+
+
+@pytest.mark.parametrize(
+    ("trip", "memory", "chosen", "here"),
+    [
+        (1e3, 4e9, "BlockDual", True),  # sending takes longer than all the work
+        (0.0, 4e9, "Cocoa", False),
+        (0.0, 1.0, "OneSlack", False),  # planes fit nowhere
+    ],
+)
+def test_auto_weighs_the_network(trip, memory, chosen, here):
+    problem = replace(chain_problem(6, n=400, longest=6), engine=Far(trip))
+    solver, notes = Auto(memory=memory).choose(problem)
+    assert notes["chosen"] == type(solver).__name__ == chosen
+    assert notes.get("here", False) is here
+    assert "8 workers" in notes["why"]
 
 
 def test_gone_for_good_is_a_runtime_error():

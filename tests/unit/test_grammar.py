@@ -12,14 +12,16 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from maxmargin import GrammarSVM
+from maxmargin.arrays import Ragged
 from maxmargin.baselines.pcfg import PCFG
+from maxmargin.formulations import Formulation
 from maxmargin.io.treebank import tagged_words
 from maxmargin.losses import BracketF1, BracketHamming, bracket_counts
 from maxmargin.metrics.brackets import brackets
 from maxmargin.structures.base import Augment
 from maxmargin.structures.binarise import Shape, binarise, restore
+from maxmargin.structures.f1_parsing import f1_bound
 from maxmargin.structures.grammar import Grammar
-from maxmargin.structures.parsing import f1_bound, undominated
 
 seeds = st.integers(0, 2**31)
 shapes = st.builds(
@@ -37,6 +39,14 @@ DOG = (
 )
 TREES = [CAT, DOG]
 X = [tagged_words(tree) for tree in TREES]
+
+
+VIOLATIONS = {
+    formulation.aim: formulation.violation
+    for formulation in map(
+        Formulation, ("margin", "margin", "slack", "slack"), ("linear", "squared") * 2
+    )
+}
 
 
 def trees_of(rng, sizes):
@@ -93,8 +103,6 @@ def test_every_output_is_a_tree_of_its_own(seed):
     x = grammar.encode(sentences[:1])
     rows = outputs(grammar, x, 0)
     same = grammar.encode(sentences[:1] * len(rows))
-    from maxmargin.arrays import Ragged
-
     labels = Ragged.pack(rows)
     decoded = grammar.decode_labels(same, labels)
     assert len(set(decoded)) == len(rows)
@@ -106,6 +114,36 @@ def test_every_output_is_a_tree_of_its_own(seed):
         mine = brackets(tree)
         assert m[q] == sum((mine & gold).values())
         assert (p[q], g[q]) == (sum(mine.values()), sum(gold.values()))
+
+
+@given(seeds, st.sampled_from([0.0, 0.01, 0.1, 0.5, 3.0]))
+@settings(max_examples=25)
+def test_f1_is_exact_early_and_late_in_training(seed, scale):
+    """The best tree of all in each formulation, whatever the loss weighs."""
+    rng = np.random.default_rng(seed)
+    sentences, trees = trees_of(rng, [5, 4, 4])
+    grammar = Grammar(horizontal=0).bind(sentences, trees)
+    x = grammar.encode(sentences)
+    truth, w = grammar.encode_labels(x, trees), scale * rng.normal(size=grammar.dim)
+    augment = Augment(truth, BracketF1(), np.full(x.n, 0.7))
+    found = grammar.argmax(x, np.arange(x.n), w, augment)
+    layers = {
+        aim: grammar.argmax_by_loss(x, np.arange(x.n), w, augment._replace(aim=aim))
+        for aim in ("any", *VIOLATIONS)
+    }
+    own = grammar.features(x, np.arange(x.n), truth).dot(w)
+    for i in range(x.n):
+        rows = Ragged.pack(outputs(grammar, x, i))
+        same = np.full(rows.n, i)
+        score = grammar.features(x, same, rows).dot(w)
+        loss = BracketF1().value(truth.take(same), rows)
+        np.testing.assert_allclose(found.score[i], (score + 0.7 * loss).max())
+        for aim, violation in VIOLATIONS.items():
+            best = violation(loss, own[i] - score).max()
+            for kept in (layers["any"], layers[aim]):
+                some = slice(kept.ptr[i], kept.ptr[i + 1])
+                each = violation(kept.loss[some], own[i] - kept.score[some])
+                np.testing.assert_allclose(each.max(), best, atol=1e-9)
 
 
 @given(seeds)
@@ -296,22 +334,12 @@ def test_rules_that_the_grammar_lacks_are_named():
         Grammar().encode(X)
 
 
-@given(g=st.integers(1, 12), data=st.data())
-def test_the_linear_bound_is_never_below_the_loss(g, data):
+@given(g=st.integers(1, 12), a=st.floats(0.0, 1.0), data=st.data())
+def test_the_linear_bound_is_never_below_the_loss(g, a, data):
     m, e = data.draw(st.integers(0, g)), data.draw(st.integers(0, 60))
-    bonus = f1_bound(g, 2.0)
+    bonus = f1_bound(g, 2.0, a)
     bound = 2.0 + bonus.bracket * (m + e) + bonus.match * m
     assert bound >= 2.0 * float(BracketF1().of_counts(m, e, g)) - 1e-12
-
-
-@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1))
-def test_undominated_trees_are_those_nothing_beats(points):
-    loss, score = np.array(points, float).T
-    kept = {points[q] for q in undominated(loss, score)}
-    beaten = {
-        p for p in points for q in points if q != p and q[0] >= p[0] and q[1] >= p[1]
-    }
-    assert kept == set(points) - beaten
 
 
 def test_a_tag_never_seen_is_named_and_has_no_parse():

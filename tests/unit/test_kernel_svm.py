@@ -14,9 +14,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from maxmargin import ChainSVM, KernelSVM, MulticlassSVM, NetworkSVM, load, save
 from maxmargin.kernels.functions import Function, Linear, Polynomial, Rbf
 from maxmargin.kernels.gram import Columns, NotSemidefiniteError
+from maxmargin.kernels.sampling import draw
 from maxmargin.solvers.base import Status
 from maxmargin.solvers.kernel_smo import train_pairs
-from maxmargin.solvers.sampled_cuts import draw
 
 SCALE = "gamma is scaled to the rows, of which repetition makes more"
 EXPECTED_FAILURES = {
@@ -241,7 +241,7 @@ def test_wrong_choices_and_memory_are_refused(moons, iris):
 def test_memory_stays_within_the_bound(method):
     X = np.random.default_rng(0).normal(size=(900, 4))
     y = np.arange(900) % 3
-    size = 8 * 900 * {"exact": 4 * 900, "sampled": 3 * 60 // 2}.get(method, 3 * 100)
+    size = 8 * 900 * {"exact": 4 * 900, "sampled": 4 * 60}.get(method, 3 * 100)
     model = KernelSVM(kernel_method=method, n_basis=100, tol=0.3, memory=size + 16)
     model.fit(X, y)  # compiled
     tracemalloc.start()

@@ -25,7 +25,7 @@ from maxmargin.kernels.gram import (
     refuse_large,
 )
 from maxmargin.kernels.maps import exact, incomplete_cholesky, map_to, nystroem
-from maxmargin.kernels.preimage import fixed_point, held, refine
+from maxmargin.kernels.preimage import _objective, descend, fixed_point, held, refine
 from maxmargin.kernels.pursuit import extend, residual
 
 KERNELS = [Linear(), Polynomial(2), Polynomial(3, 0.5, 0.2), Rbf(0.7)]
@@ -144,6 +144,33 @@ def test_preimage_gradients_are_numeric_gradients(kernel, seed):
     assert np.allclose(
         every(B).T @ beta, projected, atol=1e-3 * np.abs(projected).max()
     )
+
+
+@smooth
+@settings(deadline=None, max_examples=5)
+@given(st.integers(0, 10**6))
+def test_the_objective_falls_along_its_numeric_gradient(kernel, seed):
+    rng = np.random.default_rng(seed)
+    X, goal = rng.normal(size=(9, 3)), rng.normal(size=(9, 2))
+    b, c, u = rng.normal(size=(4, 3)), rng.normal(size=(4, 2)), rng.normal(size=2)
+
+    def risk(scores, others):
+        miss = scores + others - goal
+        return 0.5 * float((miss**2).sum()), -miss, -miss.sum(axis=0)
+
+    def value(flat):
+        parts = flat[:12].reshape(4, 3), flat[12:20].reshape(4, 2), flat[20:]
+        return _objective(kernel, X, risk, *parts)[0]
+
+    start = np.concatenate((b.ravel(), c.ravel(), u))
+    slopes = _objective(kernel, X, risk, b, c, u)[1]
+    numeric = approx_fprime(start, value, 1e-6)
+    slope = np.concatenate([s.ravel() for s in slopes])
+    assert np.allclose(slope, numeric, atol=2e-4 * np.abs(numeric).max())
+    better = np.concatenate([
+        p.ravel() for p in descend(kernel, X, risk, b, c, u, 30)
+    ])  # fmt: skip
+    assert value(better) < value(start)
 
 
 def test_refined_points_hold_more_and_a_fixed_point_is_stationary(rng):

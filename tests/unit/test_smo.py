@@ -2,6 +2,7 @@
 
 import warnings
 
+import networkx
 import numpy as np
 import pytest
 from cases import network, network_typed
@@ -9,7 +10,9 @@ from contracts.dense import make, optimum
 from test_network import RING, ring_data
 
 from maxmargin import NetworkSVM
+from maxmargin.inference.directions import connected
 from maxmargin.inference.forest import best
+from maxmargin.inference.tables import Tables
 from maxmargin.kernels.functions import Linear, Polynomial, Rbf, named_kernel
 from maxmargin.solvers.smo import Smo
 from maxmargin.structures import kernel_network
@@ -175,3 +178,41 @@ def test_a_long_chain_needs_no_quadratic_memory():
         model.structure_.encode([(nodes, edges)]), np.array([0]), model.coef_
     )
     assert best(tables).score[0] > 0
+
+
+@pytest.mark.parametrize("inference", ["auto", "junction", "trws"])
+def test_places_that_are_not_connected_have_their_own_steps(inference):
+    """One long graph: a step for the whole of it would hardly move."""
+    rng = np.random.default_rng(0)
+    n = 600
+    nodes = rng.normal(size=(n, 2))
+    chain = np.c_[np.arange(n - 1), np.arange(1, n)]
+    ladder = np.concatenate([chain, np.c_[np.arange(n - 2), np.arange(2, n)]])
+    y = (nodes[:, 0] + 0.3 * rng.normal(size=n) > 0).astype(int)
+    X = [(nodes, chain if inference == "auto" else ladder)]
+    model = NetworkSVM(
+        0.01, inference=inference, solver="smo", tol=0.02, max_iter=100
+    ).fit(X, [y])
+    reference = NetworkSVM(0.01, inference=inference, tol=1e-3).fit(X, [y]).result_
+    assert model.result_.status.name == "CONVERGED"
+    assert model.result_.dual <= reference.primal * (1 + 1e-9)
+    assert model.result_.dual == pytest.approx(reference.dual, rel=0.02)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_groups_are_connected_components_of_what_differs(seed):
+    rng = np.random.default_rng(seed)
+    n = 12
+    pairs = [(u, v) for u in range(n) for v in range(u) if rng.random() < 0.12]
+    tables = Tables.of(np.zeros((n, 2)), np.reshape(pairs, (-1, 2)), np.eye(2))
+    differs = rng.random(n) < 0.7
+    graph = networkx.Graph(pairs)
+    graph.add_nodes_from(range(n))
+    parts = networkx.connected_components(graph.subgraph(np.flatnonzero(differs)))
+    found = connected(tables, differs, np.empty((0, 2), np.int64))
+    assert (found[~differs] == -1).all()
+    named = {frozenset(np.flatnonzero(found == g)) for g in set(found[differs])}
+    assert named == {frozenset(p) for p in parts}
+    seen = found[differs]
+    first = [g for q, g in enumerate(seen) if g not in seen[:q]]
+    assert first == list(range(len(first)))

@@ -20,16 +20,17 @@ from asyncio import TimeoutError as AsyncTimeout
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import CancelledError
 from contextlib import suppress
-from functools import reduce
 from inspect import signature
 from typing import Any
 
 import dask.config
 import numpy as np
 from distributed import Client, Future, KilledWorker, wait
+from distributed.client import ClosedClientError
 from distributed.comm.core import CommClosedError
 
 from maxmargin.arrays import Floats
+from maxmargin.engines import dask_tasks as tasks
 from maxmargin.engines.base import (
     FAN,
     Add,
@@ -40,10 +41,8 @@ from maxmargin.engines.base import (
     R,
     Span,
     T,
-    spread,
-    tree_sum,
 )
-from maxmargin.engines.parcel import Parcel, check_versions, opened, pack, versions
+from maxmargin.engines.parcel import check_versions, opened, pack, versions
 
 # Weights and parts of the data are sent as arguments of tasks, which the scheduler
 # remembers: what a dead worker held is made again without us.
@@ -51,7 +50,10 @@ LARGE_GRAPHS = dask.config.set(
     {"distributed.admin.large-graph-warning-threshold": "1TB"}
 )
 # What a cluster throws when a part of it fails; all else comes from the oracle.
-FAULTS = (CancelledError, KilledWorker, CommClosedError, OSError, AsyncTimeout)
+FAULTS = (
+    CancelledError, ClosedClientError, KilledWorker, CommClosedError, OSError,
+    AsyncTimeout,
+)  # fmt: skip
 LOOK = 0.5  # seconds between two looks at who is alive
 TRIES = 20  # faults in one pass before we give up
 
@@ -103,7 +105,7 @@ class DaskEngine(Engine):
             sent, parcel = self._send(w), self._parcel(home, None)
             for k, group in enumerate(groups):
                 if not _good(futures[k]):
-                    task = _answers, parcel, question, sent, group
+                    task = tasks.answers, parcel, question, sent, group
                     futures[k] = self._submit(*task)
             return list(futures)  # type: ignore[arg-type]
 
@@ -124,7 +126,7 @@ class DaskEngine(Engine):
                 if not _good(leaves[k]):
                     owner = alive[k * len(alive) // len(groups)]
                     parcel = self._parcel(home, (group[0][0], group[-1][1]), owner)
-                    task = _group_sum, parcel, question, add, sent, group
+                    task = tasks.group_sum, parcel, question, add, sent, group
                     leaves[k] = self._submit(*task)
             return [self._tree(add, leaves)]
 
@@ -147,11 +149,13 @@ class DaskEngine(Engine):
                 sent, futures = self._send(w), []
                 for k, shard in enumerate(shards):
                     parcel = self._parcel(home, shard, owners[k])
-                    task = _visit, parcel, run, question, sent, shard, messages[k]
+                    task = tasks.visit, parcel, run, question, sent, shard, messages[k]
                     futures.append(self._submit(*task, workers=[owners[k]]))
                 self._watch(futures, owners)
-                replies = [self._submit(_second, future) for future in futures]
-                vector = self._tree(np.add, [self._submit(_first, f) for f in futures])
+                replies = [self._submit(tasks.second, future) for future in futures]
+                vector = self._tree(
+                    np.add, [self._submit(tasks.first, f) for f in futures]
+                )
                 self._watch([vector, *replies])
                 return self.client.gather((vector, replies))
             except FAULTS:
@@ -180,7 +184,7 @@ class DaskEngine(Engine):
         """Forget the memories of a run."""
         self._owners = {k: v for k, v in self._owners.items() if k[0] != run}
         with suppress(*FAULTS):  # who is gone has forgotten
-            self.client.run(_forget, run, on_error="ignore")
+            self.client.run(tasks.forget, run, on_error="ignore")
 
     def round_trip(self, w: Floats) -> float:
         """Seconds to send w to every worker and to get one such vector back."""
@@ -188,7 +192,9 @@ class DaskEngine(Engine):
         for _ in range(3):
             start = time.perf_counter()
             sent = self._send(w)
-            copies = [self._submit(_same, sent, workers=[a]) for a in self._alive()]
+            copies = [
+                self._submit(tasks.same, sent, workers=[a]) for a in self._alive()
+            ]
             with self.client.as_current():
                 wait(copies, self.patience)
             copies[0].result()
@@ -211,7 +217,7 @@ class DaskEngine(Engine):
         level = list(leaves)
         while len(level) > 1:
             groups = [level[s : s + FAN] for s in range(0, len(level), FAN)]
-            level = [self._submit(_added, add, group) for group in groups]
+            level = [self._submit(tasks.added, add, group) for group in groups]
         return level[0]
 
     def _insist(
@@ -253,7 +259,7 @@ class DaskEngine(Engine):
         """Workers whose last sign of life is `patience` older than the newest one."""
         info = self.client.scheduler_info
         many = {"n_workers": -1} if "n_workers" in signature(info).parameters else {}
-        workers = info(**many)["workers"]
+        workers = info(**many).get("workers", {})  # none: the scheduler is gone
         seen = {a: float(w.get("last_seen", 0.0)) for a, w in workers.items()}
         newest = max(seen.values(), default=0.0)
         return {a for a, t in seen.items() if newest - t > self.patience}
@@ -271,6 +277,8 @@ class DaskEngine(Engine):
     def _alive(self) -> dict[str, int]:
         """Threads of each worker that we can use, at most `LOOK` seconds old."""
         now = time.monotonic()
+        if self.client.status == "closed":  # it gave the scheduler up
+            return {}
         if now - self._seen > LOOK:
             try:
                 self._everyone = dict(self.client.nthreads())
@@ -303,7 +311,7 @@ class DaskEngine(Engine):
     def _send(self, w: Floats) -> Future:
         """W on one worker; the others take it from there and from each other."""
         with LARGE_GRAPHS:
-            return self._submit(_same, w)
+            return self._submit(tasks.same, w)
 
     def _parcel(self, home: Any, part: Span | None, owner: str | None = None) -> Future:
         """The part (None: all of it) on the cluster; sent at its first use."""
@@ -352,63 +360,3 @@ def _connect(address: str, patience: float) -> Client:
 
 def _good(future: Future | None) -> bool:
     return future is not None and future.status in ("finished", "pending")
-
-
-_ROOMS: dict[tuple[str, Span], dict[str, Any]] = {}  # in the worker: what shards keep
-
-
-def _local(parcel: Parcel, part: Span) -> tuple[Any, int]:
-    """The problem that a parcel holds, and where the part begins in it."""
-    if isinstance(parcel.home, tuple):
-        return parcel.home
-    return parcel.home, part[0]
-
-
-def _answers(parcel: Parcel, question: Question, w: Floats, chunks: Any) -> list[Any]:
-    w = np.require(w, requirements=["W", "C"])
-    return [question(parcel.home, w, chunk) for chunk in chunks]
-
-
-def _group_sum(
-    parcel: Parcel, question: Question, add: Add, w: Floats, group: Sequence[Span]
-) -> Any:
-    problem, first = _local(parcel, group[0])
-    w, shift = np.require(w, requirements=["W", "C"]), first - group[0][0]
-    return tree_sum(add, (question(problem, w, spread(p) + shift) for p in group))
-
-
-def _added(add: Add, items: list[Any]) -> Any:
-    return reduce(add, items[1:], _own(items[0]))
-
-
-def _own(item: Any) -> Any:
-    """A copy that `add` may alter: others may ask for the original."""
-    if isinstance(item, np.ndarray):
-        return item.copy()
-    return type(item)(*(np.array(v) if isinstance(v, np.ndarray) else v for v in item))
-
-
-def _visit(
-    parcel: Parcel, run: str, question: Any, w: Floats, shard: Span, message: Any
-) -> Any:
-    room = _ROOMS.setdefault((run, shard), {})
-    return question(
-        _local(parcel, shard), room, np.require(w, requirements=["W", "C"]), message
-    )
-
-
-def _forget(run: str) -> None:
-    for key in [key for key in _ROOMS if key[0] == run]:
-        del _ROOMS[key]
-
-
-def _same(w: Floats) -> Floats:
-    return w
-
-
-def _first(pair: tuple[Any, Any]) -> Any:
-    return pair[0]
-
-
-def _second(pair: tuple[Any, Any]) -> Any:
-    return pair[1]

@@ -10,7 +10,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.alignment_losses import AlignedPairs
 from maxmargin.arrays import Floats
+from maxmargin.estimators.alignment_kernel import with_kernel
 from maxmargin.estimators.base import StructuredEstimator, check_same_length
+from maxmargin.kernels.gram import MEMORY
 from maxmargin.losses import ZeroOne
 from maxmargin.structures.alignment import Alignment
 from maxmargin.structures.alignment_inputs import is_real, record_name, tracks_of
@@ -58,6 +60,18 @@ class AlignmentSVM(StructuredEstimator):
         Only cells this far from the diagonal.
     alphabets : mapping from track to letters, optional
         Letters that may occur; default: those seen in training.
+    kernel : {"rbf", "quadratic", "cubic", "poly", "linear"}, Kernel or callable, \
+optional
+        Matches score phi(s_i)' W phi(t_j), too, with phi the map of a kernel between
+        positions (letters as indicators and vectors as they are, all tracks side by
+        side): an expansion over pairs of basis positions.
+    kernel_method : {"cholesky", "nystroem", "exact"}, default="cholesky"
+        How basis positions are chosen: one by one where the others are worst
+        approximated, at random, or all distinct ones.
+    n_basis : int, default=20
+        Number of basis positions m; there are m * m weights.
+    memory : float, default=4e9
+        Bytes for kernel values at most.
     loss : str or Loss, default="Q"
         "Q", "Q4", "zero-one", or ``AlignedPairs(shift)``.
     rescaling : {"margin", "slack", None}, default="margin"
@@ -108,6 +122,10 @@ checkpoint, verbose
         normalize: bool = True,
         band: int | None = None,
         alphabets: Mapping[str, Sequence[Any]] | None = None,
+        kernel: Any = None,
+        kernel_method: str = "cholesky",
+        n_basis: int = 20,
+        memory: float = MEMORY,
         loss: Any = "Q",
         rescaling: str | None = "margin",
         penalty: str = "linear",
@@ -131,6 +149,10 @@ checkpoint, verbose
         self.normalize = normalize
         self.band = band
         self.alphabets = alphabets
+        self.kernel = kernel
+        self.kernel_method = kernel_method
+        self.n_basis = n_basis
+        self.memory = memory
         self.loss = loss
         self.rescaling = rescaling
         self.penalty = penalty
@@ -147,7 +169,11 @@ checkpoint, verbose
         self.verbose = verbose
 
     def _structure(self, X: Any, y: Any) -> Structure:
-        return alignment_structure(self, [sequence for pair in X for sequence in pair])
+        sequences = [sequence for pair in X for sequence in pair]
+        structure = alignment_structure(self, sequences)
+        if self.kernel is None:
+            return structure
+        return with_kernel(structure, sequences, self, self._seed())
 
     def _known_losses(self, structure: Structure) -> dict[str, Any]:
         return {"Q": AlignedPairs(), "Q4": AlignedPairs(4), "zero-one": ZeroOne()}

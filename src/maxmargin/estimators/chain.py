@@ -72,7 +72,7 @@ class ChainSVM(KernelMixin):
 default="exact"
         How to train with it, see `KernelSVM`.
     n_basis : int, default=200
-        Number of basis functions, or of samples per cut.
+        Number of basis functions, or of rows drawn per turn ("sampled").
     solver, tol, max_iter, max_time, n_jobs, engine, random_state, warm_start, \
 callbacks, \
 checkpoint, verbose

@@ -160,16 +160,56 @@ def _document_pairs(i: int, document: Document) -> Any:
 class CorrelationSVM(CoreferenceSVM):
     r"""Correlation clustering trained by a structural SVM (SVM-cluster).
 
-    All pairs of a cluster count, none is hidden; inference is greedy. The loss is the
-    percentage of wrong pairs. `r`, `init` and `restarts` have no part in it.
+    All pairs of a cluster count, none is hidden. The loss is the percentage of wrong
+    pairs.
+
+    Parameters
+    ----------
+    C : float, default=0.2
+        Penalty of the slack of a document.
+    inference : {"greedy", "relaxed"}, default="greedy"
+        Clusters merged while that gains; or a linear program over pairs whose
+        fractional answers become planes, for documents of up to 150 mentions.
+    features : callable, optional
+        As in `CoreferenceSVM`, like all else.
 
     References
     ----------
     Finley and Joachims 2005; the baseline of Yu 2011, Table 5.2.
     """
 
+    def __init__(
+        self,
+        C: float = 0.2,
+        *,
+        inference: str = "greedy",
+        features: Callable[[Any], Any] | None = None,
+        loss: Any = "pairs",
+        rescaling: str = "margin",
+        penalty: str = "linear",
+        solver: Any = "auto",
+        tol: float = 1e-3,
+        max_iter: int | None = None,
+        max_time: float | None = None,
+        n_jobs: int | None = None,
+        engine: Any = None,
+        random_state: Any = None,
+        warm_start: bool = False,
+        callbacks: Any = None,
+        checkpoint: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            C=C, features=features, loss=loss, rescaling=rescaling, penalty=penalty,
+            solver=solver, tol=tol, max_iter=max_iter, max_time=max_time,
+            n_jobs=n_jobs, engine=engine, random_state=random_state,
+            warm_start=warm_start, callbacks=callbacks, checkpoint=checkpoint,
+            verbose=verbose,
+        )  # fmt: skip
+        self.inference = inference
+
     def _structure(self, X: Any, y: Any) -> Structure:
-        return Correlation()
+        return Correlation(self.inference)
 
     def _known_losses(self, structure: Structure) -> dict[str, Any]:
-        return {"forest": PairLoss(), "pairs": PairLoss()}
+        return {"pairs": PairLoss()}

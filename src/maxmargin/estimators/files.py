@@ -51,6 +51,7 @@ HOMES = {
     "structures.alignment": "Alignment",
     "structures.alignment_inputs": "Symbols",
     "structures.alignment_layout": "Layout",
+    "structures.alignment_positions": "Positions",
     "structures.alignment_views": "View Pair Gaps",
     "structures.anchors": "Anchors",
     "structures.binarise": "Symbol Shape",

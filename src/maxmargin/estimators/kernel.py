@@ -41,11 +41,11 @@ or callable, default="rbf"
 default="exact"
         "exact" needs columns of the Gram matrix (two classes; any memory) or all of it.
         "cpsp" grows a basis of `n_basis` points that need not be training rows; it has
-        the fewest points for its accuracy. "sampled" draws `n_basis` rows per cut, in
+        the fewest points for its accuracy. "sampled" draws `n_basis` rows per turn, in
         time linear in n. "nystroem" and "cholesky" choose `n_basis` training rows
         without looking at y.
     n_basis : int, default=200
-        Number of basis functions, or of samples per cut.
+        Number of basis functions, or of rows drawn per turn.
     gamma : float, optional
         Of "rbf" and "poly"; one over the mean squared length of the rows by default.
     degree, coef0 : int, float
@@ -73,9 +73,10 @@ checkpoint, verbose
         Coefficients of the points.
     intercept_ : array
     basis_trace_ : list of dict
-        "cpsp": size, objective, delta = ||v - P v|| and bounds by turn.
+        "cpsp": size, objective, delta = ||v - P v|| and bounds by turn; "sampled":
+        functions, objective and estimated gap by turn.
     result_ : Result
-        Certificate; for "sampled" the gap is to the sampled cuts.
+        Certificate; for "sampled" the dual is an estimate from the rows drawn.
 
     Examples
     --------

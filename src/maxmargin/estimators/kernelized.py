@@ -113,6 +113,11 @@ class KernelMixin(StructuredEstimator):
             )
         if self.basis not in BASES:
             raise ValueError(f"basis={self.basis!r} is neither 'free' nor 'train'")
+        if self.checkpoint is not None and self.kernel_method in ("sampled", "cpsp"):
+            raise ValueError(
+                f"kernel_method={self.kernel_method!r} writes no checkpoints: leave "
+                "checkpoint out, or choose another method"
+            )
         if self.n_basis < 1:
             raise ValueError(f"n_basis={self.n_basis!r}: at least one point is needed")
         cuts = TokenCuts(problem)
@@ -121,10 +126,11 @@ class KernelMixin(StructuredEstimator):
         seed = self._seed()
         if self.kernel_method == "sampled":
             made = train_sampled(
-                cuts, kernel, self.n_basis, self.tol, max_iter=self.max_iter,
-                max_time=self.max_time, seed=seed, memory=self.memory,
+                cuts, kernel, self.n_basis, self._turn, self.tol,
+                max_iter=self.max_iter, max_time=self.max_time, seed=seed,
+                memory=self.memory,
             )  # fmt: skip
-            return lifted(problem, made.expansion, made.rest, made.result, [])
+            return lifted(problem, made.expansion, made.rest, made.result, made.trace)
         if self.kernel_method == "cpsp":
             free = self.basis == "free" and hasattr(kernel, "slope")
             span = pursue(

@@ -75,7 +75,7 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
 default="exact"
         How to train with it.
     n_basis : int, default=200
-        Number of basis functions, or of samples per cut.
+        Number of basis functions, or of rows drawn per turn ("sampled").
     tol : float, default=1e-3
         Relative duality gap, (primal - dual) / primal, at which training stops.
     max_iter, max_time : int, float, optional

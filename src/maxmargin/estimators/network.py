@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.arrays import Floats
 from maxmargin.estimators.base import StructuredEstimator, check_same_length
 from maxmargin.estimators.kernelized import KernelMixin
-from maxmargin.kernels.functions import named_kernel
+from maxmargin.kernels.functions import Linear, named_kernel
 from maxmargin.losses import Hamming, ZeroOne
 from maxmargin.metrics.margins import margin_losses
 from maxmargin.structures.base import Augment, Structure
@@ -39,12 +39,16 @@ class NetworkSVM(KernelMixin):
         On the features of nodes: "linear", "quadratic", "cubic", "rbf" (scaled to the
         data), a kernel object, or any function of two matrices that returns the matrix
         of values.
+    edge_kernel : str or callable, optional
+        The same on the features of edges; without one they keep their weights. Needs
+        `kernel_method="exact"`; nodes are then compared by `kernel`, or linearly.
     kernel_method : {"exact", "sampled", "cpsp", "nystroem", "cholesky"}, \
 default="exact"
         How to train with it. "exact" is trained by "smo", with the Gram matrix of all
-        nodes in memory; the others see `KernelSVM`, and need nodes of one type.
+        nodes (edges) in memory, refused above 4 GB; for the others see `KernelSVM`;
+        they need nodes of one type.
     n_basis : int, default=200
-        Number of basis functions, or of samples per cut.
+        Number of basis functions, or of rows drawn per turn ("sampled").
     inference : str, default="auto"
         "auto" is exact on forests and at low treewidth, a cut where that is exact, and
         TRW-S with its bound elsewhere; or one of "forest", "junction", "cut", "search"
@@ -100,6 +104,7 @@ checkpoint, verbose
         C: float = 0.2,
         *,
         kernel: Any = None,
+        edge_kernel: Any = None,
         kernel_method: str = "exact",
         n_basis: int = 200,
         inference: str = "auto",
@@ -122,6 +127,7 @@ checkpoint, verbose
     ) -> None:
         self.C = C
         self.kernel = kernel
+        self.edge_kernel = edge_kernel
         self.kernel_method = kernel_method
         self.n_basis = n_basis
         self.inference = inference
@@ -145,13 +151,25 @@ checkpoint, verbose
     def _structure(self, X: Any, y: Any) -> Structure:
         options = (self.inference, self.pairwise, self.bias)
         if has_hidden(y):
-            if self.kernel is not None:
+            if self.kernel is not None or self.edge_kernel is not None:
                 raise ValueError("labels that are None cannot be trained with a kernel")
             return PartialNetwork(*options)
-        if self.kernel is None or self.kernel_method != "exact":
+        if not self._factored():
             return Network(*options)
-        kernel = named_kernel(self.kernel, _stack_nodes(X))
-        return KernelNetwork(*options, kernel=kernel)
+        kernel: Any = Linear()
+        if self.kernel is not None:
+            kernel = named_kernel(self.kernel, _stack_nodes(X))
+        edge_kernel = self.edge_kernel
+        if edge_kernel is not None:
+            edge_kernel = named_kernel(edge_kernel, _stack_edges(X))
+        return KernelNetwork(*options, kernel=kernel, edge_kernel=edge_kernel)
+
+    def _factored(self) -> bool:
+        """Whether kernels are trained in the factored dual."""
+        if self.edge_kernel is not None and self.kernel_method != "exact":
+            raise ValueError("edge_kernel needs kernel_method='exact'")
+        both = self.kernel, self.edge_kernel
+        return self.kernel_method == "exact" and both != (None, None)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Learn weights; ends with a certificate in `result_`.
@@ -171,7 +189,7 @@ checkpoint, verbose
         """
         if y is not None and has_hidden(y):
             return self._fit_hidden(X, y, sample_weight)
-        if self.kernel is None or self.kernel_method != "exact":
+        if not self._factored():
             return super().fit(X, y, sample_weight)
         if self.solver not in ("auto", "smo") and isinstance(self.solver, str):
             raise ValueError(
@@ -262,3 +280,13 @@ def _stack_nodes(X: Any) -> Any:
     if any(sp.issparse(p) for p in parts):
         return sp.vstack([sp.csr_array(p) for p in parts])
     return np.concatenate([np.asarray(p, dtype=np.float64) for p in parts])
+
+
+def _stack_edges(X: Any) -> Any:
+    """Features of the edges of the first graphs, to scale kernels by."""
+    parts = [
+        np.asarray(g.edge_features, dtype=np.float64).reshape(len(g.edges), -1)
+        for g in (Graph(*x) for x in list(X)[:500])
+        if g.edge_features is not None and len(g.edges)
+    ]
+    return np.concatenate(parts) if parts else np.zeros((1, 1))

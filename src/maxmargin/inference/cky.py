@@ -228,6 +228,8 @@ def forest(rules, scores, words, gold, bonus, where, ptr, symbol, value, floor):
     for j in range(n, 0, -1):
         for i in range(j):
             c = span(i, j)
+            if not _any_kept(number, ptr[c], ptr[c + 1]):
+                continue
             _hits(gold.ptr, gold.label, c, hit)
             _chains(
                 rules, scores.unary, scores.start[i], scores.end[j],
@@ -257,6 +259,15 @@ def forest(rules, scores, words, gold, bonus, where, ptr, symbol, value, floor):
                         )  # fmt: skip
     node, outer = _described(n, count[0], ptr, number, out)
     return node, outer, edge[: count[1]], worth[: count[1]]
+
+
+@loop
+def _any_kept(number, first, last):
+    """Whether any part of a span, with its chain, is a node."""
+    kept = False
+    for q in range(first, last):
+        kept |= number[q, 1] > 0
+    return kept
 
 
 @loop

@@ -5,12 +5,18 @@ decided plus the best of what is open, which is the score of its best completion
 trees come out in order and only k partial trees are ever kept.
 
 `strata` keeps, for each node, the best score s for each pair (m, e) of brackets in and
-not in a given set, as far as some tree above the floor may need it:
+not in a given set, as far as some tree may need it. A point (m, e, s) goes if
 
-    a point (m, e, s) goes if another has m' <= m, e' >= e, s' >= s,
+    another one has m' <= m, e' >= e, s' >= s,
 
 because 1 - F1 = 1 - 2 m / (m + e + g) only grows with fewer m and more e, whatever the
-rest of the tree adds to both: the other point gives a better tree in every formulation.
+rest of the tree adds to both: the other point gives a better tree in every formulation;
+
+    or s + outer[k] <= need[m + k, e + f] for all k,
+
+where need is the score that a tree of such counts must have to be of interest, outer[k]
+the best score around the node with k brackets in the set, f the most others there are
+(`by_match`): only one of the two counts is stratified to find these bounds.
 
 [1] Huang and Chiang 2005, Better k-best parsing.
 [2] Tsochantaridis et al. 2005, section 4.5.2; Joachims 2005 (stratification).
@@ -156,14 +162,68 @@ def _paths(state, final):
 
 
 @loop
-def strata(node, outer, edge, value, bonus, floor, most_match, most_miss, shift):
+def by_match(edge, value, nodes, g):
+    """Bounds by the brackets m <= g in the set, whatever the others are.
+
+    Best scores of whole trees by m (-inf: none) and the other brackets e of such a
+    tree; for each node the best score of what surrounds it by m, and its most e.
+    """
+    inner, outer = np.full((2, nodes + 1, g + 1), -np.inf)
+    misses = np.zeros((nodes + 1, g + 1), np.int64)  # e of the best tree
+    most = np.zeros((3, nodes + 1), np.int64)  # m, e below; e around
+    inner[nodes, 0] = outer[0, 0] = 0.0  # the last node stands for none, -1
+    for t in range(len(edge) - 1, -1, -1):
+        _raise(edge, value, t, inner, misses, most)
+    for t in range(len(edge)):
+        _lower(edge, value, t, inner, outer, most)
+    return inner[0].copy(), misses[0].copy(), outer, most[2], most[1, 0]
+
+
+@loop
+def _raise(edge, value, t, inner, misses, most):
+    """Best scores below an edge into those of its node."""
+    head, one, two = edge[t, 0], edge[t, 1], edge[t, 2]
+    for a in range(most[0, one] + 1):
+        s = value[t] + inner[one, a]
+        for b in range(most[0, two] + 1 if s > -np.inf else 0):
+            m, v = edge[t, 6] + a + b, s + inner[two, b]
+            if v > -np.inf and v >= inner[head, m]:
+                e = edge[t, 7] + misses[one, a] + misses[two, b]
+                if v > inner[head, m] or e > misses[head, m]:
+                    inner[head, m], misses[head, m] = v, e
+                    most[0, head] = max(most[0, head], m)
+    e = edge[t, 7] + most[1, one] + most[1, two]
+    most[1, head] = max(most[1, head], e)
+
+
+@loop
+def _lower(edge, value, t, inner, outer, most):
+    """Best scores around an edge's node, with one side of it, around the other."""
+    head, m, e = edge[t, 0], edge[t, 6], edge[t, 7] + most[2, edge[t, 0]]
+    for side in range(1, 3):
+        low, other = edge[t, side], edge[t, 3 - side]
+        if low < 0:
+            continue
+        most[2, low] = max(most[2, low], e + most[1, other])
+        for k in range(outer.shape[1] - m):
+            s = outer[head, k] + value[t]
+            last = min(most[0, other], outer.shape[1] - 1 - m - k)
+            for a in range(last + 1 if s > -np.inf else 0):
+                v = s + inner[other, a]
+                if v > outer[low, k + m + a]:
+                    outer[low, k + m + a] = v
+
+
+@loop
+def strata(node, edge, value, outer, around, need, shift):
     """Points (m, e, score) of the root, and the edges of a tree for each of them.
 
-    Counts e of edges may be negative, as long as no sum is below -shift.
+    `need` by m and e + shift: counts e of edges may be negative, as long as no sum is
+    below -shift. It must not grow with e.
     """
-    nodes = len(outer)
-    grid = np.full((most_match + 1, most_miss + 1 + shift), -np.inf)  # at m, e + shift
-    how = np.empty((*grid.shape, 3), np.int64)  # edge, two points
+    nodes = len(node)
+    grid = np.full(need.shape, -np.inf)  # at m, e + shift
+    how = np.empty((*need.shape, 3), np.int64)  # edge, two points
     first, last = np.zeros(nodes, np.int64), np.zeros(nodes, np.int64)
     point = np.empty((256, 5), np.int64)  # m, e, edge, two points
     score = np.empty(256)
@@ -174,23 +234,9 @@ def strata(node, outer, edge, value, bonus, floor, most_match, most_miss, shift)
         start = stop - 1
         while start > 0 and edge[start - 1, 0] == head:
             start -= 1
-        least = floor - outer[head]
         high_m = high_e = np.int64(-1)
         for t in range(start, stop):
-            m, e = _spread(
-                edge,
-                value,
-                t,
-                first,
-                last,
-                point,
-                score,
-                bonus,
-                least,
-                shift,
-                grid,
-                how,
-            )
+            m, e = _spread(edge, value, t, first, last, point, score, shift, grid, how)
             high_m, high_e = max(high_m, m), max(high_e, e)
         while len(point) < size + (high_m + 1) * (high_e + 1):
             point = _doubled(point)
@@ -199,7 +245,8 @@ def strata(node, outer, edge, value, bonus, floor, most_match, most_miss, shift)
                 longer[p] = score[p]
             score = longer
         first[head] = size
-        size = _front(grid, how, high_m, high_e, shift, point, score, size)
+        bounds = outer[head], around[head], need
+        size = _front(grid, how, high_m, high_e, shift, bounds, point, score, size)
         last[head] = size
         stop = start
     a, b = first[0], last[0]
@@ -208,7 +255,7 @@ def strata(node, outer, edge, value, bonus, floor, most_match, most_miss, shift)
 
 
 @loop
-def _spread(edge, value, t, first, last, point, score, bonus, least, shift, grid, how):
+def _spread(edge, value, t, first, last, point, score, shift, grid, how):
     """Put all sums of points below edge t into the grid; the highest m and e."""
     one, two = edge[t, 1], edge[t, 2]
     a, b = (first[one], last[one]) if one >= 0 else (-1, 0)
@@ -222,10 +269,7 @@ def _spread(edge, value, t, first, last, point, score, bonus, least, shift, grid
             if q >= 0:
                 m, e, s = m + point[q, 0], e + point[q, 1], s + score[q]
             at = e + shift
-            if (
-                s + bonus.match * m + bonus.bracket * (m + e) > least
-                and s > grid[m, at]
-            ):
+            if s > grid[m, at]:
                 grid[m, at] = s
                 how[m, at, 0], how[m, at, 1], how[m, at, 2] = t, p, q
                 high_m, high_e = max(high_m, m), max(high_e, at)  # type: ignore[assignment]
@@ -233,8 +277,8 @@ def _spread(edge, value, t, first, last, point, score, bonus, least, shift, grid
 
 
 @loop
-def _front(grid, how, high_m, high_e, shift, point, score, size):
-    """Keep the points that no other one beats, and clear the grid."""
+def _front(grid, how, high_m, high_e, shift, bounds, point, score, size):
+    """Keep the points that some tree may need, and clear the grid."""
     best = np.full(high_m + 1, -np.inf)
     for e in range(high_e, -1, -1):
         above = -np.inf
@@ -242,15 +286,27 @@ def _front(grid, how, high_m, high_e, shift, point, score, size):
             above = max(above, best[m])
             s = grid[m, e]
             if s > above:
-                point[size, 0], point[size, 1] = m, e - shift
-                for side in range(3):
-                    point[size, 2 + side] = how[m, e, side]
-                score[size] = s
-                size += 1
                 above = s
+                if _needed(m, e, s, bounds):
+                    point[size, 0], point[size, 1] = m, e - shift
+                    for side in range(3):
+                        point[size, 2 + side] = how[m, e, side]
+                    score[size] = s
+                    size += 1
             best[m] = above
             grid[m, e] = -np.inf
     return size
+
+
+@loop
+def _needed(m, e, s, bounds):
+    """Whether any tree with this point may have the score it needs."""
+    outer, around, need = bounds
+    last = min(e + around, need.shape[1] - 1)
+    found = False
+    for k in range(need.shape[0] - m):
+        found |= s + outer[k] > need[m + k, last]
+    return found
 
 
 @loop

@@ -11,31 +11,16 @@ still carry mass and score least, `room` is the mass that they can give.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from maxmargin.arrays import Floats, Ints, Labels, pointers
-from maxmargin.inference import forest, junction, relaxation, trws
+from maxmargin.inference import directions, forest, junction, relaxation, trws
 from maxmargin.inference.decode import FOREST, NARROW, Plan
-from maxmargin.inference.tables import Tables, spans, sum_by
+from maxmargin.inference.directions import Direction
+from maxmargin.inference.tables import Tables, spans
 from maxmargin.jit import loop
 
 EMPTY = 1e-10  # of the mass: what rounding leaves
-
-
-class Direction(NamedTuple):
-    """A change of marginals, in the layout of a batch: own tables for every edge."""
-
-    node: Floats
-    edge_ptr: Ints  # (m + 1,)
-    edge: Floats
-    room: Floats  # (graphs,) how far one may go
-
-    def gain(self, tables: Tables, values: Floats) -> Floats:
-        """Sum over nodes and labels of values * change, per graph."""
-        owner = np.repeat(tables.graph_of_node(), tables.n_labels)
-        return sum_by(owner, values * self.node, tables.n)
 
 
 class Point:
@@ -86,14 +71,12 @@ class Point:
         self.clique = np.zeros(self.clique_ptr[-1])
         ids = np.flatnonzero(narrow)
         if len(ids):
-            part = tables.take(ids)
-            own = labels[spans(tables.node_ptr, ids)[0]]
-            self._add_cliques(ids, part, own, self.mass[ids])
-
-    def _add_cliques(self, ids: Ints, part: Tables, labels: Labels, by: Floats) -> None:
-        orders = self.graphs.take(ids).orders()
-        at = self.clique_ptr[spans(self.node_ptr, ids)[0]]
-        _add_cliques(part.node_ptr, part.n_labels, *orders, labels, by, at, self.clique)
+            nodes = spans(tables.node_ptr, ids)[0]
+            mass = self.mass[tables.graph_of_node()][nodes]
+            directions.fill_cliques(
+                tables.n_labels[nodes], *self.graphs.take(ids).orders(), labels[nodes],
+                mass, self.clique_ptr[nodes], self.clique,
+            )  # fmt: skip
 
     def toward(self, ids: Ints, tables: Tables, up: Labels, method: str) -> Direction:
         """From the worst labels that carry mass to the labels `up`; exact polytopes.
@@ -104,14 +87,19 @@ class Point:
         edge_ptr = self._edge_ptr(ids)
         node = np.zeros(len(tables.unary))
         edge = np.zeros(edge_ptr[-1])
-        room = self._room(ids, tables, up, down)
+        group, room = self._groups(ids, tables, up, down)
         _indicate(*_shape(tables), edge_ptr, up, 1.0, node, edge)
         _indicate(*_shape(tables), edge_ptr, down, -1.0, node, edge)
-        for g in np.flatnonzero(~found | (room <= 0.0)):
-            self._whole(ids, tables, edge_ptr, int(g), up, node, edge)
-            room[g] = 1.0
+        whole = ~found
+        moved, graph = group >= 0, tables.graph_of_node()
+        whole[graph[moved][room[group[moved]] <= 0.0]] = True
+        whole[np.bincount(graph, moved, minlength=len(ids)) == 0] = True
+        if whole.any():
+            for g in np.flatnonzero(whole):
+                self._whole(ids, tables, edge_ptr, int(g), up, node, edge)
+            group, room = _joined(group, room, whole[graph], graph)
         self._last = (up, down)
-        return Direction(node, edge_ptr, edge, room)
+        return Direction(node, edge_ptr, edge, room, group)
 
     def toward_relaxed(
         self, ids: Ints, tables: Tables, up: relaxation.Relaxed
@@ -120,28 +108,33 @@ class Point:
         node, edge = self._parts(ids)
         worst = relaxation.relax_within(tables, node, edge, self._empty(ids))
         change, change_edge = up.node - worst.node, up.edge - worst.edge
-        room = _ratio(*_shape(tables)[:2], up.edge_ptr, tables.edge_ptr, node, edge,
-                      change, change_edge)  # fmt: skip
+        room = directions.room_of_graphs(
+            *_shape(tables), up.edge_ptr, tables.edge_ptr, node, edge, change,
+            change_edge,
+        )  # fmt: skip
         self._last = None
-        return Direction(change, up.edge_ptr, change_edge, room)
+        graph = tables.graph_of_node()
+        return Direction(change, up.edge_ptr, change_edge, room, graph)
 
     def move(self, ids: Ints, tables: Tables, way: Direction, by: Floats) -> None:
-        """Go `by` along the direction that was asked for last."""
+        """Each group goes `by` along the direction that was asked for last."""
         at_node = spans(self.label_ptr, spans(self.node_ptr, ids)[0])[0]
         at_edge = spans(self.edge_ptr, spans(self.link_ptr, ids)[0])[0]
-        node_by = np.repeat(by[tables.graph_of_node()], tables.n_labels)
-        edge_by = np.repeat(by[tables.graph_of_edge()], np.diff(way.edge_ptr))
+        by = np.append(by, 0.0)  # of what does not move
+        step, step_edge = by[way.group], by[way.group_of_edge(tables)]
+        node_by = np.repeat(step, tables.n_labels)
+        edge_by = np.repeat(step_edge, np.diff(way.edge_ptr))
         self.node[at_node] = np.maximum(self.node[at_node] + node_by * way.node, 0.0)
         self.edge[at_edge] = np.maximum(self.edge[at_edge] + edge_by * way.edge, 0.0)
-        if self._last is None:
+        narrow = np.flatnonzero(self.graphs.kind[ids] == NARROW)
+        if self._last is None or len(narrow) == 0:
             return
         up, down = self._last
-        narrow = np.flatnonzero(self.graphs.kind[ids] == NARROW)
-        if len(narrow):
-            part = tables.take(narrow)
-            where = spans(tables.node_ptr, narrow)[0]
-            self._add_cliques(ids[narrow], part, up[where], by[narrow])
-            self._add_cliques(ids[narrow], part, down[where], -by[narrow])
+        own, orders, start = self._cliques(ids, tables, narrow)
+        directions.move_cliques(
+            tables.n_labels[own], *orders, up[own], down[own], step[own], start,
+            self.clique,
+        )  # fmt: skip
 
     def scale(self, factor: float) -> None:
         """All masses times a factor."""
@@ -197,23 +190,36 @@ class Point:
         orders = self.graphs.take(ids).orders()
         return junction.best(flipped, orders, mask).labels
 
-    def _room(self, ids: Ints, tables: Tables, up: Labels, down: Labels) -> Floats:
-        """Mass that the labels `down` can give to `up`."""
-        node, edge = self._parts(ids)
-        room = _room(*_shape(tables), self._edge_ptr(ids), tables.node_ptr,
-                     tables.edge_ptr, node, edge, up, down)  # fmt: skip
+    def _groups(
+        self, ids: Ints, tables: Tables, up: Labels, down: Labels
+    ) -> tuple[Ints, Floats]:
+        """Nodes that move together, and the mass that `down` can give to `up`."""
+        differs = up != down
         narrow = np.flatnonzero(self.graphs.kind[ids] == NARROW)
+        pairs = np.empty((0, 2), np.int64)
         if len(narrow):
-            part = tables.take(narrow)
-            where = spans(tables.node_ptr, narrow)[0]
-            at = self.clique_ptr[spans(self.node_ptr, ids[narrow])[0]]
-            orders = self.graphs.take(ids[narrow]).orders()
-            room[narrow] = np.minimum(
-                room[narrow],
-                _clique_room(part.node_ptr, part.n_labels, *orders, up[where],
-                             down[where], at, self.clique),
+            own, orders, start = self._cliques(ids, tables, narrow)
+            pairs = directions.clique_pairs(orders, own)
+        group = directions.connected(tables, differs, pairs)
+        node, edge = self._parts(ids)
+        room = directions.room_of_groups(
+            *_shape(tables), self._edge_ptr(ids), node, edge, up, down, group,
+            int(group.max(initial=-1)) + 1,
+        )  # fmt: skip
+        if len(narrow):
+            directions.clique_room(
+                tables.n_labels[own], *orders, up[own], down[own], start, self.clique,
+                group[own], room,
             )  # fmt: skip
-        return np.where(np.isfinite(room), room, 0.0)
+        return group, room
+
+    def _cliques(
+        self, ids: Ints, tables: Tables, narrow: Ints
+    ) -> tuple[Ints, junction.Orders, Ints]:
+        """Nodes of the graphs of low treewidth, their orders, where tables start."""
+        own = spans(tables.node_ptr, narrow)[0]
+        start = self.clique_ptr[spans(self.node_ptr, ids[narrow])[0]]
+        return own, self.graphs.take(ids[narrow]).orders(), start
 
     def _whole(
         self, ids: Ints, tables: Tables, edge_ptr: Ints, g: int, up: Labels,
@@ -238,6 +244,19 @@ class Point:
         node[start : start + len(one)] = fresh - one
         start = edge_ptr[tables.edge_ptr[g]]
         edge[start : start + len(one_edge)] = fresh_edge - one_edge
+
+
+def _joined(
+    group: Ints, room: Floats, whole: np.ndarray, graph: Ints
+) -> tuple[Ints, Floats]:
+    """Groups with the nodes marked `whole` moved by graphs, with room for all."""
+    alone = np.where(whole, -1, group)
+    kept = np.unique(alone[alone >= 0])
+    graphs = np.unique(graph[whole])
+    out = np.where(whole, len(kept) + np.searchsorted(graphs, graph), -1)
+    rest = alone >= 0
+    out[rest] = np.searchsorted(kept, alone[rest])
+    return out, np.concatenate((room[kept], np.ones(len(graphs))))
 
 
 def _shape(tables: Tables) -> tuple[Ints, Labels]:
@@ -293,72 +312,3 @@ def _indicate(label_ptr, edges, edge_ptr, labels, value, node, edge):
         u, v = edges[e, 0], edges[e, 1]
         k = label_ptr[v + 1] - label_ptr[v]
         edge[edge_ptr[e] + labels[u] * k + labels[v]] += value
-
-
-@loop
-def _room(label_ptr, edges, edge_ptr, node_ptr, link_ptr, node, edge, up, down):
-    """Least mass of the parts that the labels `down` have and `up` have not."""
-    graphs = len(node_ptr) - 1
-    room = np.full(graphs, np.inf)
-    for g in range(graphs):
-        for v in range(node_ptr[g], node_ptr[g + 1]):
-            if up[v] != down[v]:
-                room[g] = min(room[g], node[label_ptr[v] + down[v]])
-        for e in range(link_ptr[g], link_ptr[g + 1]):
-            u, v = edges[e, 0], edges[e, 1]
-            if up[u] != down[u] or up[v] != down[v]:
-                k = label_ptr[v + 1] - label_ptr[v]
-                room[g] = min(room[g], edge[edge_ptr[e] + down[u] * k + down[v]])
-    return room
-
-
-@loop
-def _ratio(label_ptr, edges, edge_ptr, link_ptr, node, edge, change, change_edge):
-    """How far one may go before a part is empty."""
-    graphs = len(link_ptr) - 1
-    room = np.full(graphs, np.inf)
-    for g in range(graphs):
-        for e in range(link_ptr[g], link_ptr[g + 1]):
-            for at in range(edge_ptr[e], edge_ptr[e + 1]):
-                if change_edge[at] < -1e-12:
-                    room[g] = min(room[g], -edge[at] / change_edge[at])
-            for side in range(2):
-                v = edges[e, side]
-                for a in range(label_ptr[v], label_ptr[v + 1]):
-                    if change[a] < -1e-12:
-                        room[g] = min(room[g], -node[a] / change[a])
-        if room[g] == np.inf:
-            room[g] = 0.0
-    return room
-
-
-@loop
-def _clique_index(n_labels, v, scope, labels):
-    at = 0
-    for j in range(len(scope)):
-        at = at * n_labels[scope[j]] + labels[scope[j]]
-    return at * n_labels[v] + labels[v]
-
-
-@loop
-def _add_cliques(
-    node_ptr, n_labels, order, scope_ptr, scope, labels, by, start, clique
-):
-    for g in range(len(node_ptr) - 1):
-        for q in range(node_ptr[g], node_ptr[g + 1]):
-            own = scope[scope_ptr[q] : scope_ptr[q + 1]]
-            at = start[q] + _clique_index(n_labels, order[q], own, labels)
-            clique[at] = max(clique[at] + by[g], 0.0)
-
-
-@loop
-def _clique_room(node_ptr, n_labels, order, scope_ptr, scope, up, down, start, clique):
-    room = np.full(len(node_ptr) - 1, np.inf)
-    for g in range(len(node_ptr) - 1):
-        for q in range(node_ptr[g], node_ptr[g + 1]):
-            own = scope[scope_ptr[q] : scope_ptr[q + 1]]
-            high = _clique_index(n_labels, order[q], own, up)
-            low = _clique_index(n_labels, order[q], own, down)
-            if high != low:
-                room[g] = min(room[g], clique[start[q] + low])
-    return room

@@ -7,13 +7,17 @@ points holds of v is, with G = K(b, b) and h = K(b, x) R,
 
 `refine` moves all points up the gradient of it: for differentiable kernels points need
 not be training rows. `fixed_point` is the iteration for one point of the RBF kernel.
+`descend` moves points, coefficients and further weights together, down the objective
+itself: v changes as points move, and steps at a fixed v stop far from where that ends.
 
 [1] Yu 2011, equation (6.9). [2] Burges 1996; Schoelkopf et al. 1999 (fixed points).
-[3] Wu, Schoelkopf, Bakir 2006 (gradients in all points).
+[3] Wu, Schoelkopf, Bakir: A direct method for building sparse kernel learning
+    algorithms, 2006 (gradients in all points, and of the objective).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -23,6 +27,7 @@ from scipy.optimize import minimize
 from maxmargin.arrays import Floats
 from maxmargin.kernels.functions import Rbf
 
+BLOCK = 4096  # rows at once
 JITTER = 1e-9  # share of the diagonal added to G: near points are nearly dependent
 
 
@@ -90,3 +95,59 @@ def fixed_point(
             break
         point = (c @ X) / total
     return kept
+
+
+Risk = Callable[[Floats, Floats], tuple[float, Floats, Floats]]
+
+
+def descend(
+    kernel: Any, X: Any, risk: Risk, points: Floats, beta: Floats, rest: Floats,
+    steps: int,
+) -> tuple[Floats, Floats, Floats]:  # fmt: skip
+    r"""Points, coefficients and further weights of a lower objective.
+
+    .. math:: F(b, \beta, u) = \tfrac12 \sum_a \beta_a' G \beta_a
+       + \tfrac12 \|u\|^2 + \mathrm{risk}(K(x, b) \beta, u)
+
+    Parameters
+    ----------
+    risk : function (scores, rest) -> (risk, fall in scores, fall in rest)
+        The risk and its negative gradient.
+    """
+    shape, m = points.shape, len(points)
+    first, ends = None, np.cumsum([points.size, beta.size])
+
+    def objective(flat: Floats) -> tuple[float, Floats]:
+        nonlocal first
+        b, c, u = np.split(flat, ends)
+        b, c = b.reshape(shape), c.reshape(m, -1)
+        value, slopes = _objective(kernel, X, risk, b, c, u)
+        first = max(abs(value), 1e-300) if first is None else first
+        return value / first, np.concatenate([s.ravel() for s in slopes]) / first
+
+    start = np.concatenate((points.ravel(), beta.ravel(), rest))
+    found = minimize(
+        objective, start, jac=True, method="L-BFGS-B",
+        options={"maxiter": steps, "maxfun": steps + steps // 4 + 2, "ftol": 1e-5},
+    )  # fmt: skip
+    b, c, u = np.split(found.x if found.fun < 1.0 else start, ends)
+    return b.reshape(shape), c.reshape(m, -1), u
+
+
+def _objective(
+    kernel: Any, X: Any, risk: Risk, b: Floats, c: Floats, u: Floats
+) -> tuple[float, tuple[Floats, Floats, Floats]]:
+    """The objective of `descend` and its gradient in points, coefficients, weights."""
+    n = X.shape[0]
+    cross, gram = np.empty((n, len(b))), kernel(b, b)
+    for s in range(0, n, BLOCK):
+        cross[s : s + BLOCK] = kernel(X[s : s + BLOCK], b)
+    value, R, fall = risk(cross @ c, u)
+    whole = gram @ c
+    value += 0.5 * float(np.vdot(c, whole)) + 0.5 * float(u @ u)
+    by_points = kernel.slope(b, b, gram, c @ c.T)
+    for s in range(0, n, BLOCK):
+        part = slice(s, s + BLOCK)
+        if np.any(R[part]):
+            by_points -= kernel.slope(X[part], b, cross[part], R[part] @ c.T)
+    return value, (by_points, whole - cross.T @ R, u - fall)

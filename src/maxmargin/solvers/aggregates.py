@@ -22,6 +22,9 @@ import numpy as np
 from maxmargin.arrays import Floats, Ints, Labels
 from maxmargin.cuts import Cuts
 from maxmargin.jit import loop
+from maxmargin.mapped import Pages
+from maxmargin.solvers.parts import part_add, part_clear, part_dot, place, space_of
+from maxmargin.structures.base import Parts
 
 PER_ENTRY = 12  # bytes
 
@@ -55,16 +58,28 @@ class Aggregates:
     upper : array (n,)
         C of each example.
     memory : float
-        Bytes at most.
+        Bytes at most, also while planes move to larger arrays.
+    parts : Parts, optional
+        What the coordinates of planes stand for, if not for the weights themselves.
     """
 
     DUAL = ("_sums", "_mean")
 
-    def __init__(self, n: int, dim: int, upper: Floats, memory: float = 4e9) -> None:
+    def __init__(
+        self,
+        n: int,
+        dim: int,
+        upper: Floats,
+        memory: float = 4e9,
+        parts: Parts | None = None,
+    ) -> None:
         self.n, self.dim, self.upper, self.memory = n, dim, upper, memory
-        room = max(memory - 32 * n - 8, 0.0)
-        self._sums = _new(n, int(min(64 * n, room / PER_ENTRY)))
-        self._where = np.full(dim, -1, np.int32)
+        self._most = int(0.5 * memory / PER_ENTRY)  # of the old arrays, and of the new
+        self._sums = _new(n, min(64 * n, self._most))
+        self._space, self._pages = space_of(parts), Pages(parts, n)
+        coordinates = dim - self._space.base + self._space.ring
+        self._where = np.full(coordinates, -1, np.int32)
+        self._spread = np.zeros(dim if parts is not None else 0)
         self._mean = Mean(np.zeros(dim), np.array([0.0, 1.0, 0.0]))
 
     @property
@@ -80,12 +95,16 @@ class Aggregates:
     def take_in(self, cuts: Cuts, w: Floats, gaps: Floats) -> tuple[float, float]:
         """A step towards each cut, in order; w follows; gaps before: (rise, work)."""
         sizes = np.diff(cuts.a.ptr)
-        self._reserve(cuts.ids, sizes)
-        rise, work = _toward(
-            self._sums, self._where, self._mean, cuts.ids, cuts.a.ptr, cuts.a.idx,
-            cuts.a.val, cuts.b, cuts.slack, self.upper, w, gaps,
-        )  # fmt: skip
-        return rise, float(work)
+        rise, work = 0.0, 0.0
+        for s, e in self._pages.pieces(len(cuts.ids)):
+            self._reserve(cuts.ids[s:e], sizes[s:e])
+            made, cost = _toward(
+                self._sums, self._space, self._where, self._spread, self._mean,
+                cuts.ids[s:e], cuts.a.ptr[s : e + 1], cuts.a.idx, cuts.a.val,
+                cuts.b[s:e], cuts.slack[s:e], self.upper, w, gaps,
+            )  # fmt: skip
+            rise, work = rise + made, work + cost
+        return rise, work
 
     def dual(self, w: Floats) -> float:
         """Value of the dual."""
@@ -101,7 +120,8 @@ class Aggregates:
     def weights(self) -> Floats:
         """Sum of the aggregated planes, from scratch."""
         w = np.zeros(self.dim)
-        _weights(self._sums, w)
+        for s, e in self._pages.pieces(self.n):
+            _add_weights(self._sums, self._space, s, e, w)
         return w
 
     def rescale(self, upper: Floats) -> None:
@@ -113,22 +133,22 @@ class Aggregates:
 
     def _reserve(self, ids: Ints, sizes: Ints) -> None:
         s = self._sums
-        need = int(2 * (s.size[ids] + sizes).sum())
-        if s.top[0] + need > len(s.idx):
-            live = int(s.size.sum()) + need
-            for entries in (live * 3 // 2, live):
-                if PER_ENTRY * entries + 32 * self.n + 8 <= self.memory:
-                    new = _new(self.n, entries)
-                    _compact(s, new)
-                    self._sums = new
-                    break
-            else:
-                raise MemoryError(
-                    f"one plane per example needs {PER_ENTRY * live / 1e6:.0f} MB, "
-                    f"more than the {self.memory / 1e6:.0f} MB allowed: allow more, or "
-                    "use solver='one-slack', which keeps sums over examples only"
-                )
-        _make_room(self._sums, ids, sizes)
+        need = int((s.size[ids] + sizes).sum())
+        if s.top[0] + 2 * need <= len(s.idx):
+            _make_room(s, ids, sizes, 2)
+            return
+        live = int(s.size.sum()) + need
+        for entries in (3 * live // 2 + need, live):
+            if entries <= self._most:
+                self._sums = _new(self.n, entries)
+                _compact(s, self._sums)
+                _make_room(self._sums, ids, sizes, 2 if entries > live else 1)
+                return
+        raise MemoryError(
+            f"one plane per example needs {2 * PER_ENTRY * live / 1e6:.0f} MB, "
+            f"more than the {self.memory / 1e6:.0f} MB allowed: allow more, or "
+            "use solver='one-slack', which keeps sums over examples only"
+        )
 
 
 def _new(n: int, entries: int) -> Sums:
@@ -140,15 +160,18 @@ def _new(n: int, entries: int) -> Sums:
 
 
 @loop
-def _make_room(s, ids, sizes):
-    """Room for `sizes` more entries; planes that are full move to the end."""
+def _make_room(s, ids, sizes, factor):
+    """Room for `sizes` more entries; planes that are full move to the end.
+
+    They get `factor` times the room they need now.
+    """
     for q in range(len(ids)):
         i = ids[q]
         if s.size[i] + sizes[q] > s.room[i]:
             to, at = s.top[0], s.at[i]
             for p in range(s.size[i]):
                 s.idx[to + p], s.val[to + p] = s.idx[at + p], s.val[at + p]
-            s.at[i], s.room[i] = to, 2 * (s.size[i] + sizes[q])
+            s.at[i], s.room[i] = to, factor * (s.size[i] + sizes[q])
             s.top[0] = to + s.room[i]
 
 
@@ -166,7 +189,9 @@ def _compact(old, new):
 
 
 @loop
-def _toward(s, where, mean, ids, ptr, idx, val, b, slack, upper, w, gaps):
+def _toward(
+    s, space, where, spread, mean, ids, ptr, idx, val, b, slack, upper, w, gaps
+):
     """Line search from each aggregated plane towards upper times the new one."""
     rise, work = 0.0, 0
     step = np.zeros(1)
@@ -174,46 +199,63 @@ def _toward(s, where, mean, ids, ptr, idx, val, b, slack, upper, w, gaps):
         i, c = ids[q], upper[ids[q]]
         h = b[q]
         for e in range(ptr[q], ptr[q + 1]):
-            h -= val[e] * w[idx[e]]
+            h -= val[e] * part_dot(space, idx[e], w)
         if h <= 0.0:
             c = 0.0  # the zero plane is the highest
         at, m = s.at[i], s.size[i]
         if c > 0.0:
-            m = _widen(s, where, i, ptr[q], ptr[q + 1], idx)
+            m = _widen(s, space, where, i, ptr[q], ptr[q + 1], idx)
         if len(step) < m:
             step = np.zeros(2 * m)
         for p in range(m):
             step[p] = -s.val[at + p]
         if c > 0.0:
             for e in range(ptr[q], ptr[q + 1]):
-                step[where[idx[e]]] += c * val[e]
+                step[where[place(space, idx[e])]] += c * val[e]
             for p in range(m):
-                where[s.idx[at + p]] = -1
+                where[place(space, s.idx[at + p])] = -1
         slope = c * b[q] - s.b[i]
-        curve = 0.0
         for p in range(m):
-            slope -= step[p] * w[s.idx[at + p]]
-            curve += step[p] * step[p]
+            slope -= step[p] * part_dot(space, s.idx[at + p], w)
+        curve = _square(space, spread, s.idx[at : at + m], step)
         gaps[i] = max(slope + upper[i] * max(slack[q] - max(h, 0.0), 0.0), 0.0)
         work += 3 * m + 2 * (ptr[q + 1] - ptr[q])
         if slope > 0.0:
             size = 1.0 if slope >= curve else slope / curve
             rise += size * (slope - 0.5 * size * curve)
-            _move(s, mean, i, size, c * b[q] - s.b[i], step, w)
+            _move(s, space, mean, i, size, c * b[q] - s.b[i], step, w)
         else:
-            _move(s, mean, i, 0.0, 0.0, step, w)
+            _move(s, space, mean, i, 0.0, 0.0, step, w)
     return rise, work
 
 
 @loop
-def _widen(s, where, i, start, stop, idx):
+def _square(space, spread, idx, step):
+    """Squared length of a step, by way of the step in weight space."""
+    out = 0.0
+    if space.limit == 0:
+        for p in range(len(idx)):
+            out += step[p] * step[p]
+        return out
+    for p in range(len(idx)):
+        part_add(space, idx[p], step[p], spread)
+    for p in range(len(idx)):
+        out += step[p] * part_dot(space, idx[p], spread)
+    for p in range(len(idx)):
+        part_clear(space, idx[p], spread)
+    return out
+
+
+@loop
+def _widen(s, space, where, i, start, stop, idx):
     """Let the plane of example i have all coordinates of the new one; marks `where`."""
     at, m = s.at[i], s.size[i]
     for p in range(m):
-        where[s.idx[at + p]] = p
+        where[place(space, s.idx[at + p])] = p
     for e in range(start, stop):
-        if where[idx[e]] < 0:
-            where[idx[e]] = m
+        c = place(space, idx[e])
+        if where[c] < 0:
+            where[c] = m
             s.idx[at + m], s.val[at + m] = idx[e], 0.0
             m += 1
     s.size[i] = m
@@ -221,7 +263,7 @@ def _widen(s, where, i, start, stop, idx):
 
 
 @loop
-def _move(s, mean, i, size, lift, step, w):
+def _move(s, space, mean, i, size, lift, step, w):
     """Go `size` of the way; the average takes the new w in."""
     k, scale = mean.number[0], mean.number[1]
     if size > 0.0:
@@ -230,9 +272,9 @@ def _move(s, mean, i, size, lift, step, w):
             change = size * step[p]
             j = s.idx[at + p]
             s.val[at + p] += change
-            w[j] += change
+            part_add(space, j, change, w)
             if k > 0.0:
-                mean.z[j] -= change / scale
+                part_add(space, j, -change / scale, mean.z)
         s.b[i] += size * lift
         if k > 0.0:
             mean.number[2] -= size * lift / scale
@@ -242,10 +284,11 @@ def _move(s, mean, i, size, lift, step, w):
 
 
 @loop
-def _weights(s, w):
-    for i in range(len(s.at)):
+def _add_weights(s, space, first, last, w):
+    """Add the planes of the examples from `first` to `last` - 1 to w."""
+    for i in range(first, last):
         for p in range(s.at[i], s.at[i] + s.size[i]):
-            w[s.idx[p]] += s.val[p]
+            part_add(space, s.idx[p], s.val[p], w)
 
 
 @loop

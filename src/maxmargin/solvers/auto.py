@@ -108,6 +108,14 @@ class Auto(Solver):
         here = "here" in state.extra["notes"]
         state.extra["chosen"].certify(problem.home if here else problem, state)
 
+    def snapshot(self, problem: Problem, state: State) -> dict[str, Any]:
+        """The snapshot of the chosen trainer."""
+        return state.extra["chosen"].snapshot(problem, state)
+
+    def restore(self, problem: Problem, state: State, data: dict[str, Any]) -> None:
+        """Put a snapshot of the chosen trainer back."""
+        state.extra["chosen"].restore(problem, state, data)
+
 
 def count(problem: Problem) -> Costs:
     """Count what a pass of the oracle and a plane cost."""

@@ -65,7 +65,6 @@ class State:
     """What every solver's state has."""
 
     DERIVED: ClassVar[tuple[str, ...]] = ("deadline", "extra")  # not in checkpoints
-    RESUMES: ClassVar[bool] = True  # whether the rest is all there is to go on from
 
     w: Floats
     dual: float = 0.0
@@ -199,6 +198,14 @@ class Solver(ABC):
         risk = problem.risk_at(state.w)
         state.keep(problem, state.w, problem.primal_at(state.w, risk))
 
+    def snapshot(self, problem: Problem, state: State) -> dict[str, Any]:
+        """What a checkpoint holds: all that `start` cannot make again from the data."""
+        return dump(state)
+
+    def restore(self, problem: Problem, state: State, data: dict[str, Any]) -> None:
+        """Put a snapshot into the state that `start` has just made."""
+        graft(state, data)
+
     def solve(
         self,
         problem: Problem,
@@ -252,14 +259,9 @@ class _Run:
 
     def go_on(self, state: State, keeper: Keeper | None) -> None:
         """Take up an earlier run where its last checkpoint left it."""
-        if keeper is not None and not state.RESUMES:
-            raise ValueError(
-                f"solver {type(self.solver).__name__} keeps its planes where the data "
-                "are, so a checkpoint cannot hold them"
-            )
         earlier = keeper.earlier() if keeper is not None else None
         if earlier is not None:
-            graft(state, earlier["state"])
+            self.solver.restore(self.problem, state, earlier["state"])
             self.rows = [tuple(row) for row in earlier["rows"].tolist()]
             self.begin -= float(earlier["seconds"])
 
@@ -271,7 +273,8 @@ class _Run:
         if unfinished or (self.status is None and keeper.due()):
             seconds = time.perf_counter() - self.begin
             rows = self._history(self.rows)
-            keeper.keep({"state": dump(state), "rows": rows, "seconds": seconds})
+            held = self.solver.snapshot(self.problem, state)
+            keeper.keep({"state": held, "rows": rows, "seconds": seconds})
 
     def note(self, state: State) -> None:
         """Record a step and decide whether it was the last."""

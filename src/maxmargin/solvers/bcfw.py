@@ -24,12 +24,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from maxmargin.arrays import Floats, Ints
+from maxmargin.cuts import Cuts
 from maxmargin.problem import Problem
 from maxmargin.solvers.aggregates import Aggregates
 from maxmargin.solvers.atoms import RULES, Atoms
 from maxmargin.solvers.base import Solver, State, Status, permutation
 
 OVERHEAD = 300.0  # work of one visit beside its entries, in multiply-adds
+BATCH = 8192  # examples whose planes are in hand at a time in a certified pass
 REFRESH = 10  # with gap sampling, every so many passes visit all examples
 
 
@@ -100,7 +102,8 @@ class BCFW(Solver):
             kept = old
             kept.rescale(upper)
         elif self.cache == 0:
-            kept = Aggregates(n, problem.dim, upper, self.memory)
+            sizes = n, problem.dim, upper, self.memory
+            kept = Aggregates(*sizes, problem.parts())
         else:
             kept = Atoms(
                 n, problem.dim, problem.dual_set, self.cache, self.memory, self.steps
@@ -125,7 +128,7 @@ class BCFW(Solver):
         order = self._order(problem, state)
         for s in range(0, len(order), self.block):
             ids = np.unique(order[s : s + self.block])
-            cuts = problem.cuts(state.w, ids)
+            cuts = self._planes(problem, state.w, ids)
             state.oracle_calls += len(ids)
             made, cost = kept.take_in(cuts, state.w, state.gaps)
             rise, work = rise + made, work + cost + state.work[ids].sum()
@@ -152,14 +155,22 @@ class BCFW(Solver):
             # Late in the run the last iterate is often ahead: take the higher dual.
             if at_mean >= dual or state.gap_estimate > 10 * self.tol:
                 w = mean
-        cuts = problem.cuts(w)
+        slack = np.empty(problem.n)
+        for s in range(0, problem.n, BATCH):
+            ids = np.arange(s, min(s + BATCH, problem.n))
+            cuts = self._planes(problem, w, ids)
+            slack[cuts.ids] = cuts.slack
+            state.kept.take_in(cuts, state.w, state.gaps)
         state.oracle_calls += problem.n
-        primal = state.witness(problem, w, cuts.slack)
+        primal = state.witness(problem, w, slack)
         state.dual = max(state.dual, dual)
         seen = state.gap_estimate * max(primal, 1e-300)
         if np.isfinite(seen) and seen > 0:
             state.trust = float(np.clip(1.1 * (primal - state.dual) / seen, 0.02, 1.0))
-        state.kept.take_in(cuts, state.w, state.gaps)
+
+    def _planes(self, problem: Problem, w: Floats, ids: Ints) -> Cuts:
+        """In coordinates of `parts` where their sums are kept, else of w."""
+        return problem.cuts(w, ids) if self.cache else problem.planes(w, ids)
 
     def _order(self, problem: Problem, state: WolfeState) -> Ints:
         n = problem.n

@@ -37,6 +37,7 @@ SIZES = 8, 16, 32  # of blocks in the first, the second, and all further passes
 RUN = 8  # neighbours visited together in these
 MEAN = 100.0  # work per weight after which w is taken into the average
 WIDE = 0.02  # gap above which the average is often better than w
+BATCH = 8192  # examples whose planes are in hand at a time in a certified pass
 
 
 @dataclass
@@ -154,17 +155,25 @@ class BlockDual(Solver):
     ) -> tuple[float, float, float]:
         wide = self.tol >= WIDE and problem.formulation.penalty == "linear"
         point = state.mean if self.average or (wide and state.taken) else state.w
-        cuts = problem.planes(point)
-        state.oracle_calls += problem.n
-        primal = state.witness(problem, point, cuts.slack)
+        point, slack = point.copy(), np.empty(problem.n)
         state.dual = state.blocks.dual(state.w)
+        rise, work = 0.0, float(state.work.sum())
+        cuts = problem.planes(point, np.arange(min(BATCH, problem.n)))
+        slack[cuts.ids] = cuts.slack
+        for s in range(BATCH, problem.n, BATCH):
+            _, r, k = self._take(problem, state, cuts)
+            rise, work = rise + r, work + k
+            cuts = problem.planes(point, np.arange(s, min(s + BATCH, problem.n)))
+            slack[cuts.ids] = cuts.slack
+        state.oracle_calls += problem.n
+        primal = state.witness(problem, point, slack)
         gap = primal - state.dual
-        if state.gap() <= self.tol:
+        if state.gap() <= self.tol:  # the planes in hand are not needed any more
             return gap, 0.0, 0.0
         seen = max(state.gap_estimate * primal, 1e-300)
         state.trust = float(np.clip(1.1 * gap / seen, 0.02, 1.0))
-        _, rise, work = self._take(problem, state, cuts)
-        return gap, rise, work + float(state.work.sum())
+        _, r, k = self._take(problem, state, cuts)
+        return gap, rise + r, work + k
 
     def _take(
         self, problem: Problem, state: BlockState, cuts: Cuts

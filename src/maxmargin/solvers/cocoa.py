@@ -27,31 +27,36 @@ import time
 import uuid
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
-from maxmargin.arrays import Floats, Ints
-from maxmargin.cuts import Cuts, Risk
-from maxmargin.formulations import DualSet, Formulation
-from maxmargin.problem import CHUNK, Problem
-from maxmargin.solvers.base import Solver, State, Status, permutation
-from maxmargin.solvers.block_dual import PER_PLANE, BlockDual, BlockState
-from maxmargin.solvers.planes import PlaneBlocks
-from maxmargin.structures.base import Parts
+from maxmargin.arrays import Floats
+from maxmargin.cuts import Risk
+from maxmargin.problem import Problem
+from maxmargin.solvers.base import Solver, State, Status
+from maxmargin.solvers.block_dual import BlockDual
+from maxmargin.solvers.resume import dump, graft
+from maxmargin.solvers.shards import (
+    LOST,
+    Handover,
+    Message,
+    Reply,
+    hand_over,
+    improve_shard,
+    own_weights,
+    take_over,
+)
 
-BLOCK = 1024  # examples whose planes are in hand at a time in a certified pass
 RECOUNT = 20  # rounds after which w is added up anew, against rounding
-ASLEEP = 10**6
 PORTIONS = 32  # rounds per pass at most
-LOST = -1  # turn of a shard that does not know what it did last
 
 
 @dataclass
 class ShardsState(State):
     """What the leading process knows; planes and alpha are with the shards."""
 
-    RESUMES = False
+    DERIVED: ClassVar[tuple[str, ...]] = ("deadline", "extra", "run")
 
     run: str = ""
     shards: list[tuple[int, int]] = field(default_factory=list)
@@ -63,31 +68,6 @@ class ShardsState(State):
     stalls: int = 0
     portions: int = 1
     gaps: list[float] = field(default_factory=list)  # seen in the last rounds
-
-
-class Message(NamedTuple):
-    """What a shard is told beside w."""
-
-    turn: int
-    after: int  # turn that the shard must have made last
-    size: int  # examples of the shard
-    sigma: float
-    share: float  # of the dual and its gap: what an example may leave open
-    certify: bool
-    portions: int  # of a pass, one in each round
-    local: BlockDual
-
-
-class Reply(NamedTuple):
-    """What a shard tells beside its dw."""
-
-    turn: int  # LOST: it had no memory of the turn before
-    linear: float = 0.0
-    square: float = 0.0  # ||dw_k||^2
-    gap: float = 0.0  # seen on the way
-    risk: Risk = Risk(0.0, 0.0)  # at the w received, if that was certified
-    calls: int = 0
-    planes: int = 0
 
 
 @dataclass(frozen=True)
@@ -120,7 +100,7 @@ class Cocoa(Solver):
     penalties: ClassVar[tuple[str, ...]] = ("linear", "squared")
 
     def start(self, problem: Problem, warm: Any = None) -> ShardsState:
-        """Alpha = 0 everywhere: planes are where the shards are, and not kept."""
+        """Alpha = 0 everywhere; states of earlier runs are not gone on from."""
         k = min(self.shards or problem.engine.workers, problem.n)
         ends = np.linspace(0, problem.n, k + 1).astype(int).tolist()
         spans = list(pairwise(ends))
@@ -152,22 +132,47 @@ class Cocoa(Solver):
         assert isinstance(state, ShardsState)
         problem.engine.leave(state.run)
 
+    def snapshot(self, problem: Problem, state: State) -> dict[str, Any]:
+        """What the leading process knows, and the planes and alpha of every shard."""
+        assert isinstance(state, ShardsState)
+        none = [None] * len(state.shards)
+        _, held = self._visit(problem, state, hand_over, none)
+        return {"lead": dump(state), "shards": held}
+
+    def restore(self, problem: Problem, state: State, data: dict[str, Any]) -> None:
+        """Shards, wherever they are now, take over what was held."""
+        assert isinstance(state, ShardsState)
+        graft(state, data["lead"])
+        state.shards = [(int(a), int(b)) for a, b in state.shards]
+        messages = [
+            Handover(held, b - a, self._local())
+            for held, (a, b) in zip(data["shards"], state.shards, strict=True)
+        ]
+        self._visit(problem, state, take_over, messages)
+
     def _round(
         self, problem: Problem, state: ShardsState, certify: bool
     ) -> tuple[Floats, list[Reply]]:
         gap = min(state.gap_estimate, 1.0) * max(state.dual, 0.0)
         share = (state.dual + gap) / problem.n
-        local = BlockDual(
-            self.tol, seed=self.seed, most=self.most, memory=self.memory,
-            sweeps=self.sweeps,
-        )  # fmt: skip
-        rest = state.sigma, share, certify, state.portions, local
+        rest = state.sigma, share, certify, state.portions, self._local()
         messages = [
             Message(state.turn, after, b - a, *rest)
             for after, (a, b) in zip(state.turns, state.shards, strict=True)
         ]
+        return self._visit(problem, state, improve_shard, messages)
+
+    def _local(self) -> BlockDual:
+        """The trainer of a shard."""
+        rest = {"most": self.most, "memory": self.memory, "sweeps": self.sweeps}
+        return BlockDual(self.tol, seed=self.seed, **rest)  # type: ignore[arg-type]
+
+    def _visit(
+        self, problem: Problem, state: ShardsState, question: Any, messages: list[Any]
+    ) -> tuple[Floats, list[Any]]:
+        home, shards = problem.home, state.shards
         return problem.engine.visit(
-            state.run, problem.home, improve_shard, state.w, state.shards, messages
+            state.run, home, question, state.w, shards, messages
         )
 
     def _certificate(
@@ -206,10 +211,8 @@ class Cocoa(Solver):
 
     def _recount(self, problem: Problem, state: ShardsState) -> float:
         """W as the sum of what the shards hold; returns the linear part of the dual."""
-        state.w, pairs = problem.engine.visit(
-            state.run, problem.home, own_weights, state.w, state.shards,
-            [None] * len(state.shards),
-        )  # fmt: skip
+        none = [None] * len(state.shards)
+        state.w, pairs = self._visit(problem, state, own_weights, none)
         state.turns = [turn for turn, _ in pairs]
         return sum(linear for _, linear in pairs)
 
@@ -246,129 +249,3 @@ def _portions(problem: Problem, spans: list[tuple[int, int]]) -> int:
     sweep = 2.0  # an example's visit of oracle and planes, in oracle calls
     pass_seconds = sweep * example * max(b - a for a, b in spans)
     return int(np.clip(pass_seconds / (10.0 * sending), 1, PORTIONS))
-
-
-class Shard:
-    """A shard as a problem of its own, its planes stretched by `root`."""
-
-    def __init__(self, problem: Problem, first: int, size: int, root: float) -> None:
-        self._problem, self._first, self.n, self._root = problem, first, size, root
-
-    @property
-    def formulation(self) -> Formulation:
-        """That of the whole."""
-        return self._problem.formulation
-
-    @property
-    def dual_set(self) -> DualSet:
-        """Bounds and ridge of the shard's examples."""
-        upper, ridge, box = self._problem.dual_set
-        own = slice(self._first, self._first + self.n)
-        return DualSet(upper[own].copy(), ridge[own].copy(), box)
-
-    def parts(self) -> Parts | None:
-        """The coordinates of planes."""
-        return self._problem.parts()
-
-    def work(self) -> Floats:
-        """Cost of the oracle per example."""
-        return self._problem.work()[self._first : self._first + self.n]
-
-    def planes(self, u: Floats, ids: Ints) -> Cuts:
-        """Planes at w = root * u, stretched."""
-        cuts = self._problem.planes(self._root * u, ids + self._first)
-        return cuts._replace(ids=ids, a=cuts.a.scale(np.full(len(ids), self._root)))
-
-    def costs(self, slack: Floats) -> Risk:
-        """What slacks of all examples of the shard cost."""
-        return self._problem.costs(slack, np.arange(self._first, self._first + self.n))
-
-
-def improve_shard(
-    part: tuple[Problem, int], memory: dict[str, Any], w: Floats, message: Message
-) -> tuple[Floats, Reply]:
-    """A round of one shard: (dw, reply). Asked twice, it answers the same."""
-    if memory.get("turn", 0) == message.turn:
-        return memory["answer"]
-    if memory.get("turn", 0) != message.after:
-        memory.clear()
-        return np.zeros(len(w)), Reply(LOST)
-    root, local = float(np.sqrt(message.sigma)), message.local
-    shard: Any = Shard(*part, message.size, root)
-    state = _shard_state(memory, shard, local, len(w), root)
-    state.turn, state.dual, state.w = message.turn, 0.0, w / root
-    state.oracle_calls, start = 0, state.w.copy()
-    risk = Risk(0.0, 0.0)
-    if message.certify:
-        risk, gap, rise, work = _certified_pass(shard, state, local)
-    else:
-        gap, rise, work = _portion_pass(shard, state, message)
-    state.dual = max(message.share * shard.n - gap, 0.0)
-    local._sweep(shard, state, gap, rise, work)
-    change = (state.w - start) / root
-    reply = Reply(
-        message.turn, state.blocks.dual(np.zeros(1)), float(change @ change), gap, risk,
-        state.oracle_calls, state.blocks.planes,
-    )  # fmt: skip
-    memory.update(turn=message.turn, answer=(change, reply))
-    return change, reply
-
-
-def own_weights(
-    part: tuple[Problem, int], memory: dict[str, Any], w: Floats, message: None
-) -> tuple[Floats, tuple[int, float]]:
-    """W of the shard's own alpha, its last turn and its linear part of the dual."""
-    if "state" not in memory:
-        return np.zeros(len(w)), (0, 0.0)
-    blocks = memory["state"].blocks
-    own = blocks.weights() / memory["root"]
-    return own, (memory["turn"], blocks.dual(np.zeros(1)))
-
-
-def _shard_state(
-    memory: dict[str, Any], shard: Any, local: BlockDual, dim: int, root: float
-) -> BlockState:
-    """The shard's planes, stretched by `root` from now on."""
-    if "state" not in memory:
-        sizes = shard.n, dim, shard.dual_set, local.most, local.memory
-        none = np.zeros(shard.n, np.int64)
-        memory["state"] = BlockState(
-            np.zeros(0), blocks=PlaneBlocks(*sizes, shard.parts()),
-            work=shard.work() + PER_PLANE, rest=none, asleep=none.copy(),
-        )  # fmt: skip
-    elif memory["root"] != root:
-        memory["state"].blocks.stretch_planes(root / memory["root"])
-    memory["root"] = root
-    return memory["state"]
-
-
-def _portion_pass(
-    shard: Any, state: BlockState, message: Message
-) -> tuple[float, float, float]:
-    """An oracle pass over this round's portion of the shard; the others sleep."""
-    turn, r = divmod(message.turn, message.portions)
-    order = permutation(message.local.seed + 2, turn, shard.n, CHUNK)
-    others = np.ones(shard.n, bool)
-    ends = np.linspace(0, shard.n, message.portions + 1).astype(int)
-    others[order[ends[r] : ends[r + 1]]] = False
-    asleep = state.asleep.copy()
-    state.asleep[others] = ASLEEP
-    out = message.local._pass(shard, state)
-    state.asleep[others] = asleep[others]
-    return out
-
-
-def _certified_pass(
-    shard: Any, state: BlockState, local: BlockDual
-) -> tuple[Risk, float, float, float]:
-    """Slacks of all examples at the weights received, and their planes taken in."""
-    point, slack = state.w.copy(), np.empty(shard.n)
-    gap, rise, work = 0.0, 0.0, float(state.work.sum())
-    for s in range(0, shard.n, BLOCK):
-        ids = np.arange(s, min(s + BLOCK, shard.n))
-        cuts = shard.planes(point, ids)
-        slack[ids] = cuts.slack
-        g, r, k = local._take(shard, state, cuts)
-        gap, rise, work = gap + g, rise + r, work + k
-    state.oracle_calls += shard.n
-    return shard.costs(slack), gap, rise, work

@@ -42,6 +42,14 @@ class TokenCut(NamedTuple):
     slack: Floats  # (n,)
 
 
+class Slope(NamedTuple):
+    """A risk and how it falls: R over (rows, labels), and in further weights."""
+
+    risk: float
+    R: Floats
+    rest: Floats
+
+
 class TokenCuts:
     """Cuts of a problem whose structure takes mapped inputs.
 
@@ -94,6 +102,28 @@ class TokenCuts:
             flat = state.blocks.coordinates()
             return flat[: self.X.shape[0] * self.z].reshape(-1, self.z)
         return None
+
+    def slope(self, scores: Floats, rest: Floats, width: float) -> Slope:
+        """The risk where labels score so, and its fall by scores and further weights.
+
+        With the linear penalty a slack below `width` counts slack^2 / (2 width), one
+        above it slack - width / 2: the risk then has a gradient.
+        """
+        structure: Any = self._scores
+        x = structure.with_inputs(self.problem.x, scores)
+        problem = replace(self.problem, structure=structure, x=x)
+        cuts = problem.cuts(structure.join_weights(np.eye(self.z), rest), chunk=ASKED)
+        slack, form = cuts.slack, problem.formulation
+        if form.penalty == "squared":
+            risk = float(form.cost(problem.C, slack).sum())
+            factor = problem.C * slack
+        else:
+            part = np.minimum(slack / width, 1.0)
+            risk = float(problem.C @ (part * (slack - 0.5 * width * part)))
+            factor = problem.C * part
+        flat = self._flat(self.problem.truth, cuts.labels, factor, form, cuts.b)
+        R, own = self._units.split_weights(flat)
+        return Slope(risk, R, np.array(own))
 
     def _sum(self, problem: Problem, w: Floats) -> TokenCut:
         cuts = problem.cuts(w, chunk=ASKED)

@@ -12,6 +12,7 @@ import numpy as np
 
 from maxmargin.arrays import Floats, Ints, Labels, inner
 from maxmargin.jit import loop
+from maxmargin.structures.base import Parts
 
 
 class Space(NamedTuple):
@@ -27,6 +28,29 @@ class Space(NamedTuple):
     k: int
     limit: int
     base: int  # the weight that coordinate `limit` stands for
+    ring: int  # a power of two, not below the vectors of any example times k
+
+
+def space_of(parts: Parts | None) -> Space:
+    """The space of planes; None: their coordinates are the weights themselves."""
+    if parts is None:
+        none = np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0)
+        return Space(*none, 0, 1, 0, 0, 0)
+    vectors, k, ptr = parts
+    longest = int(np.diff(ptr).max(initial=1)) * k
+    ring = 1 << (longest - 1).bit_length()
+    return Space(*vectors, k, vectors.n * k, vectors.width * k, ring)
+
+
+@loop
+def place(space, c):
+    """Where coordinate c of an example goes in a table that any example fits into.
+
+    Vectors of an example are neighbours, so that no two of their coordinates meet.
+    """
+    if c >= space.limit:
+        return space.ring + c - space.limit
+    return c & (space.ring - 1)
 
 
 @loop

@@ -14,7 +14,7 @@ import numpy as np
 
 from maxmargin.arrays import Floats, Labels
 from maxmargin.jit import loop
-from maxmargin.solvers.parts import part_add, part_clear, part_dot
+from maxmargin.solvers.parts import part_add, part_clear, part_dot, place
 from maxmargin.solvers.plane_store import remove
 from maxmargin.solvers.steps import block_gap, box_steps, pair_steps
 
@@ -24,7 +24,7 @@ STEPS = 10  # pairwise steps per visit of a block
 class Scratch(NamedTuple):
     """Work space; `where` is -1, `acc` and `spread` are 0 between calls."""
 
-    where: Labels  # (coordinates,) position in the support
+    where: Labels  # (coordinates of an example,) position in the support
     spread: Floats  # (dim,) a plane in weight space
     local: Floats  # (support) w on the support
     acc: Floats  # (support)
@@ -101,9 +101,8 @@ def improve(store, scratch, space, dual, i, w, closed):
 
 
 @loop
-def sweep(store, scratch, space, dual, order, w, closed, gaps):
-    """Visit the blocks in `order`; gaps[i] is the gap each had; (rise, work)."""
-    rise, work = 0.0, 0
+def sweep(store, scratch, space, dual, order, w, closed, gaps, rise, work):
+    """Visit the blocks in `order`; gaps[i] is the gap each had; (rise, work) so far."""
     for i in order:
         if store.count[i] == 0:
             gaps[i] = 0.0
@@ -117,10 +116,10 @@ def sweep(store, scratch, space, dual, order, w, closed, gaps):
 
 
 @loop
-def violated(store, scratch, space, w, C, a, slack):
+def violated(store, scratch, space, start, stop, w, C, a, slack):
     """slack[i] += positive heights; where C is given a += C * those planes, and b."""
     b = 0.0
-    for i in range(len(store.count)):
+    for i in range(start, stop):
         gather(store, scratch, space, i, w)
         for j in range(store.count[i]):
             if scratch.g[j] <= 0.0:
@@ -192,18 +191,19 @@ def insert(store, scratch, space, i, a, z, idx, val, b):
     where, acc = scratch.where, scratch.acc
     at, size = store.support_at[i], store.width[i]
     for p in range(size):
-        where[store.support[at + p]] = p
+        where[place(space, store.support[at + p])] = p
     for e in range(a, z):
-        p = where[idx[e]]
+        c = place(space, idx[e])
+        p = where[c]
         if p < 0:
             p = size
-            where[idx[e]] = p
+            where[c] = p
             store.support[at + p] = idx[e]
             size += 1
         acc[p] += val[e]
     store.width[i] = size
     for p in range(size):
-        where[store.support[at + p]] = -1
+        where[place(space, store.support[at + p])] = -1
     write_plane(store, scratch, space, i, size, b)
 
 

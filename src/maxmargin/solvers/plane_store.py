@@ -169,10 +169,9 @@ def radius(store):
 
 
 @loop
-def weights(store, space, w):
-    """W = sum alpha * a, from scratch."""
-    w[:] = 0.0
-    for i in range(len(store.count)):
+def add_weights(store, space, first, last, w):
+    """Add alpha * a of the examples from `first` to `last` - 1 to w."""
+    for i in range(first, last):
         at = store.support_at[i]
         for s in range(store.first[i], store.first[i] + store.count[i]):
             if store.alpha[s] != 0.0:

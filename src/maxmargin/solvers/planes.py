@@ -17,9 +17,10 @@ import numpy as np
 
 from maxmargin.arrays import Floats, Ints, Rows
 from maxmargin.formulations import DualSet
+from maxmargin.mapped import Pages
 from maxmargin.solvers import plane_loops as loops
 from maxmargin.solvers import plane_store as stores
-from maxmargin.solvers.parts import Space
+from maxmargin.solvers.parts import space_of
 from maxmargin.solvers.plane_loops import Dual, Scratch
 from maxmargin.solvers.plane_store import Store
 from maxmargin.structures.base import Parts
@@ -28,7 +29,6 @@ PER_EXAMPLE = (
     "count", "room", "first", "gram_at", "width", "width_room", "support_at",
 )  # fmt: skip
 PER_SLOT, PER_GRAM, PER_SUPPORT, PER_ENTRY = 40, 8, 4, 12  # bytes
-FIRST = np.array([4, 8, 64, 64])  # slots, Gram, support, entries to begin with
 
 
 class Visit(NamedTuple):
@@ -52,7 +52,7 @@ class PlaneBlocks:
     most : int
         Planes per example at most.
     memory : float
-        Bytes for all planes at most.
+        Bytes for all planes at most, also while they move to larger arrays.
     parts : Parts, optional
         What the coordinates of planes stand for, if not for the weights themselves.
     """
@@ -69,14 +69,15 @@ class PlaneBlocks:
         parts: Parts | None = None,
     ) -> None:
         self.n, self.dim, self.most, self.memory = n, dim, most, memory
+        self._bound = 0.5 * memory  # old and new arrays exist while planes move
         self.dual_set = dual_set
         self._dual = Dual(dual_set.upper, dual_set.ridge, bool(dual_set.box))
-        fixed = _bytes(n, 0 * FIRST)
-        share = min(1.0, max(memory - fixed, 0.0) / (_bytes(n, n * FIRST) - fixed))
-        self._store = _new_store(n, *(int(share * n * k) for k in FIRST))
-        self._space = _space(parts)
+        first = n * np.array([4, 8, 64, 64])
+        share = min(1.0, 0.5 * self._bound / max(_bytes(first), 1.0))
+        self._store = _new_store(n, *(share * first).astype(int).tolist())
+        self._space, self._pages = space_of(parts), Pages(parts, n)
         spread = dim if parts is not None else 0
-        coordinates = dim - self._space.base + self._space.limit
+        coordinates = dim - self._space.base + self._space.ring
         self._scratch = _new_scratch(coordinates, spread, 1024, most + 2)
 
     @property
@@ -119,21 +120,28 @@ class PlaneBlocks:
 
         The change of the dual variables is added to w.
         """
-        self._reserve(ids, np.diff(a.ptr))
-        found = np.zeros(len(ids), np.int64)
-        gap, rise, work, _ = loops.take_in(
-            self._store, self._scratch, self._space, self._dual, ids, a.ptr, a.idx,
-            a.val, b, slack, w, news, closed, found,
-        )  # fmt: skip
-        return Visit(gap, rise, float(work), found)
+        sizes, found = np.diff(a.ptr), np.zeros(len(ids), np.int64)
+        gap, rise, work = 0.0, 0.0, 0.0
+        for s, e in self._pages.pieces(len(ids)):
+            self._reserve(ids[s:e], sizes[s:e])
+            g, r, k, _ = loops.take_in(
+                self._store, self._scratch, self._space, self._dual, ids[s:e],
+                a.ptr[s : e + 1], a.idx, a.val, b[s:e], slack[s:e], w, news, closed,
+                found[s:e],
+            )  # fmt: skip
+            gap, rise, work = gap + g, rise + r, work + k
+        return Visit(gap, rise, work, found)
 
     def sweep(
         self, order: Ints, w: Floats, closed: float, gaps: Floats
     ) -> tuple[float, float]:
         """Improve the blocks in `order` on the planes held: (rise, work)."""
-        rise, work = loops.sweep(
-            self._store, self._scratch, self._space, self._dual, order, w, closed, gaps
-        )
+        rise, work = 0.0, 0
+        for s, e in self._pages.pieces(len(order)):
+            rise, work = loops.sweep(
+                self._store, self._scratch, self._space, self._dual, order[s:e], w,
+                closed, gaps, rise, work,
+            )  # fmt: skip
         return rise, float(work)
 
     def violated(self, w: Floats, C: Floats, a: Floats) -> tuple[float, Floats]:
@@ -141,9 +149,12 @@ class PlaneBlocks:
 
         C may be empty: then only the sums are wanted.
         """
-        slack = np.zeros(self.n)
-        b = loops.violated(self._store, self._scratch, self._space, w, C, a, slack)
-        return float(b), slack
+        slack, b = np.zeros(self.n), 0.0
+        for s, e in self._pages.pieces(self.n):
+            b += loops.violated(
+                self._store, self._scratch, self._space, s, e, w, C, a, slack
+            )
+        return b, slack
 
     def radius(self) -> float:
         """Largest squared length of a plane held."""
@@ -162,13 +173,14 @@ class PlaneBlocks:
     def weights(self) -> Floats:
         """Sum of alpha * a, from scratch."""
         w = np.zeros(self.dim)
-        stores.weights(self._store, self._space, w)
+        for s, e in self._pages.pieces(self.n):
+            stores.add_weights(self._store, self._space, s, e, w)
         return w
 
     def coordinates(self) -> Floats:
         """Sum of alpha * a in the coordinates of the planes themselves."""
         out = np.zeros(self.dim - self._space.base + self._space.limit)
-        stores.weights(self._store, _space(None), out)
+        stores.add_weights(self._store, space_of(None), 0, self.n, out)
         return out
 
     def stretch(self, w: Floats) -> None:
@@ -251,7 +263,7 @@ class PlaneBlocks:
         if (s.top + np.append(_need(s, ids, sizes), entries) <= have).all():
             return True
         need = np.append(_need(s, ids, sizes, tight=True), entries)
-        return _bytes(self.n, stores.live(s) + need) <= self.memory
+        return _bytes(stores.live(s) + need) <= self._bound
 
     def forget_idle(self, patience: int) -> None:
         """Drop planes without weight for `patience` visits."""
@@ -266,16 +278,23 @@ class PlaneBlocks:
 
     def _make_space(self, ids: Ints, sizes: Ints) -> None:
         """Evict planes of full examples; longer arrays where these do not suffice."""
+        self._evict(ids, self.most)
+        if (self._store.count[ids] >= self.most).any():
+            self._grow(np.zeros(3, np.int64), int(self._store.width[ids].sum()))
+            self._evict(ids, self.most)
         s = self._store
-        loops.evict(s, self._scratch, self._space, ids, self.most, len(s.idx))
-        if (s.count[ids] >= self.most).any():
-            self._grow(np.zeros(3, np.int64), int(s.width[ids].sum()))
-            s = self._store
-            loops.evict(s, self._scratch, self._space, ids, self.most, len(s.idx))
         need, entries = _need(s, ids, sizes), int(sizes.sum())
         have = np.array([len(s.alpha), len(s.gram), len(s.support), len(s.idx)])
         if (s.top + np.append(need, entries) > have).any():
             self._grow(need, entries, ids, sizes)
+
+    def _evict(self, ids: Ints, most: int) -> None:
+        """Leave examples with at most `most` - 1 planes, if there is room to merge."""
+        store = self._store
+        for s, e in self._pages.pieces(len(ids)):
+            loops.evict(
+                store, self._scratch, self._space, ids[s:e], most, len(store.idx)
+            )
 
     def settle(self) -> None:
         """Scratch space for planes that came all at once (`solvers.resume`)."""
@@ -301,23 +320,18 @@ class PlaneBlocks:
             if attempt == 1:
                 stores.forget_idle(s, 0)
             elif attempt > 1:
-                most = max(2, self.most >> attempt)
-                everyone = np.arange(self.n)
-                loops.evict(s, self._scratch, self._space, everyone, most, len(s.idx))
+                self._evict(np.arange(self.n), max(2, self.most >> attempt))
             if sizes is not None:
                 need = _need(s, ids, sizes, tight=True)
             live = stores.live(s) + np.append(need, entries)
             roomy = live * np.array([2, 4, 2, 2])
-            if _bytes(self.n, roomy) <= self.memory:
-                self._replace(roomy)
-                return
-            if _bytes(self.n, live) <= self.memory:
-                self._replace(live)
-                return
+            for sizes_now in (roomy, live):
+                if _bytes(sizes_now) <= self._bound:
+                    self._replace(sizes_now)
+                    return
             self._replace(stores.live(s) + np.array([0, 0, 0, int(s.width.sum())]))
         raise MemoryError(
-            f"the planes of {self.n} examples need "
-            f"{_bytes(self.n, live) / 1e6:.0f} MB, more "
+            f"the planes of {self.n} examples need {2 * _bytes(live) / 1e6:.0f} MB, more "
             f"than the {self.memory / 1e6:.0f} MB allowed: allow more, or use "
             "solver='one-slack', which keeps sums over examples only"
         )
@@ -345,14 +359,6 @@ def _new_store(n: int, slots: int, gram: int, support: int, entries: int) -> Sto
     return Store(*arrays)
 
 
-def _space(parts: Parts | None) -> Space:
-    if parts is None:
-        none = np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0)
-        return Space(*none, 0, 1, 0, 0)
-    vectors, k = parts
-    return Space(*vectors, k, vectors.n * k, vectors.width * k)
-
-
 def _new_scratch(coordinates: int, dim: int, width: int, planes: int) -> Scratch:
     return Scratch(
         np.full(coordinates, -1, np.int32),
@@ -374,9 +380,8 @@ def _need(s: Store, ids: Ints, sizes: Ints, tight: bool = False) -> Ints:
     return np.array([new.sum(), (new**2).sum(), 2 * wide.sum()])
 
 
-def _bytes(n: int, sizes: Ints) -> float:
-    per = np.array([PER_SLOT, PER_GRAM, PER_SUPPORT, PER_ENTRY])
-    return float(sizes @ per) + 8.0 * len(PER_EXAMPLE) * n + 32.0
+def _bytes(sizes: Ints) -> float:
+    return float(sizes @ np.array([PER_SLOT, PER_GRAM, PER_SUPPORT, PER_ENTRY]))
 
 
 def thin(state: Any, patience: int = 3) -> None:

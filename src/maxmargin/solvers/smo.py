@@ -7,8 +7,9 @@ dual itself on forests; with marginals of cliques also on triangulated graphs; o
 others a relaxation, whose value is an upper bound. A step takes one example: inference
 finds the labels y1 of highest gradient (the loss-augmented best) and the labels y2 of
 lowest gradient that still carry mass; mass lambda moves from the marginals of y2 to
-those of y1, with lambda in closed form. When no y1 beats its y2, the KKT conditions
-hold. Examples at their optimum rest, twice as long each time.
+those of y1, with lambda in closed form; where y1 and y2 differ in several places that
+are not connected, each place has its own lambda, one after the other. When no y1 beats
+its y2, the KKT conditions hold. Examples at their optimum rest, twice as long each time.
 
 [1] Taskar, Guestrin and Koller 2003, equations (10) and (12), section 5.
 """
@@ -24,8 +25,9 @@ from maxmargin.arrays import Floats, Ints, Labels
 from maxmargin.inference import relaxation
 from maxmargin.inference.ascent import Forests, Work
 from maxmargin.inference.decode import decode
+from maxmargin.inference.directions import Direction
 from maxmargin.inference.forest import rooted
-from maxmargin.inference.polytope import Direction, Point
+from maxmargin.inference.polytope import Point
 from maxmargin.inference.tables import Tables
 from maxmargin.problem import Problem
 from maxmargin.solvers.base import Solver, State, Status, permutation
@@ -145,7 +147,9 @@ class Smo(Solver):
         state.oracle_calls += len(ids)
         true = structure.local_labels(x, ids, augment.truth.take(ids))  # type: ignore[attr-defined]
         state.slack[ids] = np.maximum(best - plain.score(true), 0.0)
-        quiet = by <= 1e-9 * problem.C[ids]
+        moved = np.zeros(len(ids))
+        np.maximum.at(moved, way.graph_of_group(tables), by)
+        quiet = moved <= 1e-9 * problem.C[ids]
         state.rest[ids] = np.where(quiet, np.minimum(2 * state.rest[ids] + 1, 15), 0)
         state.asleep[ids] = state.rest[ids]
 

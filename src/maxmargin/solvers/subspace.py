@@ -2,15 +2,18 @@
 
 In turns, until the basis has the size asked for,
 
-    train in the span of the basis (a linear problem over `KernelMap`),
-    extend the basis towards v = sum alpha a, the planes weighted by their dual variables,
-    move its points up the gradient of ||P v||^2 (any point, for smooth kernels).
+    extend the basis towards v = sum alpha a, the planes weighted by the dual,
+    move its points up the gradient of ||P v||^2 (any point, for smooth kernels),
+    train in the span of the basis (a linear problem over `KernelMap`).
 
-The optimum o_B in the span is max_alpha of the dual with ||P v|| for ||v||, so moving
-points up that gradient moves o_B down, and o_B - o* <= 1/2 ||v - P v||^2 (the dual at
-alpha without the projection is a lower bound on o*). Algorithm 6.3 of [1] adds one
-point per cut, for the residual of the latest cut; here the basis doubles, and v is the
-convex combination of cuts that the dual holds.
+At full size points and coefficients move down the objective together (`descend`).
+
+The optimum o_B in the span is max_alpha of the dual with ||P v|| for ||v||, and
+o_B - o* <= 1/2 ||v - P v||^2 (the dual at alpha without the projection is a lower bound
+on o*). Algorithm 6.3 of [1] adds one point per cut, a preimage of the residual of that
+cut, and leaves it where it is. Here the basis doubles, v is the convex combination of
+cuts that the dual holds, and points move on: on ijcnn1 (3000 rows, 50 points, optimum
+2150) points that hold v end at an objective of 7290, those that went on at 3650.
 
 [1] Yu 2011, Algorithm 6.3, sections 6.5-6.6, Theorem 6.4.
 """
@@ -26,7 +29,7 @@ from maxmargin.arrays import Floats, Ints
 from maxmargin.kernels.functions import Kernel, dense_rows
 from maxmargin.kernels.gram import refuse_large
 from maxmargin.kernels.maps import COPIES, KernelMap, map_points, map_to
-from maxmargin.kernels.preimage import refine
+from maxmargin.kernels.preimage import descend, refine
 from maxmargin.kernels.pursuit import extend, residual
 from maxmargin.problem import Problem
 from maxmargin.solvers.base import Result, Solver, State
@@ -34,10 +37,12 @@ from maxmargin.solvers.enumerated import AlphaState
 from maxmargin.solvers.kernel_cuts import TokenCuts
 
 FIRST = 8  # points of the first basis
-FINAL = 3  # turns at full size
-STEPS = 20  # gradient steps per turn
-ROWS = 4  # rows of v that gradients look at, per point ...
+STEPS, LAST = 20, 200  # gradient steps per turn; at full size, down the objective,
+WORK = 2e10  # ... unless that is more work, in products of numbers ...
+EXP = 30  # ... with so many for a kernel value besides its products
+ROWS = 4  # rows of v to choose from, per point ...
 LEAST, MOST = 3000, 20000  # ... within these bounds
+WIDTH = 0.3  # slacks below it count as squares while points move
 ROUGH = 0.02  # tolerance of all turns but the last
 
 
@@ -87,8 +92,10 @@ def pursue(
     R, phi, span = first.R, None, None
     ids = np.empty(0, np.int64)
     trace: list[dict[str, float]] = []
-    sizes = _sizes(n_basis, free)
-    for turn, size in enumerate(sizes):
+    sizes = _sizes(n_basis)
+    for size in sizes:
+        last = size == sizes[-1]
+        rough = tol if last and not free else max(tol, ROUGH)
         rows = _sample(R, size, rng)
         more = size - (phi.width if phi is not None else 0)
         fresh = extend(kernel, X, rows, R[rows], phi, more, rng)
@@ -99,8 +106,9 @@ def pursue(
             phi = map_points(kernel, refine(kernel, X[rows], R[rows], points, STEPS))
         else:
             phi, ids = map_to(kernel, X, np.append(ids, fresh))
-        last = turn == len(sizes) - 1
-        span = _train(cuts, phi, choose, tol if last else max(tol, ROUGH), span)
+        span = _train(cuts, phi, choose, rough, span)
+        if free and last:
+            span = _train(cuts, _move(cuts, span), choose, tol, span)
         found = cuts.mixture(span.problem, span.state)
         R = cuts.of(span.problem, span.result.w).R if found is None else found
         trace.append(_bounds(kernel, X, R, span, top, rng))
@@ -110,13 +118,30 @@ def pursue(
     return span._replace(trace=trace)
 
 
-def _sizes(n_basis: int, free: bool) -> list[int]:
-    """Doubling, then some turns at full size to move points in."""
+def _move(cuts: TokenCuts, span: Span) -> KernelMap:
+    """A map to better points: down the objective with coefficients and weights."""
+    structure: Any = span.problem.structure
+    weights, rest = structure.split_weights(span.result.w)
+    start = span.phi.expansion(weights)
+    m, d = start.points.shape
+    steps = int(np.clip(WORK / (float(cuts.X.shape[0]) * m * (d + EXP)), STEPS, LAST))
+
+    def risk(scores: Floats, others: Floats) -> tuple[float, Floats, Floats]:
+        return cuts.slope(scores, others, WIDTH)
+
+    points, _, _ = descend(
+        span.phi.kernel, cuts.X, risk, start.points, start.beta, rest, steps
+    )
+    return map_points(span.phi.kernel, points)
+
+
+def _sizes(n_basis: int) -> list[int]:
+    """Doubling up to the size asked for."""
     sizes, size = [], FIRST
     while size < n_basis:
         sizes.append(size)
         size *= 2
-    return [*sizes, *[n_basis] * (FINAL if free else 1)]
+    return [*sizes, n_basis]
 
 
 def _sample(R: Floats, size: int, rng: np.random.Generator) -> Ints:

@@ -118,6 +118,7 @@ class Alignment(Structure):
     normalize: bool = False
     band: int | None = None
     alphabets: Mapping[str, Sequence[Any]] | None = None
+    positions: Any = None  # adds a track to sequences, see `alignment_positions`
     dim: int = 0
     pairs: tuple[Pair, ...] = ()
     symbols: Symbols = field(default_factory=Symbols, repr=False)
@@ -132,6 +133,7 @@ class Alignment(Structure):
             raise ValueError(f"mode={self.mode!r} is not one of {names}")
         if self.band is not None and self.band < 0:
             raise ValueError(f"band={self.band} must not be negative")
+        X = X if self.positions is None else self.positions(X)
         (left, left_names), (right, right_names), _ = distinct_sequences(X)
         letters, widths = learn_letters(
             [*left, *right], [*left_names, *right_names], self.alphabets
@@ -163,6 +165,7 @@ class Alignment(Structure):
 
     def encode(self, X: Sequence[Any]) -> Pairs:
         """Pairs (s, t) of sequences, each a string or a mapping of tracks."""
+        X = X if self.positions is None else self.positions(X)
         (left, left_names), (right, right_names), (a, b) = distinct_sequences(X)
         sides = []
         for seqs, names, views in (

@@ -107,8 +107,10 @@ def _fill(
     for b in range(len(blocks)):
         most = max(most, blocks[b, RIGHT_SIZE])
     total, sums, joint = np.empty(most), np.empty(widest), np.zeros(most)
+    turned = _room_to_turn(right, r_ptr, r_real)
     r = 0
     for p in range(len(left)):
+        _turn(r_real[r_ptr[right[p]] : r_ptr[right[p] + 1]], turned)
         for i in range(l_ptr[left[p]], l_ptr[left[p] + 1]):
             row, a = match[start[r] : start[r + 1]], r_ptr[right[p]] + lo[r]
             for j in range(len(row)):
@@ -130,7 +132,8 @@ def _fill(
                     _gather(weights, r_codes[right_view, a : a + len(row)], sums)
                 if blocks[b, LAST] == 1:
                     if blocks[b, RIGHT_REAL] == 1:
-                        _dot(joint[:k], r_real, a, right_view, sums[: len(row)])
+                        vectors = turned[right_view : right_view + k]
+                        _dot(joint[:k], vectors, lo[r], sums[: len(row)])
                         joint[:k] = 0.0
                     for j in range(len(row)):
                         row[j] += sums[j]
@@ -157,12 +160,27 @@ def _project(x, block, full, total):
 
 
 @loop
-def _dot(weights, r_real, first, column, row):
-    for j in range(len(row)):
-        v = 0.0
-        for c in range(len(weights)):
-            v += weights[c] * r_real[first + j, column + c]
-        row[j] += v
+def _room_to_turn(which, ptr, real):
+    """A row per real column, long enough for the longest of these sequences."""
+    longest = 0
+    for p in which:
+        longest = max(longest, ptr[p + 1] - ptr[p])
+    return np.empty((real.shape[1], longest))
+
+
+@loop
+def _turn(real, turned):
+    """Columns as rows, so that products run along the sequence."""
+    for j in range(real.shape[0]):
+        for c in range(real.shape[1]):
+            turned[c, j] = real[j, c]
+
+
+@loop
+def _dot(weights, vectors, first, row):
+    for c in range(len(weights)):
+        for j in range(len(row)):
+            row[j] += weights[c] * vectors[c, first + j]
 
 
 @loop

@@ -57,6 +57,7 @@ class Augment(NamedTuple):
     truth: Ragged  # one row for EVERY example, not only for the ids asked about
     loss: Loss
     weight: Floats  # (n,) per example
+    aim: str = "any"  # whose worst output `argmax_by_loss` must have: `Formulation.aim`
 
 
 class Found(NamedTuple):
@@ -98,10 +99,12 @@ class Parts(NamedTuple):
     Coordinate c < vectors.n * k stands for vector c // k with label c % k, that is for
     the outer product of the two; further ones for the weights after those vectors.width
     * k. A difference of psi has some tens of times fewer such entries than weights.
+    The vectors of example i are those from ptr[i] to ptr[i + 1].
     """
 
     vectors: Vectors
     k: int
+    ptr: Ints
 
 
 class Pieces(NamedTuple):

@@ -41,7 +41,7 @@ from maxmargin.structures.chain_features import (
     differences,
     layout_of,
     some_rows,
-    unit_vectors,
+    unit_inputs,
     widened,
 )
 from maxmargin.structures.chain_names import WeightNames, token_parts
@@ -271,31 +271,32 @@ class Chain(Structure):
 
     def cuts(self, x: Tokens, ids: Ints, w: Floats, augment: Augment) -> Answer:
         """Table, loss and Viterbi in one loop, the difference in another."""
-        return self._cuts(x, ids, w, augment, x.vectors, self.layout)
+        inputs = *x.vectors[:3], x.ptr, ids
+        return self._cuts(x, ids, w, augment, inputs, self.layout)
 
     def parts(self, x: Tokens) -> Parts | None:
         """(token, label) pairs, then the other weights."""
         k = len(self.labels)
         if self.edge_features or x.vectors.n * k + self.dim >= 2**31:
             return None
-        return Parts(x.vectors, k)
+        return Parts(x.vectors, k, x.ptr)
 
     def part_cuts(self, x: Tokens, ids: Ints, w: Floats, augment: Augment) -> Answer:
         """As `cuts`, with differences in the coordinates of `parts`."""
-        units = unit_vectors(x.vectors.n)
-        return self._cuts(x, ids, w, augment, units, widened(self.layout, units.width))
+        inputs = unit_inputs(x.vectors.n, x.ptr, ids)
+        layout = widened(self.layout, x.vectors.n)
+        return self._cuts(x, ids, w, augment, inputs, layout)
 
     def part_features(self, x: Tokens, ids: Ints, labels: Ragged) -> Rows:
         """As `features`, in the coordinates of `parts`."""
-        units = unit_vectors(x.vectors.n)
         layout, none = (
-            widened(self.layout, units.width),
+            widened(self.layout, x.vectors.n),
             np.zeros(len(ids) + 1, np.int64),
         )
         return Rows(
             *differences(
-                *units[:3], x.ptr, ids, layout, float(self.eta), labels.ptr[:-1],
-                labels.data, none, _NO_LABELS,
+                *unit_inputs(x.vectors.n, x.ptr, ids), layout, float(self.eta),
+                labels.ptr[:-1], labels.data, none, _NO_LABELS,
             )
         )  # fmt: skip
 
@@ -305,7 +306,7 @@ class Chain(Structure):
         ids: Ints,
         w: Floats,
         augment: Augment,
-        vectors: Vectors,
+        inputs: tuple[Any, ...],
         layout: Layout,
     ) -> Answer:
         truth, loss = augment.truth, augment.loss
@@ -319,8 +320,7 @@ class Chain(Structure):
             check_possible(ids, score)
             labels, slack = Ragged(ptr, flat), score - true_score
         dpsi = differences(
-            *vectors[:3], x.ptr, ids, layout, float(self.eta), truth.ptr[ids],
-            truth.data, *labels,
+            *inputs, layout, float(self.eta), truth.ptr[ids], truth.data, *labels,
         )  # fmt: skip
         return Answer(labels, Rows(*dpsi), delta, slack)
 

@@ -7,12 +7,14 @@ coordinate may occur more than once in a row, its values then add up.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.arrays import Ints, Ragged, Vectors
+from maxmargin.arrays import Ints, Ragged, Vectors, pointers
 from maxmargin.jit import loop
+
+WHOLE = 10**6  # tokens up to which all of them get their units at once
 
 
 class Layout(NamedTuple):
@@ -60,6 +62,17 @@ def unit_vectors(n: int) -> Vectors:
     """One feature per token, its own: psi over them is psi in `parts`."""
     rows = np.arange(n, dtype=np.int32)
     return Vectors(np.arange(n + 1, dtype=np.int64), rows, np.ones(n), n)
+
+
+def unit_inputs(n: int, ptr: Ints, ids: Ints) -> tuple[Any, ...]:
+    """First arguments of `differences` for psi in `parts`: vectors, ptr and ids."""
+    if n <= WHOLE:
+        return *unit_vectors(n)[:3], ptr, ids
+    sizes = ptr[ids + 1] - ptr[ids]
+    own = pointers(sizes)
+    rows = np.repeat(ptr[ids] - own[:-1], sizes) + np.arange(own[-1])
+    each = np.arange(own[-1] + 1), rows.astype(np.int32), np.ones(own[-1])
+    return *each, own, np.arange(len(ids))
 
 
 def some_rows(rows: Ragged, ids: Ints) -> Ragged:

@@ -2,10 +2,12 @@
 
     psi(x, y) = sum over pairs in one cluster of x_ij
 
-There is no hidden part, and the best partition is hard to find: clusters are merged
-greedily, the pair that gains most first, while that gains. The answer may be worse than
+There is no hidden part, and the best partition is hard to find. "greedy": clusters are
+merged, the pair that gains most first, while that gains. The answer may be worse than
 the best (undergenerating, as in [1]); during training it is never worse than the truth.
-Primal values and gaps are then those of the greedy oracle.
+Primal values and gaps are then those of the greedy oracle. "relaxed": a linear program
+over pairs (`inference.partition`), whose fractional answers become planes like any other
+(overgenerating); primal values are then above the exact ones.
 
 A row is the cluster of each item, numbered by first appearance.
 
@@ -21,8 +23,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from maxmargin.arrays import Floats, Ints, Labels, Ragged, Rows
+from maxmargin.inference import partition
+from maxmargin.inference.tables import sum_by
 from maxmargin.jit import loop
-from maxmargin.structures.base import Augment, Found, Pieces, Structure
+from maxmargin.structures.base import Answer, Augment, Found, Pieces, Structure
 from maxmargin.structures.coreference import Pairs, as_pairs, encode_pairs, pair_scores
 
 
@@ -43,21 +47,48 @@ class PairLoss:
         ], np.float64)  # fmt: skip
 
 
+INFERENCE = ("greedy", "relaxed")
+MOST = 150  # items of a document that the linear program takes
+
+
 @dataclass(frozen=True)
 class Correlation(Structure):
-    """Partitions, every pair of a cluster scored."""
+    """Partitions, every pair of a cluster scored.
 
+    Parameters
+    ----------
+    inference : {"greedy", "relaxed"}
+        How partitions are found.
+    """
+
+    inference: str = "greedy"
     dim: int = 0
     losses: ClassVar[tuple[str, ...]] = ("pairs",)
     exact: bool = False
 
     def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
         """Know the number of pair features."""
+        if self.inference not in INFERENCE:
+            names = " nor ".join(map(repr, INFERENCE))
+            raise ValueError(f"inference={self.inference!r} is neither {names}")
         return replace(self, dim=max(int(as_pairs(x, 0).features.shape[1]) for x in X))
 
     def encode(self, X: Sequence[Any]) -> Pairs:
         """As `Coreference`."""
-        return encode_pairs(X, self.dim)
+        x = encode_pairs(X, self.dim)
+        large = np.flatnonzero(x.mentions > MOST)
+        if self.inference == "relaxed" and len(large):
+            i = int(large[0])
+            raise ValueError(
+                f"document {i} has {x.mentions[i]} mentions: inference='relaxed' takes "
+                f"{MOST} at most, use 'greedy'"
+            )
+        return x
+
+    @property
+    def certificate(self) -> str:
+        """Worth of primal values: those of the greedy oracle, or relaxed."""
+        return "relaxed" if self.inference == "relaxed" else "bound"
 
     def encode_labels(self, x: Pairs, Y: Sequence[Any]) -> Ragged:
         """Cluster of each item."""
@@ -88,20 +119,53 @@ class Correlation(Structure):
         self, x: Pairs, ids: Ints, w: Floats, augment: Augment | None = None
     ) -> Found:
         """Greedy merging; with a truth at hand, not worse than the truth."""
-        rows, score = [], np.zeros(len(ids))
+        rows, score, bound = [], np.zeros(len(ids)), np.zeros(len(ids))
         for q, i in enumerate(ids):
-            pairs = pair_scores(x.ptr, x.idx, x.val, x.start[i], x.start[i + 1], w)
-            m, constant = int(x.mentions[i]), 0.0
-            if augment is not None:
-                own = augment.truth.row(i)
-                step = 100.0 * float(augment.weight[i]) / max(len(pairs), 1)
-                constant = step * _add_loss(pairs, own, step)
+            pairs, constant = self._scores(x, int(i), w, augment)
+            m = int(x.mentions[i])
             row, total = _greedy(m, pairs)
-            if augment is not None and _within(own, pairs) > total:
-                row, total = own.copy(), _within(own, pairs)
+            if self.inference == "relaxed":
+                z, bound[q] = partition.relax(m, pairs)
+                other = _greedy(m, z - 0.5)[0]
+                if _within(other, pairs) > total:
+                    row, total = other, _within(other, pairs)
+            if augment is not None and _within(augment.truth.row(i), pairs) > total:
+                row = augment.truth.row(i).copy()
+                total = _within(row, pairs)
             rows.append(row)
             score[q] = constant + total
-        return Found(Ragged.pack(rows), score, score)
+            bound[q] = max(bound[q] + constant, score[q])
+        if self.inference == "greedy":
+            bound = score
+        return Found(Ragged.pack(rows), score, bound)
+
+    def _scores(
+        self, x: Pairs, i: int, w: Floats, augment: Augment | None
+    ) -> tuple[Floats, float]:
+        """Scores of pairs being together, and what the loss adds to all partitions."""
+        pairs = pair_scores(x.ptr, x.idx, x.val, x.start[i], x.start[i + 1], w)
+        if augment is None:
+            return pairs, 0.0
+        step = 100.0 * float(augment.weight[i]) / max(len(pairs), 1)
+        return pairs, step * _add_loss(pairs, augment.truth.row(i), step)
+
+    def cuts(self, x: Pairs, ids: Ints, w: Floats, augment: Augment) -> Answer:
+        """Differences to the truth; relaxed partitions are no rows."""
+        if self.inference == "greedy":
+            return super().cuts(x, ids, w, augment)
+        change, delta, slack = [], np.zeros(len(ids)), np.zeros(len(ids))
+        for q, i in enumerate(ids):
+            own = augment.truth.row(i)
+            pairs, constant = self._scores(x, int(i), w, augment)
+            z, value = partition.relax(int(x.mentions[i]), pairs)
+            together = _together(own)
+            delta[q] = 100.0 * np.abs(z - together).sum() / max(len(z), 1)
+            some = slice(int(x.start[i]), int(x.start[i + 1]))
+            change.append(_weighted(x, some, together - z, self.dim))
+            plain = pair_scores(x.ptr, x.idx, x.val, x.start[i], x.start[i + 1], w)
+            slack[q] = value + constant - float(together @ plain)
+        dpsi = Rows.from_dense(np.array(change)) if len(ids) else Rows.empty()
+        return Answer(Ragged.pack([[] for _ in ids]), dpsi, delta, slack)
 
     def pieces(self, x: Pairs, i: int, row: Labels) -> Pieces:
         """One part per pair of a cluster."""
@@ -118,6 +182,25 @@ class Correlation(Structure):
         """Pairs, their features, and the merging."""
         each = x.ptr[x.start[1:]] - x.ptr[x.start[:-1]]
         return (each + 20 * np.diff(x.start)).astype(np.float64)
+
+
+def _weighted(x: Pairs, some: slice, factor: Floats, dim: int) -> Floats:
+    """Sum of the features of the pairs, each times its factor."""
+    ptr = x.ptr[some.start : some.stop + 1]
+    own = slice(int(ptr[0]), int(ptr[-1]))
+    values = x.val[own] * np.repeat(factor, np.diff(ptr))
+    return sum_by(x.idx[own], values, dim)
+
+
+@loop
+def _together(own):
+    """1 for the pairs of one cluster."""
+    out = np.zeros(len(own) * (len(own) - 1) // 2)
+    for j in range(len(own)):
+        for i in range(j):
+            if own[i] == own[j]:
+                out[j * (j - 1) // 2 + i] = 1.0
+    return out
 
 
 @loop

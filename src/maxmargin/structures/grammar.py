@@ -28,6 +28,7 @@ from maxmargin.structures import parsing
 from maxmargin.structures.anchors import Anchored, Anchors, check_templates, length_bin
 from maxmargin.structures.base import Augment, Found, Layers, Pieces, Structure
 from maxmargin.structures.binarise import Shape
+from maxmargin.structures.f1_parsing import AIMS, Aim, worst_tree
 from maxmargin.structures.productions import Productions, read_productions
 from maxmargin.structures.tree_rows import (
     checked_tokens,
@@ -234,7 +235,7 @@ class Grammar(Structure):
         own = self.features(x, ids, truth).dot(w)
         rows, score, sizes, which = [], [], [], []
         for q, sentence in enumerate(self._sentences(x, ids, w)):
-            found = _by_loss(sentence, truth.row(q), own[q], loss)
+            found = _by_loss(sentence, truth.row(q), own[q], loss, augment.aim)
             rows += [tree.row for tree in found]
             score += [tree.score for tree in found]
             sizes.append(len(found))
@@ -375,21 +376,27 @@ def _worst(
             return parsing.Tree(truth, own)
         return other
     if loss.form == "brackets-f1":
-        return parsing.best_f1(sentence, truth, own, weight, loss)
+        return worst_tree(sentence, truth, own, loss, Aim(weight=weight))
     each = weight * float(loss.scale(Ragged.pack([truth]))[0])
     return parsing.best_linear(sentence, truth, Bonus(each, -2.0 * each))
 
 
 def _by_loss(
-    sentence: parsing.Sentence, truth: Labels, own: float, loss: Any
+    sentence: parsing.Sentence, truth: Labels, own: float, loss: Any, aim: str
 ) -> list[parsing.Tree]:
-    """Best tree for each loss that matters, the truth first."""
+    """Best tree for each loss that matters for an aim, the truth first."""
     if loss.form == "zero-one":
         other = parsing.best_other(sentence, truth, own, np.inf)
         return [parsing.Tree(truth, own)] + ([other] if other else [])
     g = int((truth.reshape(-1, NODE)[:, 4] >= 0).sum())
+    if loss.form == "brackets-f1":
+        found = [parsing.Tree(truth, own, g)]
+        for wanted in AIMS.values() if aim == "any" else [AIMS[aim]]:
+            found.append(worst_tree(sentence, truth, own, loss, wanted))
+    else:
+        found = parsing.hamming_layers(sentence, truth, own, loss)
     best: dict[float, parsing.Tree] = {}
-    for tree in parsing.layers(sentence, truth, own, loss):
+    for tree in found:
         value = round(float(loss.of_counts(tree.m, tree.e, g)), 12)
         if value not in best or tree.score > best[value].score:
             best[value] = tree

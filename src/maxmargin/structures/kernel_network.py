@@ -1,13 +1,15 @@
-"""Networks with a Mercer kernel on the inputs of nodes.
+"""Networks with a Mercer kernel on the inputs of nodes, and of edges.
 
 The node part of psi is phi(x_v) (x) e(y_v) with phi known only through its products
-K(x_u, x_v); the edge part stays as it is. Of the weights of label a there are the
-coefficients beta_a over the training nodes,
+K(x_u, x_v). Of the weights of label a there are the coefficients beta_a over the
+training nodes,
 
     score of label a at node x = sum_v beta_a[v] K(x_v, x),
 
-so w holds edge weights, beta (labels x nodes), and the scores of all training nodes
-(labels x nodes), which every step keeps up to date, by columns of the Gram matrix.
+so w holds beta (labels x nodes) and the scores of all training nodes (labels x nodes),
+which every step keeps up to date, by columns of the Gram matrix. Edges have weights as
+in any network or, with a kernel on their inputs, coefficients and scores of the same
+kind, with a row for every pair of labels that is told apart.
 
 [1] Taskar, Guestrin and Koller 2003, end of section 4. [2] Yu 2011, equation (6.5).
 """
@@ -22,22 +24,23 @@ import numpy as np
 
 from maxmargin.arrays import Floats, Ints, Labels, Ragged, Rows, Vectors
 from maxmargin.inference.decode import Plan
-from maxmargin.inference.polytope import Direction
-from maxmargin.inference.tables import Tables
-from maxmargin.jit import loop
+from maxmargin.inference.directions import Direction
+from maxmargin.inference.tables import Tables, spans
+from maxmargin.structures import kernel_moves as moves
 from maxmargin.structures import network_loops as loops
 from maxmargin.structures.base import Answer, Augment, Pieces
+from maxmargin.structures.kernel_moves import Moves, Space
 from maxmargin.structures.network import Network
 from maxmargin.structures.network_ascent import ascend_kernel
 from maxmargin.structures.network_pieces import edge_pieces
 
-MEMORY = 4e9  # bytes for the Gram matrix
-BLOCK = 2048  # nodes scored at once when predicting
+MEMORY = 4e9  # bytes for the Gram matrices
+BLOCK = 2048  # nodes or edges scored at once when predicting
 DENSE_WIDTH = 1000  # features up to which products of dense rows are the faster
 
 
 class KernelGraphs(NamedTuple):
-    """Encoded inputs; `gram` is empty unless they are the training graphs."""
+    """Encoded inputs; Gram matrices are empty unless they are the training graphs."""
 
     node_ptr: Ints
     edge_ptr: Ints
@@ -50,6 +53,7 @@ class KernelGraphs(NamedTuple):
     edge_val: Floats
     plan: Plan
     gram: Floats  # (nodes, nodes), or (0, 0)
+    edge_gram: Floats  # (edges, edges), or (0, 0)
 
     @property
     def n(self) -> int:
@@ -59,12 +63,14 @@ class KernelGraphs(NamedTuple):
 
 @dataclass(frozen=True)
 class KernelNetwork(Network):
-    """A network whose nodes are compared by a kernel.
+    """A network whose nodes, and edges, are compared by kernels.
 
     Parameters
     ----------
     kernel : callable
         Takes two matrices of rows, returns the matrix of kernel values.
+    edge_kernel : callable, optional
+        The same for the features of edges; without one they keep their weights.
     inference, pairwise, bias : as for `Network`
         With `bias` the kernel "linear" is the network without a kernel.
     """
@@ -72,22 +78,27 @@ class KernelNetwork(Network):
     kernel: Any = None
     support: Any = None  # training nodes, a matrix
     rows: int = 0  # labels of all types: rows of beta
+    edge_kernel: Any = None
+    edge_support: Any = None  # training edges, a matrix
 
     @property
     def dim(self) -> int:  # type: ignore[override]
-        """Edge weights, beta and the scores of the training nodes."""
-        return self._edge_dim + 2 * self.rows * self._support_size
+        """What stands for edges, beta and the scores of the training nodes."""
+        return self._edge_dim + 2 * self.rows * _size(self.support)
 
     @property
     def _edge_dim(self) -> int:
-        return int(self._layout.pair_at[-1])
+        if self.edge_kernel is None:
+            return int(self._layout.pair_at[-1])
+        return 2 * self._edge_rows * _size(self.edge_support)
 
     @property
-    def _support_size(self) -> int:
-        return 0 if self.support is None else int(self.support.shape[0])
+    def _edge_rows(self) -> int:
+        """Pairs of labels that are told apart, over all classes of edges."""
+        return int(self._layout.pair_at[-1]) // self._layout.edge_width
 
     def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
-        """Know types and label sets, and keep the training nodes."""
+        """Know types and label sets, and keep the training nodes and edges."""
         bound = super().bind(X, Y)
         layout = bound._layout
         if len(set(bound._kinds.features)) > 1:
@@ -95,71 +106,88 @@ class KernelNetwork(Network):
                 "a kernel compares nodes with the same features, but the types have "
                 f"{bound._kinds.features} features"
             )
-        nodes = super(KernelNetwork, bound).encode(X)
-        size = 8.0 * len(nodes.node_type) ** 2
-        if size > MEMORY:
+        if self.edge_kernel is not None and layout.shared:
             raise ValueError(
-                f"the Gram matrix of {len(nodes.node_type)} nodes needs "
-                f"{size / 1e9:.1f} GB, more than the {MEMORY / 1e9:.1f} GB allowed: "
-                "train on fewer nodes, or without a kernel"
+                "edge_kernel compares edges by their features, but they have none"
             )
+        x = super(KernelNetwork, bound).encode(X)
+        _refuse_large(len(x.node_type), "nodes", MEMORY)
+        edges = None
+        if self.edge_kernel is not None:
+            left = MEMORY - 8.0 * len(x.node_type) ** 2
+            _refuse_large(len(x.edge_class), "edges", left)
+            edges = x.edge_val.reshape(-1, layout.edge_width)
         return replace(
             bound,
             layout=layout._replace(pair_at=layout.pair_at - layout.pair_at[0]),
-            support=self._matrix(nodes, bound),
+            support=self._matrix(x, bound),
             rows=int(layout.label_ptr[-1]),
+            edge_support=edges,
             provides=(*bound.provides, "factored-only"),
         )
 
     def with_gram(self, x: KernelGraphs) -> KernelGraphs:
-        """The training graphs with their Gram matrix."""
-        return x._replace(gram=self.kernel(self.support, self.support))
+        """The training graphs with their Gram matrices."""
+        x = x._replace(gram=self.kernel(self.support, self.support))
+        if self.edge_kernel is None:
+            return x
+        edges = self.edge_support
+        return x._replace(edge_gram=self.edge_kernel(edges, edges))
 
     def encode(self, X: Sequence[Any]) -> KernelGraphs:  # type: ignore[override]
         """Graphs as flat arrays, without kernel values."""
-        return KernelGraphs(*super().encode(X), np.empty((0, 0)))
+        nothing = np.empty((0, 0))
+        return KernelGraphs(*super().encode(X), nothing, nothing)
 
     def parts(self, w: Floats) -> tuple[Floats, Floats, Floats]:
-        """Edge weights, beta and scores: views of w."""
-        size = self.rows * self._support_size
+        """What stands for edges, beta and scores: views of w."""
         edge, rest = w[: self._edge_dim], w[self._edge_dim :]
-        shape = (self.rows, self._support_size)
-        return edge, rest[:size].reshape(shape), rest[size:].reshape(shape)
+        return edge, *_halves(rest, self.rows)
 
     def square(self, w: Floats) -> float:
-        """Squared norm: edge weights plus beta K beta."""
+        """Squared norm: beta K beta, and that of the edges."""
         edge, beta, scores = self.parts(w)
-        return float(edge @ edge + np.vdot(beta, scores))
+        if self.edge_kernel is None:
+            return float(edge @ edge + np.vdot(beta, scores))
+        return float(np.vdot(*_halves(edge, self._edge_rows)) + np.vdot(beta, scores))
 
     def tables(self, x: Any, ids: Ints, w: Floats) -> Tables:
-        """Scores through the kernel; edges as in any network."""
+        """Scores through the kernels; edges without one as in any network."""
         layout = self._layout
         edge, beta, scores = self.parts(w)
         nodes, links, label_ptr = loops.sizes(
             ids, x.node_ptr, x.edge_ptr, x.node_type, layout
         )
-        if len(x.gram):
-            where = _nodes_of(ids, x.node_ptr, nodes)
+        own = spans(x.node_ptr, ids)[0]
+        where = own
+        if len(x.gram) == 0:
+            where = np.arange(len(own))
+            fresh = self._matrix(x, self)[own]
+            scores = _expand(self.kernel, self.support, beta, fresh)
+        unary = moves.node_scores(
+            label_ptr, where, x.node_type[own], layout.label_ptr, scores
+        )
+        if self.edge_kernel is None:
+            tables = loops.fill_pairwise(
+                ids, x.edge_ptr, x.edges, x.edge_class, x.edge_val, layout, edge, nodes,
+                links,
+            )  # fmt: skip
         else:
-            where = np.arange(nodes[-1])
-            scores = self._new_scores(x, ids, nodes, beta)
-        types = x.node_type[_nodes_of(ids, x.node_ptr, nodes)]
-        unary = _pick(label_ptr, where, types, layout.label_ptr, scores)
-        ends, start, pairwise = loops.fill_pairwise(
-            ids, x.edge_ptr, x.edges, x.edge_class, x.edge_val, layout, edge, nodes,
-            links,
-        )  # fmt: skip
-        return Tables(nodes, links, label_ptr, unary, ends, start, pairwise)
+            tables = moves.edge_scores(
+                ids, x.edge_ptr, x.edges, x.edge_class, layout, nodes, links,
+                *self._edge_scores(x, ids, edge),
+            )  # fmt: skip
+        return Tables(nodes, links, label_ptr, unary, *tables)
 
-    def _new_scores(self, x: Any, ids: Ints, nodes: Ints, beta: Floats) -> Floats:
-        """Scores of nodes that were not trained on, from the support nodes."""
-        active = np.flatnonzero(np.any(beta != 0.0, axis=0))
-        used, weights = self.support[active], beta[:, active]
-        fresh = self._matrix(x, self)[_nodes_of(ids, x.node_ptr, nodes)]
-        out = np.empty((self.rows, fresh.shape[0]))
-        for s in range(0, fresh.shape[0], BLOCK):
-            out[:, s : s + BLOCK] = weights @ self.kernel(fresh[s : s + BLOCK], used).T
-        return out
+    def _edge_scores(self, x: Any, ids: Ints, edge: Floats) -> tuple[Ints, Floats]:
+        """Columns of the edges of the graphs `ids`, and scores to read there."""
+        beta, scores = _halves(edge, self._edge_rows)
+        own = spans(x.edge_ptr, ids)[0]
+        if len(x.edge_gram):
+            return own, scores
+        fresh = x.edge_val.reshape(-1, self._layout.edge_width)[own]
+        made = _expand(self.edge_kernel, self.edge_support, beta, fresh)
+        return np.arange(len(own)), made
 
     @staticmethod
     def _matrix(x: Any, network: Network) -> Any:
@@ -187,7 +215,7 @@ class KernelNetwork(Network):
         """Nodes as kernel values with the training nodes, to be met by beta; edges."""
         names = [str(self._kinds.classes[c]) for c in row.tolist()]
         local = self.local_labels(x, np.array([i]), Ragged.pack([row]))
-        layout, size = self._layout, self._support_size
+        layout, size = self._layout, _size(self.support)
         first, last = int(x.node_ptr[i]), int(x.node_ptr[i + 1])
         fresh = self._matrix(x, self)[first:last]
         values = np.asarray(self.kernel(fresh, self.support))
@@ -196,37 +224,69 @@ class KernelNetwork(Network):
             at = int(layout.label_ptr[x.node_type[first + v]]) + int(a)
             titles.append(f"node {v}: {names[v]}")
             parts.append((self._edge_dim + at * size + np.arange(size), values[v]))
+        if self.edge_kernel is not None:
+            x = self._kernel_edges(x, i)
+            layout = layout._replace(
+                pair_at=layout.pair_at // layout.edge_width * _size(self.edge_support),
+                edge_width=_size(self.edge_support),
+            )
         more, links = edge_pieces(x, i, layout, local, names)
         return Pieces(titles + more, Rows.pack(parts + links))
 
+    def _kernel_edges(self, x: Any, i: int) -> Any:
+        """Edges of graph i with kernel values for features, to be met by beta."""
+        own = slice(int(x.edge_ptr[i]), int(x.edge_ptr[i + 1]))
+        fresh = x.edge_val.reshape(-1, self._layout.edge_width)[own]
+        values = np.zeros((len(x.edge_class), _size(self.edge_support)))
+        values[own] = self.edge_kernel(fresh, self.edge_support)
+        return x._replace(edge_val=values.ravel())
+
     def feature_names(self) -> Sequence[str]:  # type: ignore[override]
-        """Edges as in any network; then label and training node of each beta."""
+        """Of edges; then label and training node of each beta."""
         kinds, layout = self._kinds, self._layout
-        extra = [] if layout.shared else [f":{f}" for f in range(kinds.edge_features)]
+        plain = layout.shared or self.edge_kernel is not None
+        extra = [] if plain else [f":{f}" for f in range(kinds.edge_features)]
         names: list[str] = []
         for c, kind in enumerate(kinds.edge_classes):
             names += self._edge_names(c, kind, extra)
-        labels = [kinds.classes[c] for c in layout.label]
-        size = range(self._support_size)
-        names += [f"{y}:like training node {s}" for y in labels for s in size]
-        return names + [f"{y}:score of training node {s}" for y in labels for s in size]
+        if self.edge_kernel is not None:
+            names = _likeness(names, "edge", _size(self.edge_support))
+        labels = [str(kinds.classes[c]) for c in layout.label]
+        return names + _likeness(labels, "node", _size(self.support))
 
     def transfer(
         self, x: Any, ids: Ints, w: Floats, tables: Tables, way: Direction, gain: Floats
     ) -> Floats:
         """Move mass along `way`; beta and the scores of all nodes follow."""
         edge, beta, scores = self.parts(w)
-        layout = self._layout
-        rows = loops.expected_edges(
-            ids, x.edge_ptr, x.edges, x.edge_class, x.edge_val, layout,
-            self._edge_dim, tables.node_ptr, tables.label_ptr, tables.edge_ptr,
-            way.edge_ptr, way.edge,
+        layout, groups = self._layout, len(way.room)
+        nobody = np.zeros(groups + 1, np.int64), np.empty(0, np.int64)
+        where = spans(x.node_ptr, ids)[0]
+        links, where_edge = way.edges_by_group(tables), spans(x.edge_ptr, ids)[0]
+        nodes = Moves(*moves.node_moves(
+            *way.nodes_by_group(), where, x.node_type, layout.label_ptr,
+            tables.label_ptr, way.node,
+        ))  # fmt: skip
+        edges, space = moves.no_moves(groups), Space(x.edge_gram, *_halves(edge[:0], 1))
+        if self.edge_kernel is not None:
+            edges = Moves(*moves.edge_moves(
+                *links, where_edge, x.edge_class, layout, way.edge_ptr, way.edge
+            ))  # fmt: skip
+            space, links = Space(x.edge_gram, *_halves(edge, self._edge_rows)), nobody
+        rows = loops.moved_rows(
+            int(layout.pair_at[-1]), *nobody, *links, where, where_edge, *x[3:9],
+            layout, tables.label_ptr, way.node, way.edge_ptr, way.edge,
         )  # fmt: skip
-        where = _nodes_of(ids, x.node_ptr, tables.node_ptr)
-        return _walk(
-            *rows, edge, gain, way.room, tables.node_ptr, tables.label_ptr, where,
-            x.node_type, layout.label_ptr, way.node, x.gram, beta, scores,
-        )  # fmt: skip
+        return moves.walk(
+            *rows,
+            edge,
+            gain,
+            way.room,
+            nodes,
+            Space(x.gram, beta, scores),
+            edges,
+            space,
+        )
 
     def ascend(
         self, x: Any, ids: Ints, w: Floats, state: Any, steps: int, share: float,
@@ -242,56 +302,38 @@ class KernelNetwork(Network):
         )  # fmt: skip
 
 
-def _nodes_of(ids: Ints, node_ptr: Ints, nodes: Ints) -> Ints:
-    """Node numbers of the graphs `ids`, in order."""
-    shift = np.repeat(node_ptr[ids] - nodes[:-1], np.diff(nodes))
-    return np.arange(nodes[-1]) + shift
+def _size(support: Any) -> int:
+    return 0 if support is None else int(support.shape[0])
 
 
-@loop
-def _pick(label_ptr, where, types, type_ptr, scores):
-    out = np.empty(label_ptr[-1])
-    for v in range(len(where)):
-        row = type_ptr[types[v]]
-        for a in range(label_ptr[v + 1] - label_ptr[v]):
-            out[label_ptr[v] + a] = scores[row + a, where[v]]
+def _halves(part: Floats, rows: int) -> tuple[Floats, Floats]:
+    """Coefficients and scores, one row for each label: views."""
+    half = len(part) // 2
+    return part[:half].reshape(rows, -1), part[half:].reshape(rows, -1)
+
+
+def _refuse_large(size: int, what: str, memory: float) -> None:
+    if 8.0 * size**2 > memory:
+        raise ValueError(
+            f"the Gram matrix of {size} {what} needs {8.0 * size**2 / 1e9:.1f} GB, "
+            f"more than the {max(memory, 0.0) / 1e9:.1f} GB allowed: train on fewer "
+            f"{what}, or without a kernel on them"
+        )
+
+
+def _expand(kernel: Any, support: Any, beta: Floats, fresh: Any) -> Floats:
+    """Scores (rows of beta, fresh rows) of what was not trained on."""
+    active = np.flatnonzero(np.any(beta != 0.0, axis=0))
+    used, weights = support[active], beta[:, active]
+    out = np.zeros((len(beta), fresh.shape[0]))
+    for s in range(0, fresh.shape[0] if len(active) else 0, BLOCK):
+        out[:, s : s + BLOCK] = weights @ kernel(fresh[s : s + BLOCK], used).T
     return out
 
 
-@loop
-def _walk(
-    ptr, idx, val, w, gain, room, node_ptr, label_ptr, where, node_type, type_ptr,
-    change, gram, beta, scores,
-):  # fmt: skip
-    """As `network_loops.walk`, with nodes through the Gram matrix."""
-    out = np.zeros(len(ptr) - 1)
-    for q in range(len(ptr) - 1):
-        slope, square = gain[q], 0.0
-        for p in range(ptr[q], ptr[q + 1]):
-            slope -= val[p] * w[idx[p]]
-            square += val[p] * val[p]
-        for v in range(node_ptr[q], node_ptr[q + 1]):
-            row = type_ptr[node_type[where[v]]]
-            for a in range(label_ptr[v + 1] - label_ptr[v]):
-                d = change[label_ptr[v] + a]
-                if d == 0.0:
-                    continue
-                slope += d * scores[row + a, where[v]]
-                for u in range(node_ptr[q], node_ptr[q + 1]):
-                    if node_type[where[u]] == node_type[where[v]]:
-                        other = change[label_ptr[u] + a]
-                        square += d * other * gram[where[v], where[u]]
-        if slope <= 0.0:
-            continue
-        step = room[q] if slope >= room[q] * square else slope / square
-        out[q] = step
-        for p in range(ptr[q], ptr[q + 1]):
-            w[idx[p]] += step * val[p]
-        for v in range(node_ptr[q], node_ptr[q + 1]):
-            row = type_ptr[node_type[where[v]]]
-            for a in range(label_ptr[v + 1] - label_ptr[v]):
-                d = step * change[label_ptr[v] + a]
-                if d != 0.0:
-                    beta[row + a, where[v]] -= d
-                    scores[row + a] -= d * gram[where[v]]
-    return out
+def _likeness(rows: Sequence[str], what: str, size: int) -> list[str]:
+    """Names of coefficients, then of scores."""
+    names = [f"{row}:like training {what} {s}" for row in rows for s in range(size)]
+    return names + [
+        f"{row}:score of training {what} {s}" for row in rows for s in range(size)
+    ]

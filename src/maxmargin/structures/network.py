@@ -25,10 +25,10 @@ import numpy as np
 from maxmargin.arrays import Floats, Ints, Labels, Ragged, Rows, Vectors
 from maxmargin.inference import relaxation
 from maxmargin.inference.decode import FOREST, Plan, decode
+from maxmargin.inference.directions import Direction
 from maxmargin.inference.layers import best_by_cost, common_unit
-from maxmargin.inference.polytope import Direction
 from maxmargin.inference.second import best_other
-from maxmargin.inference.tables import Tables, sum_by
+from maxmargin.inference.tables import Tables, spans, sum_by
 from maxmargin.structures import network_loops as loops
 from maxmargin.structures.base import Answer, Augment, Found, Layers, Pieces, Structure
 from maxmargin.structures.graph_checks import plain
@@ -346,15 +346,15 @@ class Network(Structure):
         self, x: Graphs, ids: Ints, w: Floats, tables: Tables, way: Direction,
         gain: Floats,
     ) -> Floats:  # fmt: skip
-        """Move mass along `way`, one graph after the other; w follows in place.
+        """Move mass along `way`, one group of nodes after the other; w follows.
 
         Each step is the best for the dual: `gain` is what the loss term earns per
-        unit. Returns how far each graph went.
+        unit. Returns how far each group went.
         """
-        nobody = np.full(tables.n_nodes, -1, np.int32)
-        rows = loops.expected_difference(
-            ids, *x[:9], self._layout, self.dim, tables.node_ptr, nobody,
-            tables.label_ptr, way.node, tables.edge_ptr, way.edge_ptr, way.edge,
+        rows = loops.moved_rows(
+            self.dim, *way.nodes_by_group(), *way.edges_by_group(tables),
+            spans(x.node_ptr, ids)[0], spans(x.edge_ptr, ids)[0], *x[3:9],
+            self._layout, tables.label_ptr, way.node, way.edge_ptr, way.edge,
         )  # fmt: skip
         return loops.walk(*rows, w, gain, way.room)
 

@@ -116,39 +116,54 @@ def fill_shared(layout, w):
 
 
 @loop
-def expected_edges(
-    ids, edge_ptr, edges, edge_class, edge_val, layout, dim, row_ptr, label_ptr, links,
-    pair_ptr, edge_mu,
+def _group_room(g, dim, node_at, nodes, link_at, links, where, ptr, layout, label_ptr,
+                pair_ptr):  # fmt: skip
+    """Entries that the row of group g may need at most."""
+    size = 0
+    for q in range(node_at[g], node_at[g + 1]):
+        v = nodes[q]
+        size += (label_ptr[v + 1] - label_ptr[v]) * (ptr[where[v] + 1] - ptr[where[v]])
+    for q in range(link_at[g], link_at[g + 1]):
+        size += (pair_ptr[links[q] + 1] - pair_ptr[links[q]]) * layout.edge_width
+    return min(dim, size)
+
+
+@loop
+def moved_rows(
+    dim, node_at, nodes, link_at, links, where, where_edge, node_type, edge_class, ptr,
+    idx, val, edge_val, layout, label_ptr, node_mu, pair_ptr, edge_mu,
 ):  # fmt: skip
-    """Minus the change of the edge features under a change of edge marginals."""
-    room = 0
-    for q in range(len(ids)):
-        m = edge_ptr[ids[q] + 1] - edge_ptr[ids[q]]
-        most = 0
-        for e in range(links[q], links[q + 1]):
-            most = max(most, pair_ptr[e + 1] - pair_ptr[e])
-        room += min(dim, m * most * layout.edge_width)
-    out_ptr = np.zeros(len(ids) + 1, np.int64)
+    """Minus the change of psi by each group of nodes and edges that moves."""
+    groups, room = len(link_at) - 1, 0
+    for g in range(groups):
+        room += _group_room(g, dim, node_at, nodes, link_at, links, where, ptr, layout,
+                            label_ptr, pair_ptr)  # fmt: skip
+    out_ptr = np.zeros(groups + 1, np.int64)
     out_idx, out_val = np.empty(room, np.int32), np.empty(room)
     acc, seen = np.zeros(dim), np.zeros(dim, np.bool_)
     touched = np.empty(dim, np.int64)
     at = 0
-    for q in range(len(ids)):
-        i = ids[q]
+    for g in range(groups):
         m = 0
-        for e in range(edge_ptr[i], edge_ptr[i + 1]):
-            v = row_ptr[q] + edges[e, 1]
-            first = pair_ptr[links[q] + e - edge_ptr[i]]
-            k = label_ptr[v + 1] - label_ptr[v]
-            for j in range(pair_ptr[links[q] + e - edge_ptr[i] + 1] - first):
+        for q in range(node_at[g], node_at[g + 1]):
+            v = nodes[q]
+            for a in range(label_ptr[v + 1] - label_ptr[v]):
+                share = -node_mu[label_ptr[v] + a]
+                if share != 0.0:
+                    m = _put_node(where[v], a, share, node_type, ptr, idx, val, layout,
+                                  acc, seen, touched, m)  # fmt: skip
+        for q in range(link_at[g], link_at[g + 1]):
+            e = where_edge[links[q]]
+            t = layout.second_type[edge_class[e]]
+            k = layout.label_ptr[t + 1] - layout.label_ptr[t]
+            first = pair_ptr[links[q]]
+            for j in range(pair_ptr[links[q] + 1] - first):
                 share = -edge_mu[first + j]
                 if share != 0.0:
-                    m = _put_edge(
-                        e, j // k, j % k, share, edge_class, edge_val, layout, acc,
-                        seen, touched, m,
-                    )  # fmt: skip
+                    m = _put_edge(e, j // k, j % k, share, edge_class, edge_val, layout,
+                                  acc, seen, touched, m)  # fmt: skip
         at = _flush(acc, seen, touched, m, out_idx, out_val, at)
-        out_ptr[q + 1] = at
+        out_ptr[g + 1] = at
     return out_ptr, out_idx[:at].copy(), out_val[:at].copy()
 
 

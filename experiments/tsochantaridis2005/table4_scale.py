@@ -1,0 +1,84 @@
+"""In which scale the C of Table 4 is, and for how many examples its third row.
+
+python -m experiments run tsochantaridis2005.table4_scale [--quick]
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from experiments.tsochantaridis2005 import table4
+from maxmargin.datasets.homologs import make_homologs
+
+TITLE = "Table 4, SVM2 by C: test error (%) and |S| beside the published ones"
+SIZES = (1, 2, 4, 5, 10)
+Cs = (0.01, 0.03, 0.1)
+PUBLISHED = {n: (row[1], row[3], row[4]) for n, row in table4.PUBLISHED.items()}
+NOTES = [
+    "Mean and standard error over 20 samples; test sets of 100 natives; epsilon = 0.1. "
+    "Published at C = 0.01, over 10 samples; |S| from the table of 2004.",
+    "The published row n = 4 stands beside n = 4 and n = 5: its training error of SVM2, "
+    "2.0 with a standard error of 2.0 over ten samples, is one error in a sample of five "
+    "(one in a sample of four would be 2.5), and its |S| is 2.3 times that of n = 2, "
+    "though |S| grows less than in proportion to n everywhere else.",
+    "C multiplies the plain sum, C / 2 sum xi^2. SVM-struct, in the source that was made "
+    "public later, minimises C sum xi^2 (so 0.01 is our 0.02), solves each QP to "
+    "epsilon / 2 only and adds several constraints before it does so, which makes |S| "
+    "larger at the same C. By |S| the published runs are near C = 0.03 here, by test "
+    "error near 0.1.",
+    "Tried at n = 4 and 10 without coming closer: C up to 10 (22-24 % at n = 4); a slack "
+    "for each decoy (25-27 %); other alignments of the homolog as wrong outputs, too "
+    "(41-53 %); epsilon down to 0.01 (no change beyond 0.03, see figure2).",
+]
+
+
+def run(data: Path, quick: bool = False, seed: int = 0) -> dict:
+    """Errors and working sets by n and C."""
+    samples = 3 if quick else 20
+    rows = []
+    for n in SIZES[:2] if quick else SIZES:
+        seeds = [2 * (1000 * seed + k) for k in range(samples)]
+        parts = [(make_homologs(n, s), make_homologs(100, s + 1)) for s in seeds]
+        for C in Cs:
+            rows.append(row(n, C, parts))
+    return {"rows": rows, "notes": NOTES, "part": quick}
+
+
+def row(n: int, C: float, parts: list[Any]) -> dict[str, Any]:
+    """Mean and standard error of one size and C, and what was published."""
+    made = []
+    for train, test in parts:
+        model = table4.svm(*train, 0.1, C)
+        scores = [100.0 * (1.0 - model.score(*part)) for part in (train, test)]
+        made.append([*scores, model.result_.planes])
+    mean = np.mean(made, axis=0)
+    spread = np.std(made, axis=0, ddof=1) / np.sqrt(len(made))
+    out: dict[str, Any] = {"n": n, "C": C}
+    paper = PUBLISHED[4 if n == 5 else n]
+    for k, name in enumerate(("train", "test", "|S|")):
+        out[name] = f"{mean[k]:.1f} ({spread[k]:.1f})"
+        out[f"{name}, paper"] = "{} ({})".format(*paper[k].split())
+    return out
+
+
+def claims(result: dict) -> dict[str, bool]:
+    """Whether some C gives the published error, within two standard errors of both."""
+    out = {}
+    for n in dict.fromkeys(row["n"] for row in result["rows"]):
+        if result["part"]:
+            break
+        some = [row for row in result["rows"] if row["n"] == n]
+        out[f"n = {n}: the published test error for some C"] = any(map(agrees, some))
+    return out
+
+
+def agrees(row: dict[str, Any]) -> bool:
+    """Whether our test error and the published one differ by chance only."""
+    ours, paper = (
+        [float(v.strip("()")) for v in row[name].split()]
+        for name in ("test", "test, paper")
+    )
+    return abs(ours[0] - paper[0]) <= 2.0 * float(np.hypot(ours[1], paper[1]))
