@@ -38,6 +38,7 @@ MAY = {
     | {"datasets", "inference", "io", "structures", "metrics"},
     "datasets": SHAPES | {"io"},
     "reports": SHAPES | {"solvers.base", "datasets", "metrics"},
+    "plots": {"reports"},
     "estimators": SHAPES
     | LOSSES
     | {"cuts", "engines", "formulations", "kernels", "metrics", "problem", "reports"}

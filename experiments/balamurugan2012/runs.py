@@ -31,7 +31,7 @@ def run_one(task: Task, name: str, seconds: float, epsilon: float = 0.1) -> dict
     solver.step(problem, state)  # compiles; the run proper begins anew
     begin = time.process_time()
 
-    def late(row):  # a limit in CPU seconds, so that a busy machine does not matter
+    def late(row, ended):  # in CPU seconds, so that a busy machine does not matter
         return time.process_time() - begin > seconds
 
     result, _ = solver.solve(problem, watch=late)

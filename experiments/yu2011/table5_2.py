@@ -24,9 +24,9 @@ PUBLISHED = {  # MITRE loss, pair loss
 NOTES = [
     "MUC-6 is not free; LitBank has other texts, gold mentions and singletons, so the "
     "figures compare the methods with one another, not with the thesis.",
-    "cpu s: training to a gap of 1 % at the C chosen; `ms per answer`: these seconds "
-    "divided by the answers of the oracle (trees for the forest, greedy merging for "
-    "SVM-cluster).",
+    "cpu s: training to a gap of 1 %, or 100 passes, at the C chosen (with a greedy "
+    "oracle the gap need not close); `ms per answer`: these seconds divided by the answers "
+    "of the oracle (trees for the forest, greedy merging for SVM-cluster).",
 ]
 
 
@@ -91,10 +91,16 @@ def claims(result: dict) -> dict[str, bool]:
     cluster, latent = by["SVM-cluster", "MITRE"], by["Latent structural SVM", "MITRE"]
     tuned = by["Latent structural SVM, r tuned", "MITRE"]
     pairs = by["Latent structural SVM", "pair"]["pair"]
-    return {
+    out = {
+        "a small r costs pairs": tuned["pair"] > latent["pair"],
+        "a small r lowers the MITRE loss of the forest": tuned["MITRE"]
+        < latent["MITRE"],
+    }
+    if any("first" in note for note in result["notes"]):
+        return out  # short documents, twelve of them: too few for the rest
+    return out | {
         "with r tuned the latent forest has the lowest MITRE loss": tuned["MITRE"]
         < min(cluster["MITRE"], latent["MITRE"]),
-        "a small r costs pairs": tuned["pair"] > latent["pair"],
         "with r = 1 the latent forest has the lowest pair loss": latent["pair"]
         < min(cluster["pair"], tuned["pair"]),
         "... also if C is chosen by the pair loss": pairs
@@ -116,7 +122,7 @@ def fit(choice: tuple, X: list, Y: list) -> CoreferenceSVM:
     kind, settings = choice
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return kind(**settings, tol=0.01, max_iter=300, max_time=60.0).fit(X, Y)
+        return kind(**settings, tol=0.01, max_iter=100).fit(X, Y)
 
 
 def losses(model: CoreferenceSVM, X: list, Y: list) -> dict[str, float]:

@@ -32,7 +32,7 @@ _HOME = {
     "save": "maxmargin.estimators.files",
 }
 
-_MODULES = {"plots": "maxmargin.reports.plots"}
+_MODULES = {"plots": "maxmargin.plots"}
 
 __all__ = ["__version__", *sorted([*_HOME, *_MODULES])]
 

@@ -280,7 +280,7 @@ def test_an_interrupt_keeps_the_best_weights(solver, once):
 def test_an_interrupt_in_a_callback_keeps_the_best_weights(solver):
     problem, dense = make(CASES["multiclass"], 2, "SVM1-margin")
 
-    def watch(row):
+    def watch(row, ended):
         if row["iteration"] == 3:
             raise KeyboardInterrupt
 
@@ -296,7 +296,7 @@ def test_callbacks_see_every_step_and_may_stop(solver):
     problem, dense = make(CASES["multiclass"], 2, "SVM1-margin")
     rows = []
 
-    def watch(row):
+    def watch(row, ended):
         rows.append(row)
         return len(rows) == 2
 

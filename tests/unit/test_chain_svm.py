@@ -196,3 +196,14 @@ def test_errors_before_and_in_fit(model):
         model.predict([[{}]])
     assert model.predict([]).shape == (0,)
     assert model.predict([[]])[0] == []
+
+
+def test_what_is_no_sentence_is_named(model):
+    with pytest.raises(ValueError, match="sequence 0, token 0: feature names must be"):
+        model.explain([[["a"]], [["b"]]])  # sentences where one is meant
+    with pytest.raises(ValueError, match="sequence 0, token 0: feature names must be"):
+        ChainSVM().fit([[["a"], ["b"]]], [["N", "V"]]).explain(X)
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"word": ["a", "b"]})
+    with pytest.raises(ValueError, match=r"sequence 0 is a DataFrame.*to_dict"):
+        ChainSVM().fit([frame], [["N", "V"]])

@@ -251,6 +251,100 @@ def test_exit_codes(tmp_path, capsys):
     assert main(["train", data, model]) == 3
 
 
+def said_by(capsys, *words):
+    """Exit code and what a command says on standard error."""
+    code = main([str(word) for word in words])
+    return code, capsys.readouterr().err
+
+
+def test_what_is_misspelt_is_named(tmp_path, capsys):
+    data, model = tmp_path / "d", tmp_path / "m.mm"
+    data.write_text(svmlight())
+    code, said = said_by(capsys, "train", data, model, "--set", "losss=x")
+    assert code == 2 and "no parameter 'losss' (did you mean 'loss'?)" in said
+    code, said = said_by(capsys, "train", data, model, "--set", "loss")
+    assert code == 2 and "NAME=VALUE" in said
+    code, said = said_by(capsys, "train", "multiclas", data, model)
+    assert code == 2 and "'multiclas' is neither a task nor a file" in said
+    assert "'multiclass'" in said
+    with pytest.raises(SystemExit, match="2"):
+        main(["train", str(data), str(model), "--C", "many"])
+    said = capsys.readouterr().err
+    assert "many is not a number greater than zero" in said
+    assert said.count("\n") <= 3  # usage is short
+
+
+def test_a_model_that_cannot_be_written_is_not_trained(tmp_path, capsys):
+    data = tmp_path / "d"
+    data.write_text("1 1:2\n1 1:x\n")  # reading would end with 3
+    code, said = said_by(capsys, "train", data, tmp_path / "no" / "m.mm")
+    assert (
+        code == 1
+        and said == f"maxmargin: {tmp_path / 'no'}: No such file or directory\n"
+    )
+    code, said = said_by(capsys, "train", data, tmp_path)
+    assert code == 1 and "Is a directory" in said
+
+
+def test_files_that_are_something_else_are_named(tmp_path, capsys):
+    data, model, other = tmp_path / "d", tmp_path / "m.mm", tmp_path / "o.mm"
+    data.write_text(svmlight())
+    assert main(["train", str(data), str(model), "--quiet"]) == 0
+    code, said = said_by(capsys, "predict", data, model)
+    assert code == 3 and f"{data} cannot be read as a model" in said
+    code, said = said_by(capsys, "predict", model, model)
+    assert code == 3 and f"{model} is a zip file, perhaps a model" in said
+    code, said = said_by(capsys, "predict", other, data)
+    assert code == 1 and said == f"maxmargin: {other}: No such file or directory\n"
+
+
+def test_a_label_column_that_is_not_there(tmp_path, capsys):
+    data, model = tmp_path / "d.conll", tmp_path / "m.mm"
+    data.write_text(CONLL)
+    code, said = said_by(capsys, "train", data, model, "--label-column", "3")
+    assert code == 3 and "has 3 columns: there is no column 3" in said
+    assert main(["train", str(data), str(model)]) == 0
+    assert "3 labels: B-LOC, B-PER, O\n" in capsys.readouterr().out
+
+
+def test_cells_with_blanks_between_tabs(tmp_path, capsys):
+    data, model = tmp_path / "d.conll", tmp_path / "m.mm"
+    data.write_text(CONLL.replace(" ", "\t").replace("Lima", "La Paz"))
+    assert main(["train", "sequences", str(data), str(model), "--quiet"]) == 0
+    assert main(["predict", str(model), str(data)]) == 0
+    assert "La Paz\tNP\tB-LOC\tB-LOC\n" in capsys.readouterr().out
+    data.write_text("Ana NP O\nvive O\n")
+    code, said = said_by(capsys, "train", data, model)
+    assert code == 3 and "line 2: 2 columns where 3 were before" in said
+
+
+def test_labels_of_a_test_file_are_read_as_those_of_training(tmp_path, capsys):
+    data, model = tmp_path / "d", tmp_path / "m.mm"
+    data.write_text("1 1:1\nx 2:1\n1 1:2\nx 2:2\n")
+    assert main(["train", str(data), str(model), "--quiet"]) == 0
+    data.write_text("1 1:1\n1 1:2\n")  # whole numbers only
+    assert main(["evaluate", str(model), str(data), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"examples": 2, "accuracy": 1.0}
+    data.write_text("1 1:1\ny 1:2\n")
+    assert main(["evaluate", str(model), str(data), "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said == {"examples": 2, "accuracy": 0.5, "unseen_labels": 1}
+    code, said = said_by(capsys, "report", model, data, "--out", tmp_path / "r")
+    assert code == 3 and "y[1] is 'y', which is not among the 2 classes" in said
+
+
+def test_a_pipe_that_closes(tmp_path):
+    run = "import sys; from maxmargin.cli.main import main; sys.exit(main())"
+    ends, writes = os.pipe()
+    os.close(ends)
+    done = subprocess.run(
+        [sys.executable, "-c", run, "completion", "bash"],
+        stdout=writes, stderr=subprocess.PIPE, text=True, check=False,
+    )  # fmt: skip
+    os.close(writes)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_a_checkpoint_by_flag(tmp_path, capsys):
     data, model, kept = (str(tmp_path / k) for k in ("d", "m.mm", "run.ck"))
     Path(data).write_text(svmlight())
@@ -288,6 +382,9 @@ def test_detection_says_when_it_cannot_tell(tmp_path):
     for text, found in [
         (HMM, None),
         (CRF, ("sequences", "crfsuite")),
+        ("B\tw=a\tc=1\nO\tw=b\tc=2\n", ("sequences", "crfsuite")),
+        ("a\tN\tB\nb\tV\tO\n", ("sequences", "conll")),
+        ("\ufeff1 1:2\n2 1:3\n", ("multiclass", "svmlight")),
         (">P1;a\nx\nAC*\n", ("alignments", "alignment")),
         ("", None),
     ]:

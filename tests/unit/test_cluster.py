@@ -78,7 +78,7 @@ def test_a_worker_killed_in_mid_run_changes_nothing_but_the_time(
     expected = solver.solve(problem)[0]
     steps = []
 
-    def watch(row):
+    def watch(row, ended):
         steps.append(row)
         if len(steps) == 4:
             threading.Timer(0.02, cluster.kill, [0]).start()
@@ -157,7 +157,7 @@ def test_a_cluster_that_is_gone_for_good_is_named(tmp_path):
         engine = DaskEngine(cluster.address, patience=2.0)
         problem = replace(problem_of(), engine=engine)
 
-        def watch(row):
+        def watch(row, ended):
             if row["iteration"] == 2:
                 cluster.kill(0)
 

@@ -214,6 +214,21 @@ def test_hardest_come_first(fitted):
         assert scores == sorted(scores, reverse=True)
 
 
+def test_hardest_of_series_go_by_position():
+    pandas = pytest.importorskip("pandas")
+    model = maxmargin.ChainSVM().fit(SENTENCES, TAGS)
+    X, y = (pandas.Series(rows, index=[2, 0, 1]) for rows in (SENTENCES, TAGS))
+    expected = model.hardest(SENTENCES, TAGS)
+    assert [c.truth for c in model.hardest(X, y)] == [c.truth for c in expected]
+
+
+def test_hardest_refuses_a_class_that_training_has_not_seen():
+    X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), ["a", "a", "c", "c"]
+    model = maxmargin.MulticlassSVM().fit(X, y)
+    with pytest.raises(ValueError, match=r"y\[1\] is 'b', which is not among the 2"):
+        model.hardest(X, ["a", "b", "c", "c"])
+
+
 def test_a_kernel_is_explained_by_training_nodes():
     _, X, y = network()
     model = maxmargin.NetworkSVM(C=10.0, kernel="quadratic").fit(X, y)

@@ -30,7 +30,8 @@ def test_svmlight_there_and_back(tmp_path):
     "text, message",
     [
         ("1 2:1 1:1\n", "line 1: feature 1 after 2"),
-        ("1 0:1\n", "feature 0 is not in"),
+        ("1 0:1\n", "feature 0 is not in .*begin at 1"),
+        ("1 1:1\n2:0.5 3:1\n", "line 2: '2:0.5' stands where the label should"),
         ("1 1:1\n\n2 99999999999:1\n", "line 3: feature 99999999999"),
         ("1 x\n", "'x' is not FEATURE:VALUE"),
     ],
@@ -40,6 +41,13 @@ def test_svmlight_says_where(text, message, tmp_path):
     path.write_text(text)
     with pytest.raises(FormatError, match=message):
         read_svmlight(path)
+
+
+def test_a_byte_order_mark_is_not_part_of_a_label(tmp_path):
+    path = tmp_path / "x"
+    path.write_bytes(b"\xef\xbb\xbf1 1:1\r\n2.0 2:1\r\n")
+    assert read_svmlight(path)[1].tolist() == [1, 2]
+    assert read_svmlight(path, named=True)[1].tolist() == ["1", "2.0"]
 
 
 def test_graphs_there_and_back(tmp_path):

@@ -150,6 +150,9 @@ def test_bounds_hold(moons):
     excess = model.result_.primal - best
     assert 0 <= excess <= last["bound"] + 1e-9 <= last["theorem 6.4"] + 1e-9
     assert last["size"] == 10 and last["delta"] < last["norm"]
+    # One cut per turn, projected onto the final basis; the theorem takes the worst.
+    worst = max(row["cut delta"] for row in model.basis_trace_)
+    assert last["theorem 6.4"] >= worst * np.sqrt(2 * 150) > 0
     primal = [row["primal"] for row in model.basis_trace_]
     assert primal[-1] < primal[0]
     sampled = KernelSVM(1.0, kernel_method="sampled", n_basis=50, **options)
@@ -239,18 +242,21 @@ def test_wrong_choices_and_memory_are_refused(moons, iris):
 
 @every_method
 def test_memory_stays_within_the_bound(method):
-    X = np.random.default_rng(0).normal(size=(900, 4))
-    y = np.arange(900) % 3
-    size = 8 * 900 * {"exact": 4 * 900, "sampled": 4 * 60}.get(method, 3 * 100)
+    n = 900 if method == "exact" else 6000
+    X = np.random.default_rng(0).normal(size=(n, 4))
+    y = np.arange(n) % 3
+    size = 8 * n * {"exact": 4 * n, "sampled": 4 * 60}.get(method, 3 * 100)
     model = KernelSVM(kernel_method=method, n_basis=100, tol=0.3, memory=size + 16)
     model.fit(X, y)  # compiled
     tracemalloc.start()
     model.fit(X, y)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    slack = 6e6  # inputs, dual variables, blocks of kernel values
+    slack = 4e6  # inputs, dual variables, blocks of kernel values
     assert peak < size + slack
-    with pytest.raises(MemoryError):
+    with pytest.raises(
+        MemoryError, match=r"needs .* MB, more than the .* MB allowed: "
+    ):
         model.set_params(memory=size / 3).fit(X, y)
 
 

@@ -6,8 +6,11 @@ import sys
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import FunctionTransformer
 
-from maxmargin import MulticlassSVM
+from maxmargin import ChainSVM, KernelSVM, MulticlassSVM
 from maxmargin.reports.progress import progress
 
 
@@ -90,10 +93,10 @@ class Counting:
     def on_fit_task_begin(self, estimator, context):
         self.ended.append(f"begin {context.task_name}")
 
-    def on_fit_task_end(self, estimator, context, *, metadata=None):
+    def on_fit_task_end(self, estimator, context, *, fitted_estimator=None):
         if context.task_name == "step":
-            self.seen.append(metadata["iteration"])
-            return metadata["iteration"] == self.last
+            self.seen.append(fitted_estimator.result_.iterations)
+            return fitted_estimator.result_.iterations == self.last
         self.ended.append("end fit")
 
     def teardown(self, estimator, context):
@@ -116,6 +119,50 @@ def test_callbacks_of_scikit_learn(data):
     with pytest.raises(ZeroDivisionError):
         MulticlassSVM(callbacks=lambda row: 1 / 0).set_callbacks(watch).fit(*data)
     assert watch.ended[-1] == "teardown"
+
+
+def tokens_right(model, X, y):
+    return {"right": model.score(X, y)}
+
+
+def sentences():
+    X = [[[w] for w in s.split()] for s in ("a b c", "b a", "c c b", "a c")]
+    return X, [[w[0].upper() for w in x] for x in X]
+
+
+def test_scores_are_monitored_step_by_step(data):
+    monitor = pytest.importorskip("sklearn.callback").ScoringMonitor
+    accuracy = monitor(scoring="accuracy")
+    model = MulticlassSVM(tol=1e-6).set_callbacks(accuracy).fit(*data)
+    rows = accuracy.get_logs().data
+    assert [row["task_name"] for row in rows] == ["step"] * model.result_.iterations
+    assert rows[-1]["accuracy"] == model.score(*data)
+    assert len({row["accuracy"] for row in rows}) > 1
+    assert "_shown" not in vars(model)
+
+    kernel = KernelSVM(kernel_method="nystroem", n_basis=5).set_callbacks(accuracy)
+    kernel.fit(*data)
+    assert accuracy.get_logs().data[-1]["accuracy"] == kernel.score(*data)
+
+
+def test_scores_of_hidden_labels_are_those_of_the_chain_they_complete():
+    monitor = pytest.importorskip("sklearn.callback").ScoringMonitor
+    X, y = sentences()
+    right = monitor(scoring=tokens_right)
+    ChainSVM().set_callbacks(right).fit(X, [[None, *y[0][1:]], *y[1:]])
+    assert right.get_logs().data[-1]["right"] == 0.9  # all but the unknown one
+
+
+def test_scores_are_monitored_within_a_search_over_a_pipeline():
+    monitor = pytest.importorskip("sklearn.callback").ScoringMonitor
+    X, y = sentences()
+    right = monitor(scoring=tokens_right)
+    chain = ChainSVM().set_callbacks(right)
+    pipe = Pipeline([("same", FunctionTransformer()), ("chain", chain)])
+    GridSearchCV(pipe, {"chain__C": [0.1, 1.0]}, cv=2).fit(X, y)
+    rows = right.get_logs().data
+    assert len({row["parent_task_id_path"] for row in rows}) == 5  # 2 x 2, and again
+    assert all(0.0 <= row["right"] <= 1.0 for row in rows)
 
 
 def test_a_callback_sees_every_row_and_may_stop(data):

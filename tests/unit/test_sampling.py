@@ -90,3 +90,11 @@ def test_turns_lower_the_objective_to_near_the_optimum(rng):
     ).fit(X, y)  # fmt: skip
     assert max(row["size"] for row in tight.basis_trace_) <= 50
     assert tight.result_.primal <= 1.1 * best.primal
+
+
+def test_nothing_to_draw_is_no_function(rng):
+    X, R = rng.normal(size=(5, 2)), np.zeros((5, 2))
+    ids, S = draw(R, 3, rng)
+    assert ids.shape == (0,) and S.shape == (0, 2)
+    span = Functions(Rbf(1.0), X)
+    assert not span.add(ids, span.sums(ids, S, 4, R)) and span.width == 0

@@ -11,6 +11,7 @@ from maxmargin.cli.errors import InputError
 PAIRS = r"(\s+\d+:\S+)*\s*(#.*)?"
 QUERY = re.compile(r"\S+\s+qid:\S+" + PAIRS)
 EXAMPLE = re.compile(r"\S+(\s+\d+:\S+)+\s*(#.*)?")
+ATTRIBUTE = re.compile(r"[^\t]+\t(.*\t)?[^\t]+=[^\t]*")  # .. name=value at the end
 LOOK = 200  # lines
 
 
@@ -19,7 +20,9 @@ def detect(path: str, name: str) -> tuple[str, str]:
     with open(path, "rb") as file:
         head = b"".join(itertools.islice(file, LOOK))[: 10**6]
     lines = [
-        line for line in head.decode("utf-8", "replace").splitlines() if line.strip()
+        line
+        for line in head.decode("utf-8-sig", "replace").splitlines()
+        if line.strip()
     ]
     if not lines:
         raise InputError(f"{name} is empty")
@@ -45,5 +48,7 @@ def detect(path: str, name: str) -> tuple[str, str]:
     if all(EXAMPLE.fullmatch(line) for line in lines if not line.startswith("#")):
         return "multiclass", "svmlight"
     if suffix == ".crfsuite" or len({line.count("\t") for line in lines}) > 1:
+        return "sequences", "crfsuite"
+    if all(ATTRIBUTE.fullmatch(line) for line in lines):
         return "sequences", "crfsuite"
     return "sequences", "conll"

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import argparse
 import ast
+import difflib
 import inspect
+from collections.abc import Iterable
 from typing import Any
 
 from maxmargin.cli.errors import UsageError
@@ -44,15 +46,28 @@ def parameters(args: argparse.Namespace, made: type, n: int) -> dict[str, Any]:
     known = inspect.signature(made).parameters
     for pair in args.set:
         name, equals, value = pair.partition("=")
-        if not equals or name not in known:
-            raise UsageError(
-                f"--set {pair}: {made.__name__} has {', '.join(sorted(known))}"
-            )
+        if not equals:
+            raise UsageError(f"--set {pair}: say NAME=VALUE, as in --set order=2")
         out[name] = _literal(value)
     strange = [name for name in out if name not in known]
     if strange:
-        raise UsageError(f"{made.__name__} has no parameter {strange[0]!r}")
+        raise UsageError(
+            f"{made.__name__} has no parameter {strange[0]!r}"
+            f"{meant(strange[0], known)}; it has {', '.join(sorted(known))}"
+        )
     return out
+
+
+def meant(name: str, known: Iterable[str]) -> str:
+    """A question about a misspelt name.
+
+    Examples
+    --------
+    >>> meant("ordr", ["loss", "order"]), meant("x", ["loss", "order"])
+    (" (did you mean 'order'?)", '')
+    """
+    near = difflib.get_close_matches(name, list(known), 1)
+    return f" (did you mean {near[0]!r}?)" if near else ""
 
 
 def _formulation(args: argparse.Namespace) -> dict[str, Any]:

@@ -18,6 +18,34 @@ def main(argv: Sequence[str] | None = None) -> int:
     if args.command is None:
         parser.print_help()
         return errors.USAGE
+    return _guarded(args, parser)
+
+
+def _guarded(args: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+    """Run a command; what goes wrong becomes a sentence and an exit code."""
+    from maxmargin.cli.streams import Inputs
+
+    with Inputs() as inputs:
+        try:
+            code = _command(args, inputs, parser)
+            sys.stdout.flush()
+            return code
+        except errors.UsageError as error:
+            return _failed(str(error), errors.USAGE)
+        except BrokenPipeError:  # as in `maxmargin predict .. | head`
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return errors.DONE
+        except OSError as error:
+            return _failed(inputs.named(_sentence(error)), errors.FAILED)
+        except (ValueError, EOFError) as error:
+            return _failed(inputs.named(str(error)), errors.INPUT)
+        except KeyboardInterrupt:
+            return _failed("interrupted", errors.INTERRUPTED)
+
+
+def _command(
+    args: argparse.Namespace, inputs: object, parser: argparse.ArgumentParser
+) -> int:
     if args.command == "completion":
         from maxmargin.cli.completion import script
 
@@ -27,30 +55,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         from maxmargin.cli.demo import run
 
         return run(args.out, args.seed)
-    return _guarded(args)
-
-
-def _guarded(args: argparse.Namespace) -> int:
-    """Run a command on files; what goes wrong becomes a sentence and an exit code."""
-    from maxmargin.cli.streams import Inputs
-
-    with Inputs() as inputs:
-        try:
-            return _command(args, inputs)
-        except errors.UsageError as error:
-            return _failed(str(error), errors.USAGE)
-        except BrokenPipeError:  # as in `maxmargin predict .. | head`
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return errors.DONE
-        except OSError as error:
-            return _failed(inputs.named(str(error)), errors.FAILED)
-        except (ValueError, EOFError) as error:
-            return _failed(inputs.named(str(error)), errors.INPUT)
-        except KeyboardInterrupt:
-            return _failed("interrupted", errors.INTERRUPTED)
-
-
-def _command(args: argparse.Namespace, inputs: object) -> int:
     if args.command == "train":
         from maxmargin.cli import train
 
@@ -62,6 +66,12 @@ def _command(args: argparse.Namespace, inputs: object) -> int:
     from maxmargin.cli import use
 
     return int(getattr(use, args.command)(args, inputs))
+
+
+def _sentence(error: OSError) -> str:
+    if error.filename is None or error.strerror is None:
+        return str(error)
+    return f"{error.filename}: {error.strerror}"
 
 
 def _failed(message: str, code: int) -> int:

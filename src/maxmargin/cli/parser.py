@@ -34,6 +34,9 @@ said in front of it:
   motifs       FASTA                 >name LABEL, or two files: with and without
 
 Files may be gzipped; '-' is standard input, or standard output for the model."""
+TRAIN_USAGE = """\
+maxmargin train [TASK] DATA.. MODEL [--C X] [--set NAME=VALUE] ..
+       maxmargin train --help    says what else there is"""
 SVM_STRUCT = """\
 Accepted so that scripts for svm_struct_learn, svm_hmm_learn, .. go on working. Their C
 is divided by the number of examples, ours (--C) is not: -c 100 with 500 examples is
@@ -51,13 +54,15 @@ def build() -> argparse.ArgumentParser:
         dest="command", metavar="COMMAND", title="commands"
     )
 
-    def command(name: str, text: str, about: str) -> argparse.ArgumentParser:
+    def command(
+        name: str, text: str, about: str, usage: str | None = None
+    ) -> argparse.ArgumentParser:
         return commands.add_parser(
-            name, help=text, description=about, epilog=CODES,
+            name, help=text, description=about, usage=usage, epilog=CODES,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )  # fmt: skip
 
-    _train(command("train", "learn a model from a data file", TRAIN))
+    _train(command("train", "learn a model from a data file", TRAIN, TRAIN_USAGE))
     _predict(command("predict", "write predictions for a data file",
                      "Predict with a model; formats are those of training."))  # fmt: skip
     _evaluate(command("evaluate", "compare predictions with the truth",
@@ -178,7 +183,10 @@ def _demo(parser: argparse.ArgumentParser) -> None:
 
 
 def _positive(text: str) -> float:
-    value = float(text)
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
     if not 0.0 < value < float("inf"):
         raise argparse.ArgumentTypeError(f"{text} is not a number greater than zero")
     return value

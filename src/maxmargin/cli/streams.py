@@ -37,8 +37,12 @@ class Inputs:
         if name == STANDARD:
             return self._unpacked(sys.stdin.buffer, "standard input")
         with open(name, "rb") as file:
-            packed = file.read(2) == b"\x1f\x8b"
-        if not packed:
+            start = file.read(4)
+        if start == b"PK\x03\x04":
+            raise InputError(
+                f"{name} is a zip file, perhaps a model: data are text, plain or gzip"
+            )
+        if start[:2] != b"\x1f\x8b":
             return name
         with open(name, "rb") as file:
             return self._unpacked(file, name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from maxmargin.cli.errors import InputError
@@ -17,6 +17,7 @@ class Data(NamedTuple):
     X: Any
     y: Any  # outputs; None where some are missing
     records: Any = None  # what predictions are written beside
+    separator: str = " "  # of columns
 
 
 Options = dict[str, Any]  # what reading depends on; kept in the model file
@@ -35,20 +36,21 @@ class Task(NamedTuple):
 def _svmlight(paths: Sequence[str], options: Options) -> Data:
     from maxmargin.io.svmlight import read_svmlight
 
-    X, y = read_svmlight(_one(paths), options.get("n_features"))
+    named = options.get("named", False)  # as in training, whatever this file has
+    X, y = read_svmlight(_one(paths), options.get("n_features"), named=named)
     options.setdefault("n_features", X.shape[1])
+    options.setdefault("named", y.dtype.kind == "U")
     return Data(X, y)
 
 
 def _conll(paths: Sequence[str], options: Options) -> Data:
     from maxmargin.io import templates
-    from maxmargin.io.conll import read_conll
 
     name = options.setdefault("template", "ner")
     column = options.setdefault("label_column", -1)
     width = options.get("columns")
     template = {"ner": templates.ner, "pos": templates.pos}[name]
-    rows = read_conll(_one(paths))
+    rows, separator = _columns(_one(paths))
     if not rows:
         raise InputError(f"{paths[0]} has no sentences")
     have = len(rows[0][0])
@@ -59,10 +61,30 @@ def _conll(paths: Sequence[str], options: Options) -> Data:
         )
     if told and have < 2:
         raise InputError(f"{paths[0]} has one column: words need labels beside them")
+    if told and not -have <= column < have:
+        raise InputError(
+            f"{paths[0]} has {have} columns: there is no column {column} "
+            f"(they count from 0; -1 is the last)"
+        )
     options.setdefault("columns", have)
     at = range(have)[column] if told else have
     X = [template([row[:at] + row[at + 1 :] for row in s]) for s in rows]
-    return Data(X, [[row[at] for row in s] for s in rows] if told else None, rows)
+    y = [[row[at] for row in s] for s in rows] if told else None
+    return Data(X, y, rows, separator)
+
+
+def _columns(path: str) -> tuple[list[Any], str]:
+    """Rows divided by white space, or by tabs where cells hold blanks."""
+    from maxmargin.io.conll import read_conll
+    from maxmargin.io.text import FormatError
+
+    try:
+        return read_conll(path), " "
+    except FormatError:
+        rows = read_conll(path, separator="\t")
+        if len(rows[0][0]) < 2:
+            raise
+        return rows, "\t"
 
 
 def _svm_hmm(paths: Sequence[str], options: Options) -> Data:
@@ -157,7 +179,7 @@ def _sequence_lines(model: Any, data: Data, form: str) -> list[str]:
     for i, labels in enumerate(model.predict(data.X)):
         for t, label in enumerate(labels):
             columns = data.records[i][t] if data.records else ()
-            lines.append(" ".join([*columns, str(label)]))
+            lines.append(data.separator.join([*columns, str(label)]))
         if form != "svm_hmm":
             lines.append("")
     return lines
@@ -205,7 +227,14 @@ def _item(value: Any) -> Any:
 
 def _class_measures(model: Any, data: Data) -> dict[str, float]:
     right = [a == b for a, b in zip(model.predict(data.X), data.y, strict=True)]
-    return {"examples": len(right), "accuracy": sum(right) / len(right)}
+    out = {"examples": len(right), "accuracy": sum(right) / len(right)}
+    return out | _unseen(model, data.y.tolist())
+
+
+def _unseen(model: Any, labels: Iterable[Any]) -> dict[str, float]:
+    """How many labels of the data the model cannot know, if any."""
+    strange = set(labels) - set(model.classes_)
+    return {"unseen_labels": len(strange)} if strange else {}
 
 
 def _sequence_measures(model: Any, data: Data) -> dict[str, float]:
@@ -220,7 +249,7 @@ def _sequence_measures(model: Any, data: Data) -> dict[str, float]:
     labels = {label for row in truth for label in row}
     if all(isinstance(v, str) for v in labels) and any(v[:2] == "B-" for v in labels):
         out["span_f1"] = span_f1(truth, found)
-    return out
+    return out | _unseen(model, labels)
 
 
 def _tree_measures(model: Any, data: Data) -> dict[str, float]:

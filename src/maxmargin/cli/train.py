@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import io
 import json
+import os
 import shlex
 import sys
 import warnings
+from pathlib import Path
 from typing import Any
 
 import maxmargin
 from maxmargin.cli import errors
 from maxmargin.cli.detect import detect
 from maxmargin.cli.errors import InputError, UsageError
-from maxmargin.cli.flags import explained, parameters, stopper
+from maxmargin.cli.flags import explained, meant, parameters, stopper
 from maxmargin.cli.streams import STANDARD, Inputs
 from maxmargin.cli.tasks import TASKS, Data
 from maxmargin.estimators.checkpoint import terminable
@@ -23,6 +26,7 @@ from maxmargin.estimators.checkpoint import terminable
 def run(args: argparse.Namespace, inputs: Inputs) -> int:
     """Train and save; returns the exit code."""
     task, names, place = _arguments(args)
+    _check_place(place)
     paths = [inputs.plain(name) for name in names]
     form = args.format
     if task is None or form is None:
@@ -52,7 +56,23 @@ def _arguments(args: argparse.Namespace) -> tuple[str | None, list[str], str]:
     task = words.pop(0) if words[0] in TASKS else None
     if len(words) < 2:
         raise UsageError("train needs data and, last, the model file to write")
+    hint = meant(words[0], TASKS)
+    if task is None and hint and not os.path.exists(words[0]):
+        raise UsageError(f"{words[0]!r} is neither a task nor a file{hint}")
     return task, words[:-1], words[-1]
+
+
+def _check_place(place: str) -> None:
+    """Refuse a model file that cannot be written, before training and not after."""
+    path = Path(place)
+    if place == STANDARD:
+        return
+    if path.is_dir():
+        raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), place)
+    if not path.parent.is_dir():
+        raise OSError(errno.ENOENT, os.strerror(errno.ENOENT), str(path.parent))
+    if not os.access(path.parent, os.W_OK):
+        raise OSError(errno.EACCES, os.strerror(errno.EACCES), str(path.parent))
 
 
 def _found(task: str | None, form: str | None, path: str, name: str) -> tuple[str, str]:
@@ -125,7 +145,16 @@ def _say(
         }  # fmt: skip
         print(json.dumps(told), file=out)
     elif not args.quiet:
-        print(f"{model.__class__.__name__} on {n} examples ({form})", file=out)
+        what = f"{model.__class__.__name__} on {n} examples ({form})"
+        print(what + _labels(model), file=out)
         print(result.summary(), file=out)
         if place != STANDARD:
             print(f"model: {place}", file=out)
+
+
+def _labels(model: Any) -> str:
+    """The labels of a model, so that a wrong column is seen at once."""
+    names = [str(label) for label in getattr(model, "classes_", ())]
+    if not names:
+        return ""
+    return f", {len(names)} labels: {', '.join(names[:8])}" + ", .." * (len(names) > 8)

@@ -37,7 +37,8 @@ from maxmargin.solvers.cccp import CCCP
 from maxmargin.solvers.choose import choose
 from maxmargin.structures.base import Structure
 
-PRIVATE = ("_state", "_mark", "_schedule")  # planes, what of, and who asks for runs
+# planes, what of, who asks for runs, and what callbacks may score on
+PRIVATE = ("_state", "_mark", "_schedule", "_shown")
 
 
 class StructuredEstimator(
@@ -97,6 +98,7 @@ class StructuredEstimator(
         self
         """
         check_same_length(X, y)
+        self._show(X, y)
         structure = self._structure(X, y).bind(X, y)
         x = structure.encode(X)
         truth = structure.encode_labels(x, y)
@@ -113,15 +115,18 @@ class StructuredEstimator(
         keeps = self.warm_start or "_schedule" in self.__dict__
         keeper = keeper_of(self.checkpoint, problem, solver)
         try:
-            with self._watching() as watch:
+            with self._watching(lambda one, made: one._take(structure, made)) as watch:
                 for result, state in self._runs(solver, problem, warm, watch, keeper):
-                    self.structure_, self.result_ = structure, result
-                    self.coef_ = result.w
+                    self._take(structure, result)
                     self._state, self._mark = (state, mark) if keeps else (None, None)
                     warn_unless_converged(result)
         finally:
             self._release(problem.engine)
         return self
+
+    def _take(self, structure: Structure, result: Result) -> None:
+        """Become what training has led to."""
+        self.structure_, self.result_, self.coef_ = structure, result, result.w
 
     def _runs(
         self, solver: Solver, problem: Problem, warm: Any, watch: Any, keeper: Any

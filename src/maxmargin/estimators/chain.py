@@ -16,6 +16,7 @@ from maxmargin.losses import Hamming, ZeroOne
 from maxmargin.metrics.sequences import token_error
 from maxmargin.problem import CHUNK, Problem
 from maxmargin.reports.explanation import Explanation
+from maxmargin.solvers.base import Result
 from maxmargin.structures.base import Structure
 from maxmargin.structures.chain import Chain, Tokens
 from maxmargin.structures.chain_names import input_weights
@@ -227,10 +228,11 @@ checkpoint, verbose
     ) -> Any:
         k = structure.label_count()
         self._counts = np.bincount(truth.data[truth.data < k], minlength=k)
-        super()._fit_encoded(structure, x, truth, sample_weight)
-        if isinstance(structure, Partial):
-            self.structure_ = structure.inner
-        return self
+        return super()._fit_encoded(structure, x, truth, sample_weight)
+
+    def _take(self, structure: Structure, result: Result) -> None:
+        inner = structure.inner if isinstance(structure, Partial) else structure
+        super()._take(inner, result)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Learn weights from X and y, or from `Encoded` sequences in files alone."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.arrays import Floats
+from maxmargin.arrays import Floats, Ints
 
 
 def check_finite(X: Any) -> None:
@@ -25,6 +25,19 @@ def check_finite(X: Any) -> None:
         value = X[i, j]
     name = "NaN" if np.isnan(value) else "infinity"
     raise ValueError(f"Input X contains {name}: row {i}, column {j}")
+
+
+def class_numbers(classes: np.ndarray, y: Any) -> Ints:
+    """Numbers of labels among the sorted classes; refuses labels that are not there."""
+    labels = np.asarray(y)
+    strange = np.flatnonzero(~np.isin(labels, classes))
+    if len(strange):
+        label = labels[strange[:1]].tolist()[0]
+        raise ValueError(
+            f"y[{strange[0]}] is {label!r}, which is not among the {len(classes)} "
+            "classes of training"
+        )
+    return np.searchsorted(classes, labels)
 
 
 def cost_table(costs: Mapping[Any, float], classes: np.ndarray) -> Floats:

@@ -73,8 +73,9 @@ checkpoint, verbose
         Coefficients of the points.
     intercept_ : array
     basis_trace_ : list of dict
-        "cpsp": size, objective, delta = ||v - P v|| and bounds by turn; "sampled":
-        functions, objective and estimated gap by turn.
+        "cpsp": by turn size, objective, delta = ||v - P v||, the bound from it, and
+        "cut delta" = ||g - P g|| of the turn's cut; in the last turn "theorem 6.4".
+        "sampled": functions, objective and estimated gap.
     result_ : Result
         Certificate; for "sampled" the dual is an estimate from the rows drawn.
 

@@ -66,12 +66,16 @@ class KernelMixin(StructuredEstimator):
             lifted = self._lift(problem)
         finally:
             self._release(problem.engine)
-        self.structure_, self.result_ = lifted.structure, lifted.result
-        self.coef_, self.expansion_ = lifted.w, lifted.expansion
-        self.basis_trace_ = lifted.trace
+        self._take_points(lifted)
         self._state = self._mark = None
         warn_unless_converged(lifted.result)
         return self
+
+    def _take_points(self, lifted: Lifted) -> None:
+        """Become what training with a kernel has led to."""
+        self.structure_, self.result_ = lifted.structure, lifted.result
+        self.coef_, self.expansion_ = lifted.w, lifted.expansion
+        self.basis_trace_ = lifted.trace
 
     def explain(self, x: Any, n: int | None = None) -> Any:
         """As for all estimators; a kernel has no weights of features to tell about."""
@@ -158,7 +162,12 @@ class KernelMixin(StructuredEstimator):
         over = cuts.over(phi, values)
         solver = self._turn(over, self.tol)
         keeper = keeper_of(self.checkpoint, over, solver)
-        with self._watching() as watch:
+
+        def take(one: Any, made: Result) -> None:
+            weights, rest = split(over, made.w)
+            one._take_points(lifted(problem, phi.expansion(weights), rest, made, []))
+
+        with self._watching(take) as watch:
             result, state = solver.solve(over, None, watch, keeper)
         if keeper is not None:
             keeper.finish(result)

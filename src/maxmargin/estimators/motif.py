@@ -178,6 +178,7 @@ checkpoint, verbose
         if places is not None:
             coded = [(c, *p) for c, p in zip(coded, places, strict=True)]
         self.given = places is not None
+        self._show(X, y)
         structure = self._structure(X, y).bind(X, y)
         x = structure.encode(X)
         truth = structure.encode_labels(x, coded)

@@ -16,9 +16,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from maxmargin.arrays import Floats, Ints, Ragged
 from maxmargin.estimators.base import penalties_of
-from maxmargin.estimators.class_inputs import check_finite, cost_table
-from maxmargin.estimators.kernelized import KernelMixin
+from maxmargin.estimators.class_inputs import check_finite, class_numbers, cost_table
+from maxmargin.estimators.kernelized import KernelMixin, Lifted
 from maxmargin.losses import Hamming, ZeroOne
+from maxmargin.solvers.base import Result
 from maxmargin.solvers.stream import StreamState
 from maxmargin.structures.base import Structure
 from maxmargin.structures.classes import ProductNames, compact, described, similar
@@ -232,9 +233,8 @@ default="exact"
         structure = replace(self._structure(X, labels), k=len(classes)).bind(X, labels)
         x = structure.encode(X)
         truth = structure.encode_labels(x, labels)
-        self._fit_encoded(structure, x, truth, weight)
-        self._name_weights()
-        return self
+        self._show(X, classes[labels])
+        return self._fit_encoded(structure, x, truth, weight)
 
     def partial_fit(  # type: ignore[override]
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
@@ -261,17 +261,10 @@ default="exact"
 
     def _stream_labels(self, x: Any, y: Any) -> Ragged:
         """Labels of a further batch as numbers of the classes of the first."""
-        labels = np.clip(np.searchsorted(self.classes_, y), 0, len(self.classes_) - 1)
-        strange = np.flatnonzero(self.classes_[labels] != np.asarray(y))
-        if len(strange):
-            raise ValueError(
-                f"example {strange[0]}: class {y[strange[0]]!r} was not in the first "
-                "batch, which fixes the classes"
-            )
-        return Ragged.single(labels)
-
-    def _stream_done(self) -> None:
-        self._name_weights()
+        try:
+            return Ragged.single(class_numbers(self.classes_, y))
+        except ValueError as error:
+            raise ValueError(f"{error}: the first batch fixes them") from None
 
     def _class_factor(self, classes: np.ndarray, y: np.ndarray) -> Floats:
         if isinstance(self.class_weight, Mapping):
@@ -281,14 +274,11 @@ default="exact"
                 raise ValueError(f"class_weight: {strange[0]!r} is not a class of y")
         return compute_class_weight(self.class_weight, classes=classes, y=y)
 
-    def _name_weights(self) -> None:
+    def _take(self, structure: Any, result: Result) -> None:
         """coef_ and intercept_ of the classes from the weights of output features."""
-        self.n_iter_ = self.result_.iterations
-        structure: Any = self.structure_
-        if self.kernel is not None:
-            self._name_points(structure)
-            return
-        weights = structure.lambdas() @ structure.weights(self.result_.w).T
+        super()._take(structure, result)
+        self.n_iter_ = result.iterations
+        weights = structure.lambdas() @ structure.weights(result.w).T
         if len(self.classes_) == 2:
             weights = weights[1:] - weights[:1]
         if self.fit_intercept:
@@ -298,9 +288,12 @@ default="exact"
             self.intercept_ = np.zeros(len(weights))
         self.coef_ = np.ascontiguousarray(weights)
 
-    def _name_points(self, structure: Any) -> None:
+    def _take_points(self, lifted: Lifted) -> None:
         """Coefficients of the points of a kernel, and constants of the classes."""
-        table, constants = structure.lambdas(), structure.split_weights(self.coef_)[1]
+        super()._take_points(lifted)
+        self.n_iter_ = lifted.result.iterations
+        structure: Any = lifted.structure
+        table, constants = structure.lambdas(), structure.split_weights(lifted.w)[1]
         del self.coef_
         if len(self.classes_) == 2:
             table = table[1:] - table[:1]
@@ -361,7 +354,7 @@ default="exact"
 
     def _encoded(self, X: Any, y: Any) -> tuple[Any, Ragged]:
         x = self.structure_.encode(self._inputs(X))
-        return x, Ragged.single(np.searchsorted(self.classes_, np.asarray(y)))
+        return x, Ragged.single(class_numbers(self.classes_, y))
 
     def _examples(self, y: Any, sample_weight: Any) -> Ints:
         if sample_weight is None:
@@ -423,10 +416,5 @@ default="exact"
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Share of right predictions; refuses labels that training has not seen."""
         check_is_fitted(self, "result_")
-        strange = np.flatnonzero(~np.isin(np.asarray(y), self.classes_))
-        if len(strange):
-            raise ValueError(
-                f"y[{strange[0]}] is {np.asarray(y)[strange[0]]!r}, which is not among "
-                f"the {len(self.classes_)} classes of the training set"
-            )
+        class_numbers(self.classes_, y)
         return float(super().score(X, y, sample_weight))

@@ -196,6 +196,7 @@ checkpoint, verbose
                 f"a kernel is trained by solver='smo', not by {self.solver!r}"
             )
         check_same_length(X, y)
+        self._show(X, y)
         structure = self._structure(X, y).bind(X, y)
         x = structure.encode(X)
         truth = structure.encode_labels(x, y)
@@ -207,6 +208,7 @@ checkpoint, verbose
     def _fit_hidden(self, X: Any, y: Any, sample_weight: Any) -> Any:
         """Train on the known nodes, then on all with the rest completed."""
         check_same_length(X, y)
+        self._show(X, y)
         structure: Any = self._structure(X, y).bind(X, y)
         x = structure.encode(X)
         truth = structure.encode_labels(x, y)

@@ -162,6 +162,7 @@ checkpoint, verbose
             raise ValueError("no query has both relevant and other documents")
         some = np.flatnonzero(weight > 0)
         rows = [X[i] for i in some], [y[i] for i in some]
+        self._show(*rows)
         structure = self._structure(*rows).bind(*rows)
         x = structure.encode(rows[0])
         truth = structure.encode_labels(x, rows[1])

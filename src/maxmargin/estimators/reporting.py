@@ -80,6 +80,7 @@ class ReportMixin(ExplainMixin):
             Worst first; examples that are right have `short_by` zero and come last.
         """
         check_is_fitted(self, "coef_")
+        X, y = by_position(X), by_position(y)
         some = slice(0, min(most, len(y)))
         x, truth = self._encoded(X[some], y[some])
         short = self._deficits(x, truth)
@@ -105,3 +106,9 @@ class ReportMixin(ExplainMixin):
         ids, w = np.arange(truth.n), self._weights()
         own = self.structure_.features(x, ids, truth).dot(w)
         return self.structure_.argmax(x, ids, w).score - own
+
+
+def by_position(values: Any) -> Any:
+    """A list where numbers would mean the index of a pandas series."""
+    one_series = hasattr(values, "iloc") and values.ndim == 1
+    return values.tolist() if one_series else values

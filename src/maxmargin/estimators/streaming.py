@@ -33,10 +33,10 @@ class StreamMixin:
         try:
             if isinstance(self.__dict__.get("_state"), StreamState):
                 structure = self.structure_  # type: ignore[attr-defined]
+                self._show(X, y)  # type: ignore[attr-defined]
                 x = structure.encode(X)
                 truth = self._stream_labels(x, y)
                 self._fit_encoded(structure, x, truth, sample_weight)  # type: ignore[attr-defined]
-                self._stream_done()
             else:
                 self._state = None
                 self.fit(X, y, sample_weight)  # type: ignore[attr-defined]
@@ -47,9 +47,6 @@ class StreamMixin:
     def _stream_labels(self, x: Any, y: Any) -> Ragged:
         """Outputs of a further batch, encoded as those of the first."""
         return self.structure_.encode_labels(x, y)  # type: ignore[attr-defined]
-
-    def _stream_done(self) -> None:
-        """What else `fit` does after training."""
 
     def _stream_runs(
         self, solver: Solver, problem: Problem, watch: Any

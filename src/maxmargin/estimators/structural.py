@@ -54,7 +54,9 @@ class StructuralSVM(StructuredEstimator):
     warm_start : bool, default=False
         Go on from the dual of the previous fit.
     callbacks : callable or list, optional
-        Called with each row of the history; a true value stops training.
+        Called with each row of the history; a true value stops training. Those of
+        scikit-learn 1.9 are set by `set_callbacks`; their `fitted_estimator` is what
+        training would give if it ended with that step, `result_` included.
     checkpoint : path or Checkpoint, optional
         File for the dual state, written now and then while training goes on; if it is
         there, training goes on from it. It is removed when the tolerance is met.

@@ -2,13 +2,16 @@
 
 A callback of ours is called with each row of the history (iteration, seconds, primal,
 dual, gap, ..) and stops training by returning something true. One of scikit-learn's
-(`sklearn.callback`, set by `set_callbacks`) sees a task per step, and may stop it, too.
+(`sklearn.callback`, set by `set_callbacks`) sees a task per step, and may stop it, too;
+what it gets as `fitted_estimator` is the estimator as if training had ended with that
+step: it predicts, and its `result_` has iterations, primal, dual, gap and history.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import copy
 from typing import Any
 
 try:
@@ -19,7 +22,9 @@ except ImportError:  # scikit-learn before 1.9
         """Nothing to support."""
 
 
-Watch = Callable[[Any], bool]
+Ended = Callable[[], Any]  # the result if training ended here
+Watch = Callable[[Any, Ended], bool]
+Take = Callable[[Any, Any], None]  # an estimator learns from a result
 
 
 class WatchMixin(CallbackSupportMixin):
@@ -38,19 +43,27 @@ class WatchMixin(CallbackSupportMixin):
         check_is_fitted(self, "result_")
         return history_frame(self.result_.history)  # type: ignore[attr-defined]
 
+    def _show(self, X: Any, y: Any) -> None:
+        """Data that callbacks of scikit-learn may score on, until the run is over."""
+        if self.__dict__.get("_skl_callbacks"):
+            self._shown = X, y
+
     @contextmanager
-    def _watching(self) -> Iterator[Watch | None]:
-        """What is called with each row of the history, and ended with the run."""
-        watchers: list[Callable[[Any], Any]] = list(callbacks_of(self.callbacks))
+    def _watching(self, take: Take) -> Iterator[Watch | None]:
+        """What is called after each step, and ended with the run.
+
+        `take(estimator, result)` fits an estimator with the result of a step.
+        """
+        watchers: list[Watch] = [_of_row(own) for own in callbacks_of(self.callbacks)]
         bar = None
         if self.verbose:
             from maxmargin.reports.progress import progress
 
             bar = progress(self.tol)
-            watchers.append(bar)
+            watchers.append(_of_row(bar))
         tasks = None
         if self.__dict__.get("_skl_callbacks"):
-            tasks = _Tasks(self)
+            tasks = _Tasks(self, take)
             watchers.append(tasks)
         try:
             yield _all(watchers) if watchers else None
@@ -64,30 +77,43 @@ class WatchMixin(CallbackSupportMixin):
 class _Tasks:
     """Steps as tasks of scikit-learn's callbacks: fit, and below it one per step."""
 
-    def __init__(self, estimator: Any) -> None:
-        self.estimator = estimator
+    def __init__(self, estimator: Any, take: Take) -> None:
+        self.estimator, self.take = estimator, take
+        X, y = estimator.__dict__.pop("_shown", (None, None))
+        self.seen = {"estimator": estimator, "X": X, "y": y}
         self.fit = estimator._init_callback_context(max_subtasks=None)
-        self.fit.call_on_fit_task_begin(estimator=estimator)
+        self.fit.call_on_fit_task_begin(**self.seen)
 
-    def __call__(self, row: Any) -> bool:
+    def __call__(self, row: Any, ended: Ended) -> bool:
         step = self.fit.subcontext(task_name="step")
-        step.call_on_fit_task_begin(estimator=self.estimator)
-        told = {name: row[name].item() for name in row.dtype.names}
-        return bool(step.call_on_fit_task_end(estimator=self.estimator, metadata=told))
+        step.call_on_fit_task_begin(**self.seen)
+
+        def fitted() -> dict[str, Any]:  # called only for callbacks that ask for it
+            other = copy(self.estimator)
+            self.take(other, ended())
+            return vars(other)
+
+        return bool(
+            step.call_on_fit_task_end(**self.seen, reconstruction_attributes=fitted)
+        )
 
     def close(self) -> None:
         """The fit is over: its task ends, and callbacks that were set up are ended."""
         estimator, fit = self.estimator, self.fit
         try:
-            fit.call_on_fit_task_end(estimator=estimator)
+            fit.call_on_fit_task_end(**self.seen)
         finally:
             for callback in estimator.__dict__.pop("_skl_callbacks_to_teardown", []):
                 callback.teardown(estimator, fit)
             estimator.__dict__.pop("_callback_fit_ctx", None)
 
 
-def _all(watchers: list[Callable[[Any], Any]]) -> Watch:
-    return lambda row: any([bool(watch(row)) for watch in watchers])
+def _of_row(callback: Callable[[Any], Any]) -> Watch:
+    return lambda row, ended: bool(callback(row))
+
+
+def _all(watchers: list[Watch]) -> Watch:
+    return lambda row, ended: any([watch(row, ended) for watch in watchers])
 
 
 def callbacks_of(callbacks: Any) -> list[Callable[[Any], Any]]:

@@ -11,6 +11,7 @@ written to disk, unpickled or executed.
 
 from __future__ import annotations
 
+import errno
 import glob
 import hashlib
 import io
@@ -61,6 +62,10 @@ def write_archive(
 
 def replace_file(path: Path, data: bytes) -> None:
     """Put `data` at `path` atomically: readers see the old file or the new one."""
+    if not path.parent.is_dir():  # said of the folder, not of the temporary file
+        raise FileNotFoundError(
+            errno.ENOENT, os.strerror(errno.ENOENT), str(path.parent)
+        )
     temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}")
     try:
         with open(temporary, "wb") as file:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from typing import IO, Any
 
@@ -42,25 +43,37 @@ def read_model(
     most: int = MOST_BYTES,
 ) -> tuple[Any, dict[str, Any]]:
     """The object in a file, and its notes. Whatever is wrong is a ModelFileError."""
-    archive = Archive(place, most)
-    decoder = Decoder(classes, archive.array, own)
+    with _named(place):
+        archive = Archive(place, most)
+        decoder = Decoder(classes, archive.array, own)
+        try:
+            value = decoder.value(archive.manifest["root"])
+            notes = archive.manifest["notes"]
+            if not isinstance(notes, dict):
+                raise ModelFileError("the notes are not a mapping")
+            return value, notes
+        except ModelFileError:
+            raise
+        except Exception as error:  # whatever wrong fields may lead to
+            raise ModelFileError(
+                f"it does not hold a whole model ({type(error).__name__}: {error})"
+            ) from error
+
+
+@contextmanager
+def _named(place: Place) -> Iterator[None]:
+    """Say which file it is that cannot be read."""
     try:
-        value = decoder.value(archive.manifest["root"])
-        notes = archive.manifest["notes"]
-        if not isinstance(notes, dict):
-            raise ModelFileError("the notes are not a mapping")
-        return value, notes
-    except ModelFileError:
-        raise
-    except Exception as error:  # whatever wrong fields may lead to
-        raise ModelFileError(
-            f"the file does not hold a whole model ({type(error).__name__}: {error})"
-        ) from error
+        yield
+    except ModelFileError as error:
+        name = place if isinstance(place, str | os.PathLike) else "the model file"
+        raise ModelFileError(f"{name} cannot be read as a model: {error}") from error
 
 
 def describe(place: Place, most: int = MOST_BYTES) -> dict[str, Any]:
     """What a file says about itself: kind, version, notes, arrays. Makes no object."""
-    manifest = Archive(place, most).manifest
+    with _named(place):
+        manifest = Archive(place, most).manifest
     return {
         "kind": manifest.get("kind"),
         "version": manifest["version"],

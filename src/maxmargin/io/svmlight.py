@@ -19,7 +19,7 @@ LARGEST = 2**31 - 2  # number of a feature
 
 
 def read_svmlight(
-    path: str | Path, n_features: int | None = None
+    path: str | Path, n_features: int | None = None, *, named: bool = False
 ) -> tuple[sp.csr_array, np.ndarray]:
     """X (sparse) and y of all examples.
 
@@ -30,6 +30,8 @@ def read_svmlight(
     n_features : int, optional
         Columns, to agree with another file: features beyond it are left out. If not
         given, the largest number seen.
+    named : bool
+        Keep labels as they are written, also where all are whole numbers.
     """
     labels: list[str] = []
     idx: list[int] = []
@@ -39,13 +41,20 @@ def read_svmlight(
         fields = line.partition("#")[0].split()
         if not fields:
             continue
+        if _is_pair(fields[0]):
+            raise FormatError(
+                path, number, f"{fields[0]!r} stands where the label should: a line is "
+                "LABEL FEATURE:VALUE .. (any label will do where it is not known)",
+            )  # fmt: skip
         before = 0
         for field in fields[1:]:
             j, value = _pair(field, path, number)
             if j == 0:  # qid: says which examples belong together; not for classes
                 continue
             if j <= before:
-                raise FormatError(path, number, f"feature {j} after {before}")
+                raise FormatError(
+                    path, number, f"feature {j} after {before}: they must ascend"
+                )
             before = j
             if n_features is None or j <= n_features:
                 idx.append(j - 1)
@@ -54,7 +63,13 @@ def read_svmlight(
         ptr.append(len(idx))
     width = max(idx, default=-1) + 1 if n_features is None else n_features
     data = np.array(val, float), np.array(idx, np.int32), np.array(ptr, np.int64)
-    return sp.csr_array(data, shape=(len(labels), width)), np.array(typed(labels))
+    y = np.array(labels if named else typed(labels))
+    return sp.csr_array(data, shape=(len(labels), width)), y
+
+
+def _is_pair(field: str) -> bool:
+    name, colon, value = field.partition(":")
+    return bool(colon) and name.isdecimal() and value[:1] in "+-.0123456789"
 
 
 def _pair(field: str, path: str | Path, number: int) -> tuple[int, float]:
@@ -66,24 +81,36 @@ def _pair(field: str, path: str | Path, number: int) -> tuple[int, float]:
     except ValueError:
         raise FormatError(path, number, f"{field!r} is not FEATURE:VALUE") from None
     if not 1 <= j <= LARGEST:
-        raise FormatError(path, number, f"feature {j} is not in 1 .. {LARGEST}")
+        raise FormatError(
+            path, number, f"feature {j} is not in 1 .. {LARGEST}: numbers begin at 1"
+        )
     return j, v
 
 
 def typed(labels: Iterable[str]) -> list[Any]:
-    """Integers if all labels are, else the names.
+    """Integers if all labels are whole numbers, else the names.
 
     Examples
     --------
-    >>> typed(["1", "-1"]), typed(["1", "one"])
+    >>> typed(["1", "-1.0"]), typed(["1", "one"])
     ([1, -1], ['1', 'one'])
     """
     names = list(labels)
     try:
-        numbers = [int(name) for name in names]
-    except ValueError:
+        numbers = [_whole(name) for name in names]
+    except (ValueError, OverflowError):
         return names
     return numbers if all(abs(v) < 2**62 for v in numbers) else names
+
+
+def _whole(name: str) -> int:
+    try:
+        return int(name)
+    except ValueError:
+        value = float(name)
+        if value != int(value):
+            raise
+        return int(value)
 
 
 def write_svmlight(path: str | Path, X: Any, y: Iterable[Any]) -> None:

@@ -29,7 +29,8 @@ def numbered_lines(
             raise FormatError(
                 path,
                 number + 1,
-                f"not {encoding} text ({error.reason}); give `encoding`",
+                f"not {encoding} text ({error.reason}); give `encoding`, or convert "
+                "the file, as in iconv -f latin1 -t utf-8",
             ) from None
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise FormatError(path, number + 1, f"damaged gzip ({error})") from None
@@ -41,10 +42,14 @@ def read_lines(path: str | Path, encoding: str = "utf-8") -> list[str]:
 
 
 def open_text(path: str | Path, mode: str, encoding: str = "utf-8") -> IO[str]:
-    """Open as text; gzip by the name's end when writing, by content when reading."""
+    """Open as text; gzip by the name's end when writing, by content when reading.
+
+    A byte order mark, which some editors put in front, is not part of the text.
+    """
     path = Path(path)
     packed = path.suffix == ".gz"
     if "r" in mode:
+        encoding = "utf-8-sig" if encoding == "utf-8" else encoding
         with path.open("rb") as file:
             packed = file.read(2) == b"\x1f\x8b"
     if packed:

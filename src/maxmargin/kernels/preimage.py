@@ -27,7 +27,7 @@ from scipy.optimize import minimize
 from maxmargin.arrays import Floats
 from maxmargin.kernels.functions import Rbf
 
-BLOCK = 4096  # rows at once
+BLOCK = 1024  # rows at once
 JITTER = 1e-9  # share of the diagonal added to G: near points are nearly dependent
 
 

@@ -16,7 +16,8 @@ from scipy.linalg import solve_triangular
 
 from maxmargin.arrays import Floats, Ints
 from maxmargin.kernels.functions import Kernel
-from maxmargin.kernels.maps import BLOCK, DEPENDENT, KernelMap
+from maxmargin.kernels.maps import DEPENDENT, KernelMap
+from maxmargin.kernels.sampling import BLOCK
 
 CANDIDATES = 59
 POOL = 4  # rows looked at per point to be added
@@ -82,10 +83,11 @@ def residual(
     n = len(rows)
     few = np.arange(n) if n <= most else np.sort(rng.permutation(n)[:most])
     values, held = np.zeros((len(few), R.shape[1])), np.zeros((phi.width, R.shape[1]))
-    for s in range(0, n, BLOCK):
-        part = rows[s : s + BLOCK]
-        values += kernel(X[rows[few]], kernel.points(X, part)) @ R[s : s + BLOCK]
-        held += phi(X[part]).T @ R[s : s + BLOCK]
+    step = max(64, BLOCK // max(len(few), 1))
+    for s in range(0, n, step):
+        part = rows[s : s + step]
+        values += kernel(X[rows[few]], kernel.points(X, part)) @ R[s : s + step]
+        held += phi(X[part]).T @ R[s : s + step]
     inside = phi(X[rows[few]]) @ held
     share = n / max(len(few), 1)
     whole = share * float(np.vdot(R[few], values))

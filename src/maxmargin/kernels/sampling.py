@@ -112,7 +112,7 @@ class Functions:
         part = np.arange(m) * min(parts, m) // m
         spread = np.zeros((m, parts, z))
         spread[np.arange(m), part] = S
-        C = spread.reshape(m, -1)
+        C = spread.reshape(m, parts * z)
         C = C[:, np.any(C, axis=0)]
         points = self.kernel.points(self.X, ids)
         values, at = np.empty((len(R), C.shape[1])), np.zeros((m, z))

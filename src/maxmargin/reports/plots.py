@@ -21,7 +21,12 @@ from maxmargin.reports.tally import flat_labels
 def _axis(ax: Any) -> Any:
     if ax is not None:
         return ax
-    import matplotlib.pyplot as plt
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        raise ImportError(
+            "figures need matplotlib: pip install 'maxmargin[reports]'"
+        ) from None
 
     return plt.subplots(figsize=(4.2, 3.0), layout="constrained")[1]
 

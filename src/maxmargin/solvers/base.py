@@ -15,6 +15,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -158,7 +159,9 @@ class Result:
         )
 
 
-Watch = Callable[[np.void], bool | None]
+# Called after each step with its row of the history, and with what gives the result
+# if training ended there; something true ends it.
+Watch = Callable[[np.void, Callable[[], Result]], bool | None]
 
 
 @dataclass(frozen=True)
@@ -292,8 +295,10 @@ class _Run:
             self.status = Status.MAX_ITER
         elif state.late():
             self.status = Status.MAX_TIME
-        if self.watch is not None and self.watch(self._history(self.rows[-1:])[0]):
-            self.status = self.status or Status.STOPPED
+        if self.watch is not None:
+            row = self._history(self.rows[-1:])[0]
+            if self.watch(row, partial(self.result, state)):
+                self.status = self.status or Status.STOPPED
 
     def finish(self, state: State) -> Result:
         """The certificate: a last oracle pass if the weights at hand have none."""
@@ -305,9 +310,13 @@ class _Run:
                 self.status = Status.INTERRUPTED
             if state.gap() <= self.solver.tol:
                 self.status = Status.CONVERGED
+        return self.result(state)
+
+    def result(self, state: State) -> Result:
+        """What is known by now, as if training ended here."""
         w = state.best_w if state.best_w is not None else state.w
         return Result(
-            w, self.status, state.primal, state.dual, state.gap(),
+            w, self.status or Status.STOPPED, state.primal, state.dual, state.gap(),
             state.extra.get("certificate", self.problem.certificate), state.oracle_calls,
             state.planes, len(self.rows), time.perf_counter() - self.begin,
             self._history(self.rows), dict(state.extra.get("notes", {})),

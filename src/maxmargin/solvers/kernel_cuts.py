@@ -50,6 +50,19 @@ class Slope(NamedTuple):
     rest: Floats
 
 
+def carried(state: State) -> State | None:
+    """What of a state fits any map: dual variables of enumerated outputs.
+
+    Planes in weights do not; the mapped rows are left behind.
+    """
+    if not isinstance(state, AlphaState):
+        return None
+    tables = state.tables._replace(
+        ptr=np.empty(0, np.int64), idx=np.empty(0, np.int32), val=np.empty(0)
+    )
+    return replace(state, tables=tables)
+
+
 class TokenCuts:
     """Cuts of a problem whose structure takes mapped inputs.
 
@@ -86,10 +99,6 @@ class TokenCuts:
         x = structure.with_inputs(self.problem.x, scores)
         problem = replace(self.problem, structure=structure, x=x)
         w = structure.join_weights(np.eye(self.z), rest)
-        return self._sum(problem, w)
-
-    def of(self, problem: Problem, w: Floats) -> TokenCut:
-        """The cut at the weights w of a problem made by `over`."""
         return self._sum(problem, w)
 
     def mixture(self, problem: Problem, state: State) -> Floats | None:

@@ -32,8 +32,7 @@ from maxmargin.kernels.maps import COPIES, Expansion
 from maxmargin.kernels.sampling import Functions, draw, tree_order
 from maxmargin.problem import Problem
 from maxmargin.solvers.base import HISTORY, Result, Solver, State, Status
-from maxmargin.solvers.enumerated import AlphaState
-from maxmargin.solvers.kernel_cuts import Flat, TokenCuts
+from maxmargin.solvers.kernel_cuts import Flat, TokenCuts, carried
 
 PARTS = 16  # functions per turn, or one per label
 FEWEST = 3  # turns whose functions must fit into the memory
@@ -58,7 +57,7 @@ class _Turn(NamedTuple):
     rest: Floats
     R: Floats  # (rows, z) the plane that the dual holds
     whole: bool  # whether w is the projection of that plane
-    state: State
+    warm: State | None
     result: Result
 
 
@@ -130,16 +129,15 @@ def _train(
     cuts: TokenCuts, span: Functions, choose: Callable, tol: float, last: _Turn | None
 ) -> _Turn:
     problem = cuts.over(Flat(span.width, False), span.values)
-    # Dual variables of enumerated outputs fit any functions; planes in weights do not.
-    warm = last.state if last and isinstance(last.state, AlphaState) else None
+    warm = last.warm if last is not None else None
     result, state = choose(problem, tol).solve(problem, warm)
     structure: Any = problem.structure
     weights, rest = structure.split_weights(result.w)
     R = cuts.mixture(problem, state)
     whole = R is not None
     if R is None:
-        R = cuts.of(problem, result.w).R
-    return _Turn(weights, rest, R, whole, state, result)
+        R = cuts.at(span.values @ weights, rest).R
+    return _Turn(weights, rest, R, whole, carried(state), result)
 
 
 def _left(turn: _Turn, span: Functions, ids: Ints, S: Floats, at: Floats) -> float:

@@ -28,13 +28,12 @@ import numpy as np
 from maxmargin.arrays import Floats, Ints
 from maxmargin.kernels.functions import Kernel, dense_rows
 from maxmargin.kernels.gram import refuse_large
-from maxmargin.kernels.maps import COPIES, KernelMap, map_points, map_to
+from maxmargin.kernels.maps import COPIES, Expansion, KernelMap, map_points, map_to
 from maxmargin.kernels.preimage import descend, refine
 from maxmargin.kernels.pursuit import extend, residual
 from maxmargin.problem import Problem
 from maxmargin.solvers.base import Result, Solver, State
-from maxmargin.solvers.enumerated import AlphaState
-from maxmargin.solvers.kernel_cuts import TokenCuts
+from maxmargin.solvers.kernel_cuts import TokenCuts, carried
 
 FIRST = 8  # points of the first basis
 STEPS, LAST = 20, 200  # gradient steps per turn; at full size, down the objective,
@@ -89,50 +88,70 @@ def pursue(
     rng = np.random.default_rng(seed)
     first = cuts.at(np.zeros((X.shape[0], cuts.z)), np.zeros(cuts.others))
     top = float(cuts.problem.formulation.cost(cuts.problem.C, first.slack).sum())
-    R, phi, span = first.R, None, None
-    ids = np.empty(0, np.int64)
+    R, phi = first.R, None
+    span: Span | None = None
+    ids = np.empty(0, np.int64)  # of the points, where these are training rows
     trace: list[dict[str, float]] = []
+    planes: list[Floats] = []
     sizes = _sizes(n_basis)
     for size in sizes:
         last = size == sizes[-1]
         rough = tol if last and not free else max(tol, ROUGH)
-        rows = _sample(R, size, rng)
-        more = size - (phi.width if phi is not None else 0)
-        fresh = extend(kernel, X, rows, R[rows], phi, more, rng)
-        if free:
-            points = dense_rows(X[fresh])
-            if phi is not None:
-                points = np.concatenate((phi.points, points))
-            phi = map_points(kernel, refine(kernel, X[rows], R[rows], points, STEPS))
-        else:
-            phi, ids = map_to(kernel, X, np.append(ids, fresh))
-        span = _train(cuts, phi, choose, rough, span)
+        phi, ids = _grow(kernel, X, R, phi, ids, size, free, rng)
+        warm = carried(span.state) if span is not None else None
+        span = None  # mapped rows are large: one span at a time
+        span = _train(cuts, phi, choose, rough, warm)
         if free and last:
-            span = _train(cuts, _move(cuts, span), choose, tol, span)
+            start, rest, warm = *_machine(span), carried(span.state)
+            span = None
+            phi = _move(cuts, start, rest)
+            span = _train(cuts, phi, choose, tol, warm)
+        machine, rest = _machine(span)
+        planes.append(cuts.at(machine(X), rest).R)
         found = cuts.mixture(span.problem, span.state)
-        R = cuts.of(span.problem, span.result.w).R if found is None else found
-        trace.append(_bounds(kernel, X, R, span, top, rng))
+        R = planes[-1] if found is None else found
+        trace.append(_bounds(kernel, X, R, span, rng))
         if not np.any(R):
             break
     assert span is not None
+    _bound_cuts(kernel, X, planes, span, top, trace, rng)
     return span._replace(trace=trace)
 
 
-def _move(cuts: TokenCuts, span: Span) -> KernelMap:
-    """A map to better points: down the objective with coefficients and weights."""
+def _grow(
+    kernel: Kernel, X: Any, R: Floats, phi: KernelMap | None, ids: Ints, size: int,
+    free: bool, rng: np.random.Generator,
+) -> tuple[KernelMap, Ints]:  # fmt: skip
+    """A map of `size` points: those there are, and more of what they lack of v."""
+    rows = _sample(R, size, rng)
+    more = size - (phi.width if phi is not None else 0)
+    fresh = extend(kernel, X, rows, R[rows], phi, more, rng)
+    if not free:
+        return map_to(kernel, X, np.append(ids, fresh))
+    points = dense_rows(X[fresh])
+    if phi is not None:
+        points = np.concatenate((phi.points, points))
+    return map_points(kernel, refine(kernel, X[rows], R[rows], points, STEPS)), ids
+
+
+def _machine(span: Span) -> tuple[Expansion, Floats]:
+    """The expansion over the points, and further weights."""
     structure: Any = span.problem.structure
     weights, rest = structure.split_weights(span.result.w)
-    start = span.phi.expansion(weights)
+    return span.phi.expansion(weights), rest
+
+
+def _move(cuts: TokenCuts, start: Expansion, rest: Floats) -> KernelMap:
+    """A map to better points: down the objective with coefficients and weights."""
     m, d = start.points.shape
     steps = int(np.clip(WORK / (float(cuts.X.shape[0]) * m * (d + EXP)), STEPS, LAST))
 
     def risk(scores: Floats, others: Floats) -> tuple[float, Floats, Floats]:
         return cuts.slope(scores, others, WIDTH)
 
-    points, _, _ = descend(
-        span.phi.kernel, cuts.X, risk, start.points, start.beta, rest, steps
-    )
-    return map_points(span.phi.kernel, points)
+    kernel = start.kernel
+    points, _, _ = descend(kernel, cuts.X, risk, start.points, start.beta, rest, steps)
+    return map_points(kernel, points)
 
 
 def _sizes(n_basis: int) -> list[int]:
@@ -152,23 +171,19 @@ def _sample(R: Floats, size: int, rng: np.random.Generator) -> Ints:
 
 
 def _train(
-    cuts: TokenCuts, phi: KernelMap, choose: Choose, tol: float, span: Span | None
+    cuts: TokenCuts, phi: KernelMap, choose: Choose, tol: float, warm: State | None
 ) -> Span:
     problem = cuts.over(phi, phi(cuts.X))
-    solver = choose(problem, tol)
-    # Dual variables of enumerated outputs fit any map; planes in weights do not.
-    warm = span.state if span and isinstance(span.state, AlphaState) else None
-    result, state = solver.solve(problem, warm)
+    result, state = choose(problem, tol).solve(problem, warm)
     return Span(phi, problem, state, result, [])
 
 
 def _bounds(
-    kernel: Kernel, X: Any, R: Floats, span: Span, top: float, rng: Any
+    kernel: Kernel, X: Any, R: Floats, span: Span, rng: Any
 ) -> dict[str, float]:
     """How far the optimum in the span may be from that of the kernel itself.
 
-    "bound" is 1/2 ||v - P v||^2 and the gap of training; "theorem 6.4" is its bound,
-    with the residual of v for that of every cut, ||w*|| <= sqrt(2 primal(0)).
+    "bound" is 1/2 ||v - P v||^2 and the gap of training.
     """
     rows = np.flatnonzero(np.any(R, axis=1))
     whole, left = residual(kernel, X, rows, R[rows], span.phi, rng)
@@ -179,5 +194,22 @@ def _bounds(
         "norm": float(np.sqrt(max(whole, 0.0))),
         "delta": float(np.sqrt(left)),
         "bound": 0.5 * left + gap,
-        "theorem 6.4": float(np.sqrt(2.0 * top * left)) + gap,
     }
+
+
+def _bound_cuts(
+    kernel: Kernel, X: Any, planes: list[Floats], span: Span, top: float,
+    trace: list[dict[str, float]], rng: Any,
+) -> None:  # fmt: skip
+    """Add to each turn ||g - P g|| of the cut at its end, and what Theorem 6.4 says.
+
+    P projects onto the final basis; with delta the largest of these and ||w*|| at most
+    sqrt(2 primal(0)), the objective is within sqrt(2 primal(0)) delta + gap of the best.
+    """
+    for row, R in zip(trace, planes, strict=True):
+        rows = np.flatnonzero(np.any(R, axis=1))
+        left = residual(kernel, X, rows, R[rows], span.phi, rng)[1]
+        row["cut delta"] = float(np.sqrt(left))
+    delta = max([trace[-1]["delta"], *[row["cut delta"] for row in trace]])
+    gap = span.result.primal - span.result.dual
+    trace[-1]["theorem 6.4"] = float(np.sqrt(2.0 * top)) * delta + gap

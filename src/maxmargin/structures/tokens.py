@@ -78,6 +78,11 @@ def _kind(row: Any, i: int) -> str:
         raise ValueError(
             f"sequence {i} is a {type(row).__name__}, not a list of tokens"
         )
+    if hasattr(row, "iloc") and row.ndim == 2:
+        raise ValueError(
+            f"sequence {i} is a {type(row).__name__}, not a list of tokens: give "
+            "its to_numpy(), or its to_dict('records') for named features"
+        )
     if len(row) == 0:
         return ""
     if isinstance(row, np.ndarray) and row.dtype != object:
@@ -150,7 +155,11 @@ def matrix_of(tokens: Gathered, names: Mapping[str, int]) -> Any:
     if _lists(tokens.named):
         sizes = np.fromiter(map(len, tokens.named), np.int64, len(tokens.named))
         flat = chain.from_iterable(tokens.named)
-        idx = np.fromiter(map(names.get, flat, repeat(-1)), np.int32, sizes.sum())
+        try:
+            idx = np.fromiter(map(names.get, flat, repeat(-1)), np.int32, sizes.sum())
+        except TypeError:  # no name at all, say a dict; the slow way tells where
+            _columns(tokens, lambda name: names.get(name, -1))
+            raise
         val = np.ones(len(idx))
     else:
         sizes, idx, val = _columns(tokens, lambda name: names.get(name, -1))
