@@ -67,6 +67,11 @@ CURVES = {
 }  # fmt: skip
 
 LADDERS = {
+    "balamurugan2012.table3": Ladder(
+        "An error for every wrong output instead of the worst one: does coordinate "
+        "descent find what cutting planes find?", ("C", "method"), "accuracy",
+        "published accuracy", "higher is better",
+    ),
     "taskar2003.figure1b": Ladder(
         "Handwritten words: does it help to read the letters of a word together, and "
         "to compare images by a kernel?",

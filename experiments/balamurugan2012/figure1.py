@@ -34,7 +34,7 @@ def run(data: Path, quick: bool = False, seed: int = 0) -> dict:
             "covertype", Multiclass(), (X[train], y[train]), (X[test], y[test]),
             0.01, "summed", cost,
         )  # fmt: skip
-        rows += history(task, method, 15.0 if quick else 120.0, k=7)
+        rows += history(task, method, 10.0 if quick else 20.0, k=7)
     rows = relative(rows)
     if not quick:
         plot({"covertype": rows}, PICTURE)

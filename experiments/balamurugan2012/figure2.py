@@ -24,7 +24,7 @@ def run(data: Path, quick: bool = False, seed: int = 0) -> dict:
     }
     panels: dict[str, list[dict]] = {}
     for name, (task, epsilon) in tasks.items():
-        seconds = 6.0 if quick else 60.0
+        seconds = 6.0 if quick else 16.0
         panels[name] = relative(
             history(task, "SDCD", seconds) + history(task, "CP", seconds, epsilon)
         )

@@ -1,13 +1,23 @@
-"""Tables III and IV of balamurugan2012: SDCD against cutting planes on the OCR folds."""
+"""Tables III and IV of balamurugan2012: SDCD against cutting planes on the OCR folds.
+
+Both run to their rules of the paper: SDCD until a loop with the oracle moves no
+example's alpha by more than 1e-4 (squared sum, in units of C), CP until the new cut is
+violated by at most 0.1 beyond xi. CP gets at most `TIMES` what SDCD took on the same
+fold, so where it is cut short the ratio is a lower bound. Runs are kept in
+`results/parts` as they are done: a run that was stopped goes on with the next fold.
+"""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
 from benchmarks.tasks import ocr
 from experiments.balamurugan2012.runs import run_one
+from experiments.runner import RESULTS
 
 TITLE = "Tables III and IV: seconds and test accuracy, SDCD and CP, OCR folds"
 PUBLISHED = {  # C -> method -> (seconds, accuracy) of folds 0 .. 9
@@ -47,35 +57,116 @@ PUBLISHED = {  # C -> method -> (seconds, accuracy) of folds 0 .. 9
     },
 }  # fmt: skip
 
-ALLOWED = 60.0  # CPU seconds per run
+FOLDS = {0.01: 4, 0.1: 4, 1.0: 2}  # of ten; more of them: more time
+LONGEST, TIMES = 150.0, 6.0  # CPU seconds of SDCD; CP at most so many times its seconds
+PARTS = RESULTS / "parts" / "balamurugan2012.table3.json"
+NOTES = [
+    "Means and standard errors over the folds run (of ten; the published figures are "
+    "means over the same folds). Train on one fold, test on the nine "
+    "others; pixels and transitions, no bias; V_i grows by the most violated output, as "
+    "in the paper. Hamming loss as it is (scale 1) in both methods: the paper scales it "
+    "by 10 for CP on multiclass data only, and C is on our scale there as well.",
+    "met rule: runs that ended by the paper's rule. The others are CP, cut short at "
+    f"{TIMES:g} times the seconds of SDCD: their ratio is a lower bound.",
+    "gap: of the reduced problem when the rule was met. SDCD's rule is about steps of "
+    "alpha, whatever C is: at C = 1 it leaves a wide gap.",
+]
 
 
 def run(data: Path, quick: bool = False, seed: int = 0) -> dict:
-    folds = [0] if quick else range(10)
-    rows, notes = [], []
-    for C, published in PUBLISHED.items():
-        if quick and C > 0.1:
+    """The folds of `FOLDS`; quick: fold 0, two values of C, seconds."""
+    folds = list(quick_folds(data) if quick else all_folds(data))
+    rows = [row for C in PUBLISHED for row in summary(folds, C)]
+    return {"rows": rows, "notes": NOTES, "folds": folds}
+
+
+def quick_folds(data: Path) -> Iterator[dict]:
+    """Fold 0 with little time."""
+    for C in (0.01, 0.1):
+        yield from pair(data, C, 0, 4.0, 1.0)
+
+
+def all_folds(data: Path) -> Iterator[dict]:
+    """Fold by fold, those that are stored first."""
+    known = json.loads(PARTS.read_text()) if PARTS.exists() else []
+    yield from known
+    done = {(row["C"], row["fold"]) for row in known}
+    for fold in range(max(FOLDS.values())):
+        for C, count in FOLDS.items():
+            if fold >= count or (C, fold) in done:
+                continue
+            known += pair(data, C, fold, LONGEST, TIMES)
+            PARTS.parent.mkdir(parents=True, exist_ok=True)
+            PARTS.write_text(json.dumps(known, indent=1) + "\n")
+            yield from known[-2:]
+
+
+def pair(data: Path, C: float, fold: int, longest: float, times: float) -> list[dict]:
+    """SDCD, then CP, on one fold."""
+    task = ocr(data, False, C=C, fold=fold, penalty="summed", bias=False)
+    rows, limit = [], longest
+    for method in ("SDCD", "CP"):
+        row = run_one(task, method, limit)
+        seconds, accuracy = PUBLISHED[C][method]
+        rows.append({
+            "C": C, "fold": fold, **row, "published seconds": seconds[fold],
+            "published accuracy": accuracy[fold],
+        })  # fmt: skip
+        limit = times * row["seconds"]
+    return rows
+
+
+def summary(folds: list[dict], C: float) -> list[dict]:
+    """Means over the folds run, beside the paper's over the same folds."""
+    out = []
+    for method in ("SDCD", "CP"):
+        mine = [r for r in folds if (r["C"], r["method"]) == (C, method)]
+        if not mine:
             continue
-        for fold in folds:
-            task = ocr(data, False, C=C, fold=fold, penalty="summed", bias=False)
-            for method, (seconds, accuracy) in published.items():
-                row = run_one(task, method, 4.0 if quick else ALLOWED)
-                rows.append({
-                    "C": C, "fold": fold, **row, "published_seconds": seconds[fold],
-                    "published_accuracy": accuracy[fold],
-                })  # fmt: skip
-        notes.append(_ratio(rows, C))
-    notes.append("Train on one fold, test on the nine others, pixels and transitions,")
-    notes.append("no bias; Hamming loss as it is (scale 1) for both methods.")
-    return {"rows": rows, "notes": notes}
+        met = sum(r["status"] in ("STEADY", "WITHIN_EPSILON") for r in mine)
+        out.append({
+            "C": C, "method": method, "folds": len(mine), "met rule": met,
+            **spread(mine, "seconds"), **spread(mine, "published seconds"),
+            **spread(mine, "accuracy"), **spread(mine, "published accuracy"),
+            "planes": round(np.mean([r["planes"] for r in mine])),
+            "gap": float(np.mean([r["gap"] for r in mine])),
+        })  # fmt: skip
+    if len(out) == 2:
+        for prefix in ("", "published "):
+            cp, sdcd = (_mean(folds, C, m, f"{prefix}seconds") for m in ("CP", "SDCD"))
+            out[1][f"{prefix}CP / SDCD"] = round(cp / sdcd, 1)
+    return out
 
 
-def _ratio(rows: list[dict], C: float) -> str:
-    def mean(method, key):
-        return np.mean([r[key] for r in rows if r["C"] == C and r["method"] == method])
+def spread(rows: list[dict], key: str) -> dict[str, float | None]:
+    """Mean and standard error of the mean."""
+    values = np.array([r[key] for r in rows])
+    error = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else None
+    return {key: values.mean(), f"{key} +-": error}
 
-    ours = mean("CP", "seconds") / mean("SDCD", "seconds")
-    theirs = mean("CP", "published_seconds") / mean("SDCD", "published_seconds")
-    cut = any(r["status"] == "STOPPED" for r in rows if r["C"] == C)
-    at_least = "at least " if cut else ""
-    return f"C={C}: CP takes {at_least}{ours:.1f} times as long (paper {theirs:.1f})"
+
+def claims(result: dict) -> dict[str, bool]:
+    """What the paper says of its tables."""
+    folds = result["folds"]
+    Cs = [C for C in PUBLISHED if any(r["C"] == C for r in folds)]
+    held = {}
+    for C in Cs:
+        own, other = (_mean(folds, C, m, "seconds") for m in ("SDCD", "CP"))
+        away = [
+            abs(_mean(folds, C, m, "accuracy") - _mean(folds, C, m, "published accuracy"))
+            for m in ("SDCD", "CP")
+        ]  # fmt: skip
+        if all(r["status"] != "STOPPED" for r in folds if r["method"] == "SDCD"):
+            held[f"C={C}: CP takes 4 times as long as SDCD, or more"] = other >= 4 * own
+        held[f"C={C}: SDCD's accuracy is the published one to a point"] = away[0] <= 1.0
+        held[f"C={C}: CP's accuracy is the published one to a point"] = away[1] <= 1.0
+    for method in ("SDCD", "CP"):
+        falls = np.diff([_mean(folds, C, method, "accuracy") for C in Cs])
+        held[f"{method}: accuracy falls as C grows"] = bool((falls < 0).all())
+    return held
+
+
+def _mean(folds: list[dict], C: float, method: str, key: str) -> float:
+    return float(
+        np.mean([r[key] for r in folds if (r["C"], r["method"]) == (C, method)])
+    )

@@ -1,6 +1,5 @@
 """Table V of balamurugan2012: SDCD (summed error) beside SDM (largest error).
 
-
 The paper's POS, WSJPOS and Brown sets are not free; here the 3914 WSJ sentences that
 are, and the OCR folds, stand in for them.
 """
@@ -20,25 +19,60 @@ PUBLISHED = {
 }
 
 
+NOTES = [
+    "SDCD to the rule of the paper (no example's alpha moves by more than 1e-4, squared "
+    "sum, in units of C) or to the limit; SDM to a gap of 1e-2, certified; the paper "
+    "does not say when it stops SDM, and a looser rule there makes the ratio larger.",
+    "Hamming loss as it is in both; C as in the paper, whose scale is ours.",
+]
+
+
 def run(data: Path, quick: bool = False, seed: int = 0) -> dict:
-    limit = 8.0 if quick else 120.0
+    """Both methods on both sets; quick: a few seconds each."""
+    limit = 8.0 if quick else 150.0
     makers = {
         "WSJ sample": wsj,
         "OCR fold 0": lambda data, C, penalty: ocr(
             data, False, C=C, penalty=penalty, bias=False
         ),
     }
-    rows, notes = [], []
+    rows = []
     for name, make in makers.items():
         pair = {}
         for method, C, penalty in (("SDCD", 0.01, "summed"), ("SDM", 0.1, "linear")):
             pair[method] = run_one(make(data, C=C, penalty=penalty), method, limit)
-            rows.append({"data": name, "C": C, **pair[method]})
-        ratio = pair["SDCD"]["seconds"] / pair["SDM"]["seconds"]
-        planes = pair["SDCD"]["planes"] / pair["SDM"]["planes"]
-        notes.append(f"{name}: SDCD / SDM: seconds {ratio:.2f}, planes {planes:.2f}")
-    for name, published in PUBLISHED.items():
-        time = published["SDCD"][0] / published["SDM"][0]
-        planes = published["SDCD"][2] / published["SDM"][2]
-        notes.append(f"paper, {name}: seconds {time:.2f}, planes {planes:.2f}")
-    return {"rows": rows, "notes": notes}
+        rows += [
+            beside(name, 0.01, pair["SDCD"], pair["SDM"]),
+            beside(name, 0.1, pair["SDM"]),
+        ]
+    return {"rows": rows, "notes": NOTES + [_published()]}
+
+
+def beside(name: str, C: float, row: dict, other: dict | None = None) -> dict:
+    """A row, with its ratios to the other method's."""
+    out = {"data": name, "C": C, **row}
+    if other is not None:
+        out["seconds / SDM"] = row["seconds"] / other["seconds"]
+        out["planes / SDM"] = row["planes"] / other["planes"]
+    return out
+
+
+def _published() -> str:
+    ratios = [
+        f"{name}: seconds {sdcd[0] / sdm[0]:.1f}, planes {sdcd[2] / sdm[2]:.1f}"
+        for name, (sdcd, sdm) in ((k, tuple(v.values())) for k, v in PUBLISHED.items())
+    ]
+    return "SDCD / SDM in the paper: " + "; ".join(ratios)
+
+
+def claims(result: dict) -> dict[str, bool]:
+    """What the paper says of the table."""
+    held = {}
+    for name in dict.fromkeys(r["data"] for r in result["rows"]):
+        summed, largest = (r for r in result["rows"] if r["data"] == name)
+        held[f"{name}: SDCD takes longer than SDM"] = summed["seconds / SDM"] > 1.0
+        held[f"{name}: SDCD holds more outputs"] = summed["planes / SDM"] > 1.0
+        if name.startswith("WSJ"):
+            away = abs(summed["accuracy"] - largest["accuracy"])
+            held[f"{name}: both are equally accurate, to 0.5 points"] = away <= 0.5
+    return held

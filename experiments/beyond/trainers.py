@@ -2,50 +2,77 @@
 
 Each trainer runs alone on one thread. The clock counts its steps only; the true gap
 (primal by a full pass of the oracle) and the test error are measured off the clock.
+The full run measures what `python -m benchmarks.solvers` has not stored yet, and makes
+the record and the picture of all that is stored.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from benchmarks.solvers import SOLVERS, curve, summary
+from benchmarks.solvers import (
+    PICTURE,
+    SECONDS,
+    SOLVERS,
+    behind,
+    keep,
+    measure,
+    plot,
+    stored,
+    table,
+)
 from benchmarks.tasks import TASKS
 
 TITLE = "Trainers: CPU seconds to a relative gap and to the final test error"
 PUBLISHED: dict = {}
-ALLOWED = 30.0  # CPU seconds per run
+NOTES = [
+    "Empty: not reached within the CPU seconds allowed ("
+    + ", ".join(f"{name} {seconds:g}" for name, seconds in SECONDS.items())
+    + "). accuracy: to within 0.1 % of the final test accuracy for good. C is 100 / n "
+    "on OCR, 0.12 on NER, 0.1 on WSJ and MNIST (the first 10 000).",
+    "block-dual is what auto takes, except on MNIST, where both hold all outputs.",
+]
 
 
 def run(data: Path, quick: bool = False, seed: int = 0) -> dict:
     """All trainers on all tasks; quick: three trainers on the small OCR split."""
-    tasks = ["ocr-small"] if quick else list(TASKS)
-    trainers = ["auto", "bcfw", "one-slack"] if quick else list(SOLVERS)
-    rows = []
-    for name in tasks:
-        task = TASKS[name](data)
-        seconds = 5.0 if quick else ALLOWED
-        runs = {key: curve(task, SOLVERS[key], seconds) for key in trainers}
-        best = min(runs.values(), key=lambda steps: steps[-1]["gap"])
-        final = best[-1]["error"]
-        for key, steps in runs.items():
-            rows.append({
-                "task": name, "trainer": key, **summary(steps, final),
-                "last gap": steps[-1]["gap"], "test error": steps[-1]["error"],
-                "oracle passes": steps[-1]["calls"], "planes": steps[-1]["planes"],
-            })  # fmt: skip
-    notes = ["Empty: not reached in the seconds allowed."]
-    return {"rows": rows, "notes": notes}
+    runs = some(data) if quick else everything(data)
+    rows = [
+        {"task": name, **row}
+        for name, curves in runs.items()
+        for row in table({k: v for k, v in curves.items() if k in SOLVERS})[1]
+    ]
+    if not quick:
+        plot(runs, PICTURE)
+    return {"rows": rows, "notes": NOTES, "picture": PICTURE.name}
+
+
+def some(data: Path) -> dict:
+    """Three trainers, five seconds each."""
+    trainers = ["auto", "bcfw", "one-slack"]
+    return {
+        "ocr-small": {k: v for _, k, v in measure(["ocr-small"], trainers, data, 5)}
+    }
+
+
+def everything(data: Path) -> dict:
+    """What is stored, after measuring what is not."""
+    for name in TASKS:
+        missing = [k for k in SOLVERS if k not in stored().get(name, {})]
+        for found in measure([name], missing, data):
+            keep(*found)
+    return stored()
 
 
 def claims(result: dict) -> dict[str, bool]:
-    """What the guide to trainers says."""
-    rows = result["rows"]
+    """`auto` is near the best trainer everywhere."""
+    names = {"accuracy": "the final accuracy"}
     held = {}
-    for task in dict.fromkeys(r["task"] for r in rows):
-        for gap in ("0.1", "0.01"):
-            times = {r["trainer"]: r[gap] for r in rows if r["task"] == task}
-            auto = times.pop("auto")
-            others = [t for t in times.values() if t is not None]
-            name = f"{task}: auto reaches a gap of {gap} in 1.5 times the best, or less"
-            held[name] = auto is not None and auto <= 1.5 * min(others, default=auto)
+    for task in dict.fromkeys(r["task"] for r in result["rows"]):
+        rows = [r for r in result["rows"] if r["task"] == task]
+        for column, ratio in behind(rows).items():
+            what = names.get(column, f"a gap of {column}")
+            held[f"{task}: auto reaches {what} in 1.5 times the best, or less"] = (
+                ratio <= 1.5
+            )
     return held

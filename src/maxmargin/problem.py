@@ -206,12 +206,13 @@ class Problem:
     def several(self, w: Floats, ids: Ints, k: int) -> Cuts:
         """Up to k highest planes of each example, best first; ids repeat.
 
-        Structures without `nbest` answer with the highest alone. Rows of one example
-        are neighbours; an example with fewer than k outputs has fewer rows. The truth
-        itself, a plane of height zero, may be among them.
+        In the coordinates of `parts` where inference is exact; `slack` is then the
+        height of each row. Structures without `nbest` answer with the highest alone.
+        Rows of one example are neighbours; an example with fewer than k outputs has
+        fewer rows. The truth itself, a plane of height zero, may be among them.
         """
         if k == 1 or "nbest" not in self.structure.provides or not self._linear:
-            return self.cuts(w, ids)
+            return self.planes(w, ids) if self.exact else self.cuts(w, ids)
         chunks = [(chunk, k) for chunk in _chunks(ids, self._task)]
         return joined(self.engine.ask(self.home, _several, w, chunks))
 
@@ -287,14 +288,16 @@ class Problem:
         layers = self.structure.nbest(  # type: ignore[attr-defined]
             self.x, ids, w, k + plain, augment
         )
-        who = np.repeat(ids, np.diff(layers.ptr))
-        truth, features = self.truth.take(who), self.structure.features
+        sizes = np.diff(layers.ptr)
+        who, features = np.repeat(ids, sizes), self.structure.features
+        own = features(self.x, ids, self.truth.take(ids)).dot(w)
+        if self.exact and self.parts() is not None:
+            features = self.structure.part_features  # type: ignore[attr-defined]
+        truth = self.truth.take(who)
         dpsi = features(self.x, who, truth).minus(features(self.x, who, layers.labels))
         a, b = self.formulation.plane(dpsi, self.loss.value(truth, layers.labels))
-        height = b - a.dot(w)
-        top = np.maximum.reduceat(np.append(height, 0.0), layers.ptr[:-1])
-        slack = np.repeat(np.maximum(top, 0.0), np.diff(layers.ptr))
-        return Cuts(who, a, b, slack, layers.labels)
+        height = b - np.repeat(own, sizes) + layers.score  # linear: a is dpsi
+        return Cuts(who, a, b, np.maximum(height, 0.0), layers.labels)
 
     def _sum_cut(self, w: Floats, ids: Ints) -> SumCut:
         a, b, squared = np.zeros(self.dim), 0.0, self.formulation.penalty == "squared"

@@ -1,6 +1,13 @@
 """What is particular to the block dual."""
 
+import sys
+from pathlib import Path
+
 import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from small_problems import chain_problem
 
 from maxmargin import ChainSVM
 from maxmargin.solvers.block_dual import BlockDual
@@ -30,6 +37,23 @@ def test_averaged_weights_have_a_certificate_of_their_own():
     again = problem.primal(mean.coef_, problem.cuts(mean.coef_).slack)
     np.testing.assert_allclose(again, mean.result_.primal, rtol=1e-9)
     assert not np.allclose(mean.coef_, last.coef_, rtol=1e-6)
+
+
+def test_early_stops_return_the_better_of_last_and_average():
+    problem = chain_problem(3, n=200, C=0.5, longest=6)
+    better = []
+    for steps in (1, 2, 3):
+        result, state = BlockDual(tol=1e-6, max_iter=steps).solve(problem)
+        values = [problem.primal(w, problem.slacks(w)) for w in (state.w, state.mean)]
+        assert state.taken > 0
+        assert result.primal == pytest.approx(min(values), rel=1e-12)
+        better.append(values[1] < values[0])
+    assert any(better)
+    loose, _ = BlockDual(tol=0.1).solve(problem)
+    assert loose.converged
+    assert problem.primal(loose.w, problem.slacks(loose.w)) == pytest.approx(
+        loose.primal, rel=1e-12
+    )
 
 
 def test_few_planes_per_example_reach_the_same_optimum():

@@ -1,6 +1,7 @@
 """SDM, BCFW and subgradient: the dense QP, each other, monotone duals, same bits."""
 
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -13,13 +14,16 @@ from small_problems import chain_problem, optimum
 
 from maxmargin.arrays import Ragged, Rows
 from maxmargin.cuts import Cuts
+from maxmargin.estimators.structural import StructuralSVM
 from maxmargin.solvers.aggregates import Aggregates
 from maxmargin.solvers.base import Status
 from maxmargin.solvers.bcfw import BCFW
 from maxmargin.solvers.block_dual import BlockDual
 from maxmargin.solvers.choose import choose
+from maxmargin.solvers.n_slack import NSlack, NSlackBlock
 from maxmargin.solvers.sdm import SDM
 from maxmargin.solvers.subgradient import Subgradient
+from maxmargin.structures.chain import Chain
 
 EXACT = [
     SDM(tol=1e-5),
@@ -135,17 +139,18 @@ def test_aggregates_keep_the_average_of_all_iterates():
     assert np.isclose(value, mean_b - 0.5 * mean @ mean)
 
 
-def test_memory_stays_under_the_bound():
-    problem = chain_problem(8, n=60, C=1.0)
-    free, _ = BCFW(tol=1e-2).solve(problem)
-    tight = BCFW(tol=1e-2, memory=60_000)
-    result, small = tight.solve(problem)
-    assert result.converged and free.converged
-    assert small.kept.nbytes <= 60_000 + 32 * 60
-    with pytest.raises(MemoryError, match="one-slack"):
-        BCFW(memory=2000).solve(problem)
-    result, small = SDM(tol=1e-2, memory=120_000, most=8).solve(problem)
-    assert small.blocks.nbytes <= 120_000 + 7 * 8 * 60 + 1000
+@pytest.mark.parametrize("kind", [NSlack, NSlackBlock])
+def test_an_epsilon_that_is_met_is_named(kind):
+    problem = chain_problem(2)
+    result, _ = kind(epsilon=0.3, tol=1e-9).solve(problem)
+    assert result.status is Status.WITHIN_EPSILON and result.gap > 1e-9
+    sharp, _ = kind(tol=1e-5).solve(problem)
+    assert sharp.converged
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # the user's rule was met: nothing to warn of
+        model = StructuralSVM(Chain(), solver=kind(epsilon=0.3, tol=1e-9))
+        model.fit([[["a"], ["b"]], [["b"]]], ["xy", "y"])
+    assert model.result_.status.as_asked
 
 
 def test_names_and_refusals():

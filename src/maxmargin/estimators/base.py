@@ -32,7 +32,7 @@ from maxmargin.estimators.watching import WatchMixin
 from maxmargin.formulations import Formulation
 from maxmargin.losses import named_loss
 from maxmargin.problem import CHUNK, Problem
-from maxmargin.solvers.base import Result, Solver, Status
+from maxmargin.solvers.base import Result, Solver
 from maxmargin.solvers.cccp import CCCP
 from maxmargin.solvers.choose import choose
 from maxmargin.structures.base import Structure
@@ -277,8 +277,8 @@ def seed_of(random_state: Any) -> int:
 
 
 def warn_unless_converged(result: Result) -> None:
-    """Say so when the tolerance was not met."""
-    if result.status is not Status.CONVERGED:
+    """Say so when neither the tolerance nor another rule asked for was met."""
+    if not result.status.as_asked:
         warnings.warn(
             f"{result.status.value} ({result.summary()})", ConvergenceWarning,
             stacklevel=4,

@@ -95,8 +95,7 @@ class FileKeeper:
 
     def finish(self, result: Result) -> None:
         """Remove the file when there is nothing left to go on with."""
-        done = (Status.CONVERGED, Status.NO_PROGRESS, Status.STEADY)
-        if result.status in done:
+        if result.status.as_asked or result.status is Status.NO_PROGRESS:
             self.path.unlink(missing_ok=True)
 
 

@@ -167,4 +167,4 @@ def decide(
         )
         return BlockDual, {"memory": memory}, why
     why = f"{TIGHT * plane / 1e6:.0f} MB for {TIGHT} planes per example is too much"
-    return OneSlack, {}, why
+    return OneSlack, {"memory": memory}, why

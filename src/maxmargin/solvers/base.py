@@ -47,12 +47,18 @@ class Status(Enum):
         "no plane improves the dual any more: the gap is what inference leaves"
     )
     STEADY = "a loop over all examples changed the dual variables less than asked"
+    WITHIN_EPSILON = "no constraint is violated by more than the epsilon asked for"
     NOT_SEPARABLE = "no weights separate the data: a hard margin has no solution"
     NOT_SEMIDEFINITE = (
         "the kernel is not positive semi-definite: the dual has no maximum to find"
     )
     INTERRUPTED = "training was interrupted; the best weights so far are kept"
     STOPPED = "a callback asked to stop; the best weights so far are kept"
+
+    @property
+    def as_asked(self) -> bool:
+        """Whether a stopping rule of the user's was met, be it not the tolerance."""
+        return self in (Status.CONVERGED, Status.STEADY, Status.WITHIN_EPSILON)
 
 
 @dataclass

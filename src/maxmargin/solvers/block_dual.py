@@ -8,7 +8,9 @@ of clocked work, so that runs repeat bit for bit). Examples whose oracle brings 
 news rest, twice as long each time; blocks that are closed are skipped in sweeps.
 
 When the gaps seen on the way suggest that the tolerance is met, a pass at fixed
-weights certifies it; its planes are taken in like any others.
+weights certifies it; its planes are taken in like any others. While the gap is wide
+the average of the weights on the way, later ones weighing more, has the lower primal:
+it is looked at, too, where training ends there.
 
 [1] Shah, Kolmogorov, Lampert: A multi-plane block-coordinate Frank-Wolfe algorithm
     for training structural SVMs with a costly max-oracle, 2015.
@@ -31,7 +33,10 @@ from maxmargin.solvers.planes import PlaneBlocks
 # What a visit costs beside the oracle, in the oracle's multiply-adds (measured on
 # chains): its own are scattered, so each counts more, and there is a fixed part.
 PER_ENTRY, PER_VISIT, PER_PLANE = 4.0, 1000.0, 5000.0
-RUN = 8  # neighbours visited together
+SIZES = 8, 16, 32  # of blocks in the first, the second, and all further passes
+RUN = 8  # neighbours visited together in these
+MEAN = 100.0  # work per weight after which w is taken into the average
+WIDE = 0.02  # gap above which the average is often better than w
 BATCH = 8192  # examples whose planes are in hand at a time in a certified pass
 
 
@@ -43,7 +48,9 @@ class BlockState(State):
     work: Floats = field(default_factory=lambda: np.zeros(0))
     rest: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     asleep: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
-    mean: Floats | None = None  # average of w after each pass
+    mean: Floats = field(default_factory=lambda: np.zeros(0))  # average of w
+    taken: int = 0  # how often w was taken into it
+    since: float = 0.0  # work since the last time
     turn: int = 0
     trust: float = 0.5  # certified gap / gap seen on the way, last time
     stalls: int = 0
@@ -56,7 +63,8 @@ class BlockDual(Solver):
     Parameters
     ----------
     block : int or None
-        Examples per oracle call; None for one in forty, at most 32.
+        Examples per oracle call; None for one in forty, at most 8 in the first pass,
+        where each answer changes w most, 16 in the second and 32 from then on.
     most : int
         Planes per example at most.
     memory : float
@@ -64,9 +72,9 @@ class BlockDual(Solver):
     sweeps : int
         Sweeps between two oracle passes at most.
     average : bool
-        Return the average of the weights after each pass, later ones weighing more,
-        instead of the last ones. The certificate is theirs. Averages often predict
-        better where training is stopped early, and close the gap later.
+        Return the average of the weights on the way, later ones weighing more, instead
+        of the last ones, whatever the gap. The certificate is theirs. Averages often
+        predict better where training is stopped early, and close the gap later.
     """
 
     block: int | None = None
@@ -87,7 +95,8 @@ class BlockDual(Solver):
         w = blocks.weights()
         state = BlockState(
             w, blocks=blocks, work=problem.work() + PER_PLANE,
-            rest=np.zeros(n, np.int64), asleep=np.zeros(n, np.int64),
+            rest=np.zeros(n, np.int64), asleep=np.zeros(n, np.int64), mean=w.copy(),
+            turn=len(SIZES) if blocks.planes else 0,
         )  # fmt: skip
         state.dual, state.planes = blocks.dual(w), blocks.planes
         return state
@@ -104,9 +113,6 @@ class BlockDual(Solver):
         rise = self._sweep(problem, state, gap, rise, work)
         if np.isinf(problem.dual_set.upper).any():
             state.blocks.stretch(state.w)
-        if self.average:
-            last = state.w if state.mean is None else state.mean
-            state.mean = last + (2.0 / (state.turn + 1)) * (state.w - last)
         state.fresh = False
         state.dual = state.blocks.dual(state.w)
         state.planes = state.blocks.planes
@@ -114,25 +120,32 @@ class BlockDual(Solver):
         self._judge(problem, state, rise)
 
     def certify(self, problem: Problem, state: State) -> None:
-        """Witness the weights that are returned: the average, if asked for."""
+        """Witness w, or the average if asked for; while the gap is wide, both."""
         assert isinstance(state, BlockState)
-        point = state.w if state.mean is None else state.mean
-        state.oracle_calls += problem.n
-        risk = problem.risk_at(point)
-        state.keep(problem, point, problem.primal_at(point, risk))
+        points = [state.mean if self.average else state.w]
+        if not self.average and state.taken and state.gap_estimate > WIDE:
+            points.append(state.mean)
+        for point in points:
+            state.oracle_calls += problem.n
+            risk = problem.risk_at(point)
+            state.keep(problem, point, problem.primal_at(point, risk))
 
     def _pass(self, problem: Problem, state: BlockState) -> tuple[float, float, float]:
-        order = permutation(self.seed, state.turn, problem.n, RUN)
+        early = state.turn < len(SIZES)
+        order = permutation(self.seed, state.turn, problem.n, 1 if early else RUN)
         awake = order[state.asleep[order] <= 0]
         state.asleep -= 1
         gap, rise, work = 0.0, 0.0, 0.0  # those who rest had no gap to speak of
-        block = self.block or int(np.clip(problem.n // 40, 1, 32))
+        most = SIZES[state.turn - 1] if early else SIZES[-1]
+        block = self.block or int(np.clip(problem.n // 40, 1, most))
         for s in range(0, len(awake), block):
             ids = awake[s : s + block]
             cuts = problem.planes(state.w, ids)
             state.oracle_calls += len(ids)
             g, r, k = self._take(problem, state, cuts)
-            gap, rise, work = gap + g, rise + r, work + k + state.work[ids].sum()
+            k += float(state.work[ids].sum())
+            gap, rise, work = gap + g, rise + r, work + k
+            _average(state, k)
             if state.late():
                 break
         return gap, rise, work
@@ -140,7 +153,8 @@ class BlockDual(Solver):
     def _certified_pass(
         self, problem: Problem, state: BlockState
     ) -> tuple[float, float, float]:
-        point = state.w if state.mean is None else state.mean
+        wide = self.tol >= WIDE and problem.formulation.penalty == "linear"
+        point = state.mean if self.average or (wide and state.taken) else state.w
         point, slack = point.copy(), np.empty(problem.n)
         state.dual = state.blocks.dual(state.w)
         rise, work = 0.0, float(state.work.sum())
@@ -195,6 +209,7 @@ class BlockDual(Solver):
             made, cost = state.blocks.sweep(order, state.w, closed, gaps)
             cost = PER_ENTRY * cost + PER_VISIT * len(order)
             rise, work = rise + made, work + cost
+            _average(state, cost)
             if made * work < rise * cost or state.late():
                 break
         return rise
@@ -210,6 +225,17 @@ class BlockDual(Solver):
             state.status = Status.NO_PROGRESS
         elif problem.formulation.penalty == "hard" and hopeless(state):
             state.status = Status.NOT_SEPARABLE
+
+
+def _average(state: BlockState, work: float) -> None:
+    """Take w into the average, now and then: as often as is cheap beside the work.
+
+    mean_k+1 = (k mean_k + 2 w) / (k + 2), as in Frank-Wolfe.
+    """
+    state.since += work
+    if len(state.mean) and state.since >= MEAN * len(state.w):  # shards keep none
+        state.mean += 2.0 / (state.taken + 2.0) * (state.w - state.mean)
+        state.taken, state.since = state.taken + 1, 0.0
 
 
 def hopeless(state: BlockState) -> bool:

@@ -43,8 +43,11 @@ class LSECuttingPlane(OneSlack):
 
     Parameters
     ----------
-    kappa1, kappa2, k, outside, memory
+    kappa1, kappa2, k, outside
         As in `SDCD`.
+    memory : float
+        Bytes at most: a quarter for cuts, the rest for planes, beyond which V_i stops
+        growing.
     epsilon : float or None
         Stop by the rule of the paper: the new cut exceeds xi by at most epsilon
         (in sums of slacks, without C).
@@ -61,7 +64,7 @@ class LSECuttingPlane(OneSlack):
 
     def start(self, problem: Problem, warm: Any = None) -> TupleState:
         """No cuts, V_i empty."""
-        sets = Violators(problem, self.k, self.memory)
+        sets = Violators(problem, self.k, 0.75 * self.memory)
         state = TupleState(np.zeros(problem.dim), sets=sets)
         state.extra["certificate"] = "reduced"
         return state
@@ -85,7 +88,7 @@ class LSECuttingPlane(OneSlack):
         if self.epsilon is not None and height <= xi + self.epsilon * problem.C.mean():
             state.asks = True
             if asks:
-                state.status = Status.STEADY
+                state.status = Status.WITHIN_EPSILON
                 return
         self._add(state, a, b)
         state.alpha = maximise(state.gram, state.b, state.alpha, 1.0)
@@ -102,6 +105,9 @@ class LSECuttingPlane(OneSlack):
         self._note(problem, state)
         state.primal = np.inf
         state.witness(problem, state.w, state.sets.slacks(state.w))
+
+    def _cut_memory(self) -> float:
+        return 0.25 * self.memory
 
     def _grow(self, problem: Problem, state: TupleState) -> float:
         outside, share = self._note(problem, state)

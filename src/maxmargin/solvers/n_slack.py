@@ -46,17 +46,22 @@ class NSlack(Solver):
     epsilon : float or None
         Violation beyond the slack at which a constraint is added. A number is kept
         as it is and ends the run when no constraint is violated by more.
+    most : int
+        Constraints per example at most; then the lightest two are averaged.
+    memory : float
+        Bytes for constraints at most.
     """
 
     epsilon: float | None = None
     most: int = 1000
+    memory: float = 4e9
 
     def start(self, problem: Problem, warm: Any = None) -> WorkingSets:
         """Empty working sets, or those of an earlier run."""
         epsilon = 0.1
         parts = problem.parts() if problem.exact else None
-        sizes = problem.n, problem.dim, problem.dual_set, self.most
-        blocks = PlaneBlocks(*sizes, parts=parts)
+        sizes = problem.n, problem.dim, problem.dual_set, self.most, self.memory
+        blocks = PlaneBlocks(*sizes, parts)
         if isinstance(warm, WorkingSets) and warm.blocks.n == problem.n:
             blocks, epsilon = warm.blocks, warm.epsilon
             blocks.rescale(problem.dual_set, blocks.dual_set.growth(problem.dual_set))
@@ -110,7 +115,7 @@ class NSlack(Solver):
     def optimise_all(self, problem: Problem, state: WorkingSets) -> None:
         """Sweep over all working sets until their gaps are closed."""
         held = np.flatnonzero(state.blocks.counts())
-        _close(state.blocks, held, state.w, 0.01 * self.tol)
+        _close(state, held, 0.01 * self.tol)
 
     def _judge(
         self,
@@ -123,8 +128,7 @@ class NSlack(Solver):
         if changed == 0 and not np.isinf(slack).any():  # all seen, at the same w
             state.witness(problem, state.w, slack)
             if self.epsilon is not None:
-                if state.gap() > self.tol:
-                    state.status = Status.NO_PROGRESS
+                state.status = Status.WITHIN_EPSILON
             elif state.epsilon < 1e-12:
                 state.status = Status.NO_PROGRESS
             else:
@@ -139,13 +143,12 @@ class NSlackBlock(NSlack):
 
     def optimise(self, problem: Problem, state: WorkingSets, i: int) -> None:
         """Line 10b: only S_i, which `take_in` has just done."""
-        _close(state.blocks, np.array([i]), state.w, 0.0, rounds=3)
+        _close(state, np.array([i]), 0.0, rounds=3)
 
 
-def _close(
-    blocks: PlaneBlocks, order: Ints, w: Floats, tol: float, rounds: int = 10_000
-) -> None:
+def _close(state: WorkingSets, order: Ints, tol: float, rounds: int = 10_000) -> None:
     """Sweep until the gaps of all blocks add up to `tol` times the dual."""
+    blocks, w = state.blocks, state.w
     gaps = np.full(blocks.n, np.inf)
     cone = bool(np.isinf(blocks.dual_set.upper).any())
     hard = cone and not blocks.dual_set.ridge.any()
@@ -156,5 +159,6 @@ def _close(
         dual = blocks.dual(w)
         if hard and 2.0 * dual * blocks.radius() > 1e8:
             break
-        if gaps[order].sum() <= tol * abs(dual) or rise <= 1e-15 * abs(dual):
+        closed = gaps[order].sum() <= tol * abs(dual) or rise <= 1e-15 * abs(dual)
+        if closed or state.late():
             break

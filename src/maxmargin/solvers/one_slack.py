@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.arrays import Floats
+from maxmargin.arrays import Floats, Ints
 from maxmargin.problem import Problem
 from maxmargin.solvers.base import Solver, State, Status
 from maxmargin.solvers.qp import maximise
@@ -37,6 +37,12 @@ class CutState(State):
     stalls: int = 0
     made: int = 0  # cuts ever added
 
+    @property
+    def nbytes(self) -> int:
+        """Memory held by the cuts."""
+        cuts = sum(idx.nbytes + val.nbytes for idx, val in self.a)
+        return cuts + self.gram.nbytes + 3 * self.b.nbytes
+
 
 @dataclass(frozen=True)
 class OneSlack(Solver):
@@ -46,9 +52,13 @@ class OneSlack(Solver):
     ----------
     patience : int
         Rounds without weight after which a cut is dropped.
+    memory : float
+        Bytes for cuts at most: beyond it the longest idle are dropped, then the two
+        lightest become their average, which leaves w and the dual as they are.
     """
 
     patience: int = 50
+    memory: float = 4e9
 
     def start(self, problem: Problem, warm: Any = None) -> CutState:
         """No cuts, or those of an earlier run, scaled where all C changed alike."""
@@ -100,6 +110,7 @@ class OneSlack(Solver):
         return state.b - state.gram @ state.alpha
 
     def _add(self, state: CutState, a: Floats, b: float) -> None:
+        self._make_room(state, a)
         dots = np.array([val @ a[idx] for idx, val in state.a])
         m = len(dots)
         gram = np.empty((m + 1, m + 1))
@@ -119,10 +130,25 @@ class OneSlack(Solver):
     def _prune(self, state: CutState) -> None:
         keep = np.flatnonzero(state.idle < self.patience)
         if len(keep) < len(state.b):
-            state.a = [state.a[k] for k in keep]
-            state.b, state.alpha = state.b[keep], state.alpha[keep]
-            state.idle = state.idle[keep]
-            state.gram = np.ascontiguousarray(state.gram[np.ix_(keep, keep)])
+            _retain(state, keep)
+
+    def _cut_memory(self) -> float:
+        return self.memory
+
+    def _make_room(self, state: CutState, a: Floats) -> None:
+        """Fewer cuts, if need be, so that one more fits into the memory."""
+        while state.nbytes + 12 * len(a) + 24 * len(state.b) + 32 > self._cut_memory():
+            if len(state.b) < 2:
+                raise MemoryError(
+                    f"three cuts of {len(a)} weights do not fit into the "
+                    f"{self._cut_memory() / 1e6:.1f} MB allowed: allow more"
+                )
+            light = np.argsort(state.alpha, kind="stable")
+            if state.alpha[light[0]] > 0.0:
+                _merge(state, int(light[0]), int(light[1]))
+            else:
+                idle = np.where(state.alpha > 0.0, -1, state.idle)
+                _retain(state, np.delete(np.arange(len(idle)), np.argmax(idle)))
 
     def _weights(self, dim: int, state: CutState) -> Floats:
         w = np.zeros(dim)
@@ -130,3 +156,28 @@ class OneSlack(Solver):
             if alpha > 0:
                 w[idx] += alpha * val
         return w
+
+
+def _retain(state: CutState, keep: Ints) -> None:
+    """Drop all other cuts."""
+    state.a = [state.a[k] for k in keep]
+    state.b, state.alpha = state.b[keep], state.alpha[keep]
+    state.idle = state.idle[keep]
+    state.gram = np.ascontiguousarray(state.gram[np.ix_(keep, keep)])
+
+
+def _merge(state: CutState, j: int, k: int) -> None:
+    """Cut j becomes its average with k, by weight, and has the weight of both."""
+    both = float(state.alpha[j] + state.alpha[k])
+    share = float(state.alpha[j]) / both
+    size = 1 + max(int(idx[-1]) for idx, _ in (state.a[j], state.a[k]))
+    a = np.zeros(size)
+    for part, (idx, val) in ((share, state.a[j]), (1.0 - share, state.a[k])):
+        a[idx] += part * val
+    idx = np.flatnonzero(a)
+    state.a[j] = idx.astype(np.int32), a[idx]
+    mix = np.eye(len(state.b))
+    mix[j, j], mix[j, k] = share, 1.0 - share
+    state.b, state.gram = mix @ state.b, mix @ state.gram @ mix.T
+    state.alpha[j], state.idle[j] = both, 0
+    _retain(state, np.delete(np.arange(len(state.b)), k))

@@ -116,6 +116,30 @@ def sweep(store, scratch, space, dual, order, w, closed, gaps, rise, work):
 
 
 @loop
+def violated(store, scratch, space, start, stop, w, C, a, slack):
+    """slack[i] += positive heights; where C is given a += C * those planes, and b."""
+    b = 0.0
+    for i in range(start, stop):
+        gather(store, scratch, space, i, w)
+        for j in range(store.count[i]):
+            if scratch.g[j] <= 0.0:
+                continue
+            slack[i] += scratch.g[j]
+            if len(C) > 0:
+                s = store.first[i] + j
+                b += C[i] * store.b[s]
+                for e in range(store.start[s], store.stop[s]):
+                    scratch.acc[store.idx[e]] += C[i] * store.val[e]
+        if slack[i] > 0.0 and len(C) > 0:
+            at = store.support_at[i]
+            for p in range(store.width[i]):
+                if scratch.acc[p] != 0.0:
+                    part_add(space, store.support[at + p], scratch.acc[p], a)
+                    scratch.acc[p] = 0.0
+    return b
+
+
+@loop
 def take_in(
     store, scratch, space, dual, ids, ptr, idx, val, b, slack, w, news, closed, found
 ):

@@ -144,6 +144,18 @@ class PlaneBlocks:
             )  # fmt: skip
         return rise, float(work)
 
+    def violated(self, w: Floats, C: Floats, a: Floats) -> tuple[float, Floats]:
+        """Sums of the positive heights per example; C times those planes go to a and b.
+
+        C may be empty: then only the sums are wanted.
+        """
+        slack, b = np.zeros(self.n), 0.0
+        for s, e in self._pages.pieces(self.n):
+            b += loops.violated(
+                self._store, self._scratch, self._space, s, e, w, C, a, slack
+            )
+        return b, slack
+
     def radius(self) -> float:
         """Largest squared length of a plane held."""
         return float(stores.radius(self._store))
@@ -243,6 +255,15 @@ class PlaneBlocks:
             old.box,
         )  # fmt: skip
         self._dual = Dual(self.dual_set.upper, self.dual_set.ridge, bool(old.box))
+
+    def fits(self, ids: Ints, sizes: Ints) -> bool:
+        """Whether planes of these sizes fit without forgetting or merging any."""
+        s, entries = self._store, int(sizes.sum())
+        have = np.array([len(s.alpha), len(s.gram), len(s.support), len(s.idx)])
+        if (s.top + np.append(_need(s, ids, sizes), entries) <= have).all():
+            return True
+        need = np.append(_need(s, ids, sizes, tight=True), entries)
+        return _bytes(stores.live(s) + need) <= self._bound
 
     def forget_idle(self, patience: int) -> None:
         """Drop planes without weight for `patience` visits."""

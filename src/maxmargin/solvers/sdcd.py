@@ -101,8 +101,9 @@ class SDCD(Solver):
             blocks.sweep(order, state.w, 0.0, gaps)
         state.fresh = False
         state.dual, state.planes = blocks.dual(state.w), blocks.planes
-        gap = state.sets.gap(state.w)
-        state.gap_estimate = gap / max(state.dual + gap, 1e-300)
+        state.gap_estimate = _relative(float(gaps.sum()), state.dual)
+        if state.gap_estimate <= 3.0 * self.tol:  # as seen on the way: look again
+            state.gap_estimate = _relative(state.sets.gap(state.w), state.dual)
         state.asks = state.gap_estimate <= self.tol
 
     def certify(self, problem: Problem, state: State) -> None:
@@ -149,6 +150,10 @@ class SDCD(Solver):
                 state.status = Status.STEADY
         elif added == 0 and gaps.sum() <= 1e-13 * abs(state.dual):
             state.status = Status.NO_PROGRESS
+
+
+def _relative(gap: float, dual: float) -> float:
+    return gap / max(dual + gap, 1e-300)
 
 
 def notes(sets: Violators, outside: Outside, share: float) -> dict[str, Any]:

@@ -48,26 +48,22 @@ class Violators:
         Bytes for planes, beyond which the sets stop growing.
     """
 
-    DUAL = ("blocks", "known")
+    DUAL = ("blocks", "known", "full")
 
     def __init__(self, problem: Problem, k: int, memory: float) -> None:
+        parts = problem.parts() if problem.exact else None
         self.blocks = PlaneBlocks(
-            problem.n, problem.dim, problem.dual_set, MOST, 2.0 * memory
+            problem.n, problem.dim, problem.dual_set, MOST, memory, parts
         )
         self.k = k if "nbest" in problem.structure.provides else 1
-        self.memory = memory
+        self.full = False  # whether the memory is used up
         truth = problem.truth
         self.known = [{truth.row(i).tobytes()} for i in range(problem.n)]
-
-    @property
-    def full(self) -> bool:
-        """Whether the memory is used up."""
-        return self.blocks.nbytes > self.memory
 
     def look(self, problem: Problem, w: Floats, ids: Ints) -> Outside:
         """Ask for the k worst outputs of `ids` at w; nothing is added."""
         cuts = problem.several(w, ids, self.k)
-        height = cuts.b - cuts.a.dot(w)
+        height = cuts.slack if problem.exact else cuts.b - cuts.a.dot(w)
         ptr, data = cuts.labels.ptr.tolist(), cuts.labels.data
         where = {int(i): q for q, i in enumerate(ids)}
         found, bound = np.zeros(len(ids)), np.zeros(len(ids))
@@ -97,17 +93,21 @@ class Violators:
     def add(self, outside: Outside, w: Floats) -> int:
         """Take the new outputs into V_i, alpha = 0; how many."""
         new, rank = outside.new, outside.rank
-        if self.full:
-            return 0
+        added = 0
         for r in range(int(rank.max(initial=-1)) + 1):
             take = np.flatnonzero(rank == r)
+            a = new.a.take(take)
+            self.full = self.full or not self.blocks.fits(new.ids[take], np.diff(a.ptr))
+            if self.full:
+                break
             self.blocks.take_in(
-                new.ids[take], new.a.take(take), new.b[take], new.slack[take], w,
+                new.ids[take], a, new.b[take], new.slack[take], w,
                 news=-np.inf, closed=np.inf,
             )  # fmt: skip
-        for q, i in enumerate(new.ids.tolist()):
-            self.known[i].add(new.labels.row(q).tobytes())
-        return len(rank)
+            for q in take.tolist():
+                self.known[int(new.ids[q])].add(new.labels.row(q).tobytes())
+            added += len(take)
+        return added
 
     def gap(self, w: Floats) -> float:
         """Gap of the reduced problem at the present alpha; w must belong to it."""
@@ -117,12 +117,12 @@ class Violators:
 
     def slacks(self, w: Floats) -> Floats:
         """Sum over V_i of the positive heights, per example."""
-        return _slacks(self.blocks.store, w, np.zeros(0), np.zeros(0))[1]
+        return self.blocks.violated(w, np.zeros(0), np.zeros(0))[1]
 
     def cut(self, w: Floats, C: Floats) -> tuple[Floats, float, Floats]:
         """Sum of C times all violated planes: (a, b), and the slacks."""
         a = np.zeros(self.blocks.dim)
-        b, slack = _slacks(self.blocks.store, w, C, a)
+        b, slack = self.blocks.violated(w, C, a)
         return a, b, slack
 
     def alphas(self) -> tuple[Ints, Floats]:
@@ -132,26 +132,6 @@ class Violators:
     def changes(self, before: tuple[Ints, Floats]) -> Floats:
         """Squared change of the dual variables of each example since `before`."""
         return _changes(self.blocks.store, *before)
-
-
-@loop
-def _slacks(store, w, C, a):
-    """Slack sums; where C is given, also a += C * violated planes, and their b."""
-    n = len(store.count)
-    slack, b = np.zeros(n), 0.0
-    for i in range(n):
-        at = store.support_at[i]
-        for s in range(store.first[i], store.first[i] + store.count[i]):
-            h = store.b[s]
-            for e in range(store.start[s], store.stop[s]):
-                h -= store.val[e] * w[store.support[at + store.idx[e]]]
-            if h > 0.0:
-                slack[i] += h
-                if len(C) > 0:
-                    b += C[i] * store.b[s]
-                    for e in range(store.start[s], store.stop[s]):
-                        a[store.support[at + store.idx[e]]] += C[i] * store.val[e]
-    return b, slack
 
 
 @loop
