@@ -283,7 +283,7 @@ class DaskEngine(Engine):
             try:
                 self._everyone = dict(self.client.nthreads())
                 self._seen = now
-            except FAULTS:
+            except (*FAULTS, RuntimeError):  # RuntimeError: the client is closing
                 return {}
         everyone = self._everyone
         least = min((self._hung.get(a, 0) for a in everyone), default=0)

@@ -178,6 +178,8 @@ class CorrelationSVM(CoreferenceSVM):
     Finley and Joachims 2005; the baseline of Yu 2011, Table 5.2.
     """
 
+    RETIRED = ("init", "r", "restarts")
+
     def __init__(
         self,
         C: float = 0.2,
@@ -212,4 +214,4 @@ class CorrelationSVM(CoreferenceSVM):
         return Correlation(self.inference)
 
     def _known_losses(self, structure: Structure) -> dict[str, Any]:
-        return {"pairs": PairLoss()}
+        return {"pairs": PairLoss(), "forest": PairLoss()}

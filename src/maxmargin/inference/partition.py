@@ -39,12 +39,12 @@ def relax(m: int, score: Floats) -> Together:
 
     Examples
     --------
-    >>> relax(3, np.array([2.0, -3.0, 1.0])).pair.round(6).tolist()  # 01, 02, 12
-    [1.0, 0.0, 0.0]
+    >>> relax(3, np.array([2.0, -3.0, 1.0])).pair.round(6).astype(int).tolist()
+    [1, 0, 0]
 
     One item drawn to three that repel each other:
 
-    >>> relax(4, np.array([-1.0, -1, -1, 1, 1, 1])).pair.round(6).tolist()
+    >>> np.abs(relax(4, np.array([-1.0, -1, -1, 1, 1, 1])).pair).round(6).tolist()
     [0.0, 0.0, 0.0, 0.5, 0.5, 0.5]
     """
     z = (score > 0.0).astype(np.float64)

@@ -275,7 +275,10 @@ class Decoder:
         fitted = self._named(node["fitted"], depth)
         if not all(map(learned, fitted)) or any(hasattr(made, k) for k in fitted):
             raise ModelFileError(f"{node['class']} does not learn {list(fitted)}")
-        out = made(**self._named(node["params"], depth))
+        params = self._named(node["params"], depth)
+        for name in getattr(made, "RETIRED", ()):  # of files of earlier versions
+            params.pop(name, None)
+        out = made(**params)
         vars(out).update(fitted)
         return out
 

@@ -117,8 +117,12 @@ def train_sampled(
                 span.reduce(turn.weights, most - made.values.shape[1])
         grown, done = span.add(ids, made), rough
         rough = max(0.5 * tol, min(ROUGH, 0.1 * gap)) if grown else 0.5 * tol
-        if not grown and (span.width == 0 or done <= rough):
-            status = Status.NO_PROGRESS
+        if turn is None and not grown:
+            break
+        if turn is not None and not grown and done <= rough:  # all is in the span
+            told = turn.result
+            rows[-1] = (*rows[-1][:4], told.primal, told.dual, max(told.gap, 0.0))
+            status = told.status
             break
         turn = _train(cuts, span, choose, rough, turn)
         R = turn.R
