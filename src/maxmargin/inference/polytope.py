@@ -79,21 +79,25 @@ class Point:
             )  # fmt: skip
 
     def toward(self, ids: Ints, tables: Tables, up: Labels, method: str) -> Direction:
-        """From the worst labels that carry mass to the labels `up`; exact polytopes.
+        """From the worst labels that carry mass to the labels `up`.
 
-        Graphs without such labels move from the point as a whole.
+        Graphs without such labels move from the point as a whole; where inference is
+        not exact, those in which most of what differs has no such labels.
         """
-        down, found = self._worst(ids, tables, method)
+        down = self._worst(ids, tables, method)
         edge_ptr = self._edge_ptr(ids)
         node = np.zeros(len(tables.unary))
         edge = np.zeros(edge_ptr[-1])
         group, room = self._groups(ids, tables, up, down)
         _indicate(*_shape(tables), edge_ptr, up, 1.0, node, edge)
         _indicate(*_shape(tables), edge_ptr, down, -1.0, node, edge)
-        whole = ~found
         moved, graph = group >= 0, tables.graph_of_node()
-        whole[graph[moved][room[group[moved]] <= 0.0]] = True
-        whole[np.bincount(graph, moved, minlength=len(ids)) == 0] = True
+        stuck = moved & (np.append(room, 1.0)[group] <= 0.0)
+        moving, held = (
+            np.bincount(graph, k, minlength=len(ids)) for k in (moved, stuck)
+        )
+        exact = (self.graphs.kind[ids] == FOREST) | (self.graphs.kind[ids] == NARROW)
+        whole = np.where(exact, held > 0, 2 * held > moving) | (moving == 0)
         if whole.any():
             for g in np.flatnonzero(whole):
                 self._whole(ids, tables, edge_ptr, int(g), up, node, edge)
@@ -153,13 +157,10 @@ class Point:
     def _empty(self, ids: Ints) -> Floats:
         return EMPTY * self.mass[ids]
 
-    def _worst(
-        self, ids: Ints, tables: Tables, method: str
-    ) -> tuple[Labels, np.ndarray]:
-        """Labels of least score in the support, and where such labels were found."""
+    def _worst(self, ids: Ints, tables: Tables, method: str) -> Labels:
+        """Labels of least score in the support; beyond it where none were found."""
         kind = self.graphs.kind[ids]
         down = np.zeros(tables.n_nodes, np.int32)
-        found = np.ones(len(ids), bool)
         for one in np.unique(kind):
             own = np.flatnonzero(kind == one)
             part = tables.take(own) if len(own) < len(ids) else tables
@@ -175,10 +176,8 @@ class Point:
             if one == FOREST:
                 down[where] = forest.best(masked).labels
             else:
-                best = trws.best(masked, max_iter=20)
-                down[where] = best.labels
-                found[own] = best.score > 0.5 * low
-        return down, found
+                down[where] = trws.best(masked, max_iter=20).labels
+        return down
 
     def _worst_narrow(self, ids: Ints, part: Tables) -> Labels:
         nodes = spans(self.node_ptr, ids)[0]
