@@ -67,7 +67,7 @@ from maxmargin.structures.alignment_paths import (
 from maxmargin.structures.alignment_views import Gaps, Pair, View, simple
 from maxmargin.structures.base import Answer, Augment, Found, Layers, Pieces, Structure
 
-CELLS = 2**17  # of tables filled at a time: what stays in a core's own cache
+CELLS = 2**19  # of tables filled at a time: fewer would cost more in calls
 
 
 class Pairs(NamedTuple):
