@@ -176,9 +176,19 @@ class CorrelationSVM(CoreferenceSVM):
     References
     ----------
     Finley and Joachims 2005; the baseline of Yu 2011, Table 5.2.
+
+    Examples
+    --------
+    Features of the pairs 01, 02, 12 of three mentions:
+
+    >>> import numpy as np
+    >>> pairs = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])  # alike, not alike
+    >>> model = CorrelationSVM(C=1.0, inference="relaxed").fit([pairs], [[0, 0, 1]])
+    >>> model.predict([pairs])[0]
+    [0, 0, 1]
     """
 
-    RETIRED = ("init", "r", "restarts")
+    RETIRED = ("init", "r", "restarts")  # parameters that older model files have
 
     def __init__(
         self,
