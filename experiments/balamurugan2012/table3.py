@@ -9,15 +9,15 @@ fold, so where it is cut short the ratio is a lower bound. Runs are kept in
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from benchmarks.tasks import ocr
 from experiments.balamurugan2012.runs import run_one
-from experiments.runner import RESULTS
+from experiments.parts import Parts
 
 TITLE = "Tables III and IV: seconds and test accuracy, SDCD and CP, OCR folds"
 PUBLISHED = {  # C -> method -> (seconds, accuracy) of folds 0 .. 9
@@ -59,7 +59,6 @@ PUBLISHED = {  # C -> method -> (seconds, accuracy) of folds 0 .. 9
 
 FOLDS = 10
 LONGEST, TIMES = 150.0, 6.0  # CPU seconds of SDCD; CP at most so many times its seconds
-PARTS = RESULTS / "parts" / "balamurugan2012.table3.json"
 NOTES = [
     "Means and standard errors over ten folds. Train on one fold, test on the nine "
     "others; pixels and transitions, no bias; V_i grows by the most violated output, as "
@@ -86,18 +85,12 @@ def quick_folds(data: Path) -> Iterator[dict]:
 
 
 def all_folds(data: Path) -> Iterator[dict]:
-    """Fold by fold, those that are stored first."""
-    known = json.loads(PARTS.read_text()) if PARTS.exists() else []
-    yield from known
-    done = {(row["C"], row["fold"]) for row in known}
+    """Fold by fold; those that are stored are read."""
+    parts = Parts("balamurugan2012.table3")
     for fold in range(FOLDS):
         for C in PUBLISHED:
-            if (C, fold) in done:
-                continue
-            known += pair(data, C, fold, LONGEST, TIMES)
-            PARTS.parent.mkdir(parents=True, exist_ok=True)
-            PARTS.write_text(json.dumps(known, indent=1) + "\n")
-            yield from known[-2:]
+            task = (data, C, fold, LONGEST, TIMES)
+            yield from parts.of(f"C={C:g} fold {fold}", partial(pair, *task))
 
 
 def pair(data: Path, C: float, fold: int, longest: float, times: float) -> list[dict]:
