@@ -135,7 +135,7 @@ def best_paths(rows, cols, lo, hi, start, match, row_gap, col_gap, mode, affine)
                     V[H - 1] = left[i, 2] if last[i] == begin else -np.inf
         score[b] = end[0]
         k = ptr[b] + 2
-        i, j, state = np.int64(end[1]), np.int64(end[2]), np.int64(end[3])
+        i, j, state = int(end[1]), int(end[2]), int(end[3])
         if i > 0:
             i, j, k = _trace_back(first, at, mode, affine, trace, i, j, state, out, k)
         out[ptr[b]], out[ptr[b] + 1] = i, j
