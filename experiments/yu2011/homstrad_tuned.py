@@ -42,10 +42,9 @@ NOTES = [
     "the 60 families (trained for Q4: by Q4) of 20, 60 and 200. Relative duality gap "
     "0.02, one core. Other models: table4_1, also profile, which takes minutes per fit "
     "here; all pairs: homstrad_full.",
-    "The thesis gains by training for Q4, on remote pairs whose reference is uncertain. "
-    "Here references come from structures and are good, and Q4 on the validation "
-    "families hardly tells models apart (94.7 to 95.1): training for Q is as good or "
-    "better on held-out families at every C, in Q4 too (as in figure4_6).",
+    "Training for Q4 gains in the thesis, whose pairs are remote. Here it loses a little "
+    "on all pairs (in Q at every C, in Q4 but for window at C = 200; also in figure4_6) "
+    "and gains Q4 on the remote ones.",
     "Scores are symmetric: both structures are true ones. Profiles as in table4_1.",
     f"Remote: pairs with identity below {REMOTE}. In brackets the standard error; over "
     "simple: mean difference to the simple model, pair by pair, and its standard error.",
@@ -135,7 +134,7 @@ def row(
         "test Q4": f"{100 * q4.mean():.1f}",
         "remote Q": f"{100 * q[remote].mean():.1f}",
         "remote Q4": f"{100 * q4[remote].mean():.1f}",
-        "test Q (paper)": paper[3] or "",
+        "test Q (paper)": paper[4 if loss == "Q4" else 3] or "",
         "CPU min": f"{done['seconds'] / 60:.2f}",
         "iterations": done.get("iterations", ""),
     }
@@ -165,12 +164,12 @@ def baselines(train: Part, test: Part) -> list[dict[str, Any]]:
 
 def claims(result: dict) -> dict[str, bool]:
     """What the thesis says of the models."""
-    q, q4, far = (
+    q, far, far4 = (
         {
             (row["model"], row["loss"]): float(row[column].split()[0])
             for row in result["rows"]
         }
-        for column in ("test Q", "test Q4", "remote Q")
+        for column in ("test Q", "remote Q", "remote Q4")
     )
     known = max(q[key] for key in q if key[0] in ("BLOSUM62", "log-odds"))
     if result["part"]:
@@ -181,8 +180,10 @@ def claims(result: dict) -> dict[str, bool]:
         "anova2 beats simple": q["anova2", "Q"] > q["simple", "Q"],
         "window beats simple": q["window", "Q"] > q["simple", "Q"],
         "window beats simple on remote pairs": far["window", "Q"] > far["simple", "Q"],
-        "trained for Q4, anova2 has the better Q4": q4["anova2", "Q4"]
-        > q4["anova2", "Q"],
-        "trained for Q4, window has the better Q4": q4["window", "Q4"]
-        > q4["window", "Q"],
+        "trained for Q4, anova2 has the better Q": q["anova2", "Q4"] > q["anova2", "Q"],
+        "trained for Q4, window has the better Q": q["window", "Q4"] > q["window", "Q"],
+        "trained for Q4, anova2 has the better Q4 on remote pairs": far4["anova2", "Q4"]
+        > far4["anova2", "Q"],
+        "trained for Q4, window has the better Q4 on remote pairs": far4["window", "Q4"]
+        > far4["window", "Q"],
     }
