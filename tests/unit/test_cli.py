@@ -137,6 +137,13 @@ def test_what_predictions_look_like(tmp_path, capsys):
     assert predicted(model, data, capsys).split("\n")[:3] == ["B", "O", ""]
     data, model = trained(tmp_path, PENN)
     assert predicted(model, data, capsys).startswith("( (S (NP (DT the) (NN cat))")
+    bare.write_text("a/DT fox/NN sat/VBD\n\nPRP VBD\nXX\n")  # no trees, one per line
+    out = predicted(model, str(bare), capsys).splitlines()
+    assert out[0] == "( (S (NP (DT a) (NN fox)) (VP (VBD sat))))"
+    assert out[2] == "()"
+    assert main(["predict", model, str(bare)]) == 0
+    assert capsys.readouterr().err.startswith("maxmargin: sentence 2, token 0: 'XX'")
+    assert main(["evaluate", model, str(bare)]) == 3
     data, model = trained(tmp_path, PAIRS, "--C", "10")
     assert predicted(model, data, capsys).split()[4:] == [
         ">c",

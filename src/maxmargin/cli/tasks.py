@@ -102,8 +102,12 @@ def _crfsuite(paths: Sequence[str], options: Options) -> Data:
 
 
 def _penn(paths: Sequence[str], options: Options) -> Data:
-    from maxmargin.io.treebank import read_treebank, tagged_words
+    from maxmargin.io.text import read_lines
+    from maxmargin.io.treebank import parse_sentences, read_treebank, tagged_words
 
+    text = "\n".join(read_lines(_one(paths)))
+    if "(" not in text and ")" not in text:
+        return Data(parse_sentences(text), None)
     trees = read_treebank(_one(paths)).trees
     return Data([tagged_words(tree) for tree in trees], trees)
 
