@@ -220,7 +220,7 @@ def _graph_lines(model: Any, data: Data, form: str) -> list[str]:
 def _motif_lines(model: Any, data: Data, form: str) -> list[str]:
     labels, sites = model.predict(data.X), model.locate(data.X)
     return ["name\tlabel\tstart\tstrand\tscore"] + [
-        f"{name}\t{label}\t{site['start']}\t{site['strand']}\t{site['score']!r}"
+        f"{name}\t{label}\t{site['start']}\t{site['strand']}\t{float(site['score'])!r}"
         for name, label, site in zip(data.records, labels, sites, strict=True)
     ]
 
