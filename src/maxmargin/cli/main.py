@@ -7,6 +7,7 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
+from typing import TextIO
 
 from maxmargin.cli import errors
 from maxmargin.cli.parser import build
@@ -76,9 +77,12 @@ def _sentence(error: OSError) -> str:
     return f"{error.filename}: {error.strerror}"
 
 
-def _warned(message: Warning | str, *where: object) -> None:
+def _warned(
+    message: Warning | str, category: type[Warning], filename: str, lineno: int,
+    file: TextIO | None = None, line: str | None = None,
+) -> None:  # fmt: skip
     """A warning as a sentence, without the place in our sources it comes from."""
-    print(f"maxmargin: {message}", file=sys.stderr)
+    print(f"maxmargin: {message}", file=file or sys.stderr)
 
 
 def _failed(message: str, code: int) -> int:
