@@ -28,6 +28,7 @@ def _guarded(args: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     from maxmargin.cli.streams import Inputs
 
     with Inputs() as inputs, warnings.catch_warnings():
+        warnings.simplefilter("always", UserWarning)
         warnings.showwarning = _warned
         try:
             code = _command(args, inputs, parser)
