@@ -73,14 +73,17 @@ def extend(
 
 def residual(
     kernel: Kernel, X: Any, rows: Ints, R: Floats, phi: KernelMap, rng: Any,
-    most: int = 1000,
+    most: int = 1000, pairs: float = 4e6,
 ) -> tuple[float, float]:  # fmt: skip
     """||v||^2 and ||v - P v||^2; beyond `most` rows an unbiased estimate from `most`.
+
+    Fewer still where that makes more than `pairs` kernel values.
 
     ||u||^2 = sum_i R_i . u(x_i) for u = v and u = v - P v, so rows drawn at random
     estimate both sums.
     """
     n = len(rows)
+    most = max(min(most, int(pairs / max(n, 1))), 100)
     few = np.arange(n) if n <= most else np.sort(rng.permutation(n)[:most])
     values, held = np.zeros((len(few), R.shape[1])), np.zeros((phi.width, R.shape[1]))
     step = max(64, BLOCK // max(len(few), 1))

@@ -37,6 +37,7 @@ from maxmargin.solvers.kernel_cuts import TokenCuts, carried
 
 FIRST = 8  # points of the first basis
 STEPS, LAST = 20, 200  # gradient steps per turn; at full size, down the objective,
+PART, PER_POINT, AFTER = 5000, 50, 40  # rows that lead, and steps over all after them
 WORK = 2e10  # ... unless that is more work, in products of numbers ...
 EXP = 30  # ... with so many for a kernel value besides its products
 ROWS = 4  # rows of v to choose from, per point ...
@@ -104,7 +105,7 @@ def pursue(
         if free and last:
             start, rest, warm = *_machine(span), carried(span.state)
             span = None
-            phi = _move(cuts, start, rest)
+            phi = _move(cuts, start, rest, rng)
             span = _train(cuts, phi, choose, tol, warm)
         machine, rest = _machine(span)
         planes.append(cuts.at(machine(X), rest).R)
@@ -141,16 +142,28 @@ def _machine(span: Span) -> tuple[Expansion, Floats]:
     return span.phi.expansion(weights), rest
 
 
-def _move(cuts: TokenCuts, start: Expansion, rest: Floats) -> KernelMap:
-    """A map to better points: down the objective with coefficients and weights."""
-    m, d = start.points.shape
-    steps = int(np.clip(WORK / (float(cuts.X.shape[0]) * m * (d + EXP)), STEPS, LAST))
+def _move(
+    cuts: TokenCuts, start: Expansion, rest: Floats, rng: np.random.Generator
+) -> KernelMap:
+    """A map to better points: down the objective with coefficients and weights.
 
-    def risk(scores: Floats, others: Floats) -> tuple[float, Floats, Floats]:
-        return cuts.slope(scores, others, WIDTH)
+    Where rows are many, some of them lead most of the way.
+    """
+    kernel, points, beta = start.kernel, start.points, start.beta
+    n, (m, d) = cuts.X.shape[0], points.shape
+    few, product = max(PART, PER_POINT * m), cuts.product
+    turns: list[tuple[Any, Any, int]] = [(cuts.X, cuts, LAST)]
+    if product is not None and n > 2 * few:
+        ids = np.sort(rng.permutation(n)[:few])
+        turns = [(cuts.X[ids], product.part(ids), LAST), (cuts.X, cuts, AFTER)]
+    for X, asked, most in turns:
+        work = float(X.shape[0]) * m * (d + EXP)
+        steps = int(np.clip(WORK / work, STEPS, most))
 
-    kernel = start.kernel
-    points, _, _ = descend(kernel, cuts.X, risk, start.points, start.beta, rest, steps)
+        def risk(scores: Floats, others: Floats, asked: Any = asked) -> Any:
+            return asked.slope(scores, others, WIDTH)
+
+        points, beta, rest = descend(kernel, X, risk, points, beta, rest, steps)
     return map_points(kernel, points)
 
 
