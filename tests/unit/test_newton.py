@@ -90,10 +90,10 @@ def over_basis(m):
 
 
 def test_auto_takes_it_for_two_classes_with_few_features():
-    problem = over_basis(20)
+    problem = over_basis(10)
     assert suits(problem)
     assert isinstance(choose("auto", problem), Newton)
-    assert not suits(over_basis(200))  # too many for 300 rows
+    assert not suits(over_basis(100))  # too many for 300 rows
 
 
 def test_other_problems_are_refused():

@@ -34,7 +34,7 @@ ROUNDING = 0.5  # share of the slope in the gap below which mu falls
 SHARE = 12  # examples of the Hessian per feature at most
 TRIES = 25  # of a line search
 FLAT = 0.1  # slope along the step, of that at its start, at which the search ends
-WIDEST, THINNEST = 2000, 4  # features at most; examples per feature at least
+WIDEST, THINNEST = 2000, 20  # features at most; examples per feature at least
 
 
 @dataclass
