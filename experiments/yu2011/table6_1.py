@@ -112,7 +112,9 @@ def claims(result: dict) -> dict[str, bool]:
     }
     most = 1.5 if result["part"] else 1.15  # tenths of seconds are noisy
     return {
-        f"sampled cuts grow about linearly (power at most {most})": growth["sampled 400"]
+        f"sampled cuts grow about linearly (power at most {most})": growth[
+            "sampled 400"
+        ]
         <= most,
         "SVC grows faster": growth["SVC"] > growth["sampled 400"],
         **{

@@ -101,7 +101,7 @@ class Newton(Enumerated):
         self, state: NewtonState, A: Floats, s: Floats, b: Floats, C: Floats,
         slope: Floats, near: Any,
     ) -> None:  # fmt: skip
-        """u down the Newton direction of F_mu."""
+        """Take u down the Newton direction of F_mu."""
         most, scale = SHARE * A.shape[1], 1.0 / state.width
         if len(near) > most:
             rng = np.random.default_rng([self.seed, state.turn])

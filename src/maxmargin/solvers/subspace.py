@@ -199,7 +199,8 @@ def _bounds(
     "bound" is 1/2 ||v - P v||^2 and the gap of training.
     """
     rows = np.flatnonzero(np.any(R, axis=1))
-    whole, left = residual(kernel, X, rows, R[rows], span.phi, rng)
+    whole, left, error = residual(kernel, X, rows, R[rows], span.phi, rng)
+    left += error  # on the safe side
     gap = span.result.primal - span.result.dual
     return {
         "size": span.phi.width,
@@ -221,8 +222,8 @@ def _bound_cuts(
     """
     for row, R in zip(trace, planes, strict=True):
         rows = np.flatnonzero(np.any(R, axis=1))
-        left = residual(kernel, X, rows, R[rows], span.phi, rng)[1]
-        row["cut delta"] = float(np.sqrt(left))
+        _, left, error = residual(kernel, X, rows, R[rows], span.phi, rng)
+        row["cut delta"] = float(np.sqrt(left + error))
     delta = max([trace[-1]["delta"], *[row["cut delta"] for row in trace]])
     gap = span.result.primal - span.result.dual
     trace[-1]["theorem 6.4"] = float(np.sqrt(2.0 * top)) * delta + gap
