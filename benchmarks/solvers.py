@@ -151,15 +151,18 @@ def prototype(path: Path, data: Path, large: bool) -> list[dict]:
 
 
 def summary(rows: list[dict], final: float) -> dict:
-    """Seconds to each gap, and to within 0.1 % of the final accuracy for good."""
-    out = {}
-    for gap in GAPS:
-        times = [r["seconds"] for r in rows if r["gap"] <= gap]
-        out[f"{gap:g}"] = times[0] if times else None
-    late = [r["seconds"] for r in rows if r["error"] > final + 1e-3]
-    settled = [r["seconds"] for r in rows if r["seconds"] > max(late, default=-1.0)]
-    out["accuracy"] = settled[0] if settled else None
-    return out
+    """Seconds to each gap and to within 0.1 % of the final accuracy; and there for good.
+
+    The last is a matter of chance where 0.1 % is a handful of test outputs.
+    """
+    good = [r["error"] <= final + 1e-3 for r in rows]
+    stays = [all(good[k:]) for k in range(len(good))]
+    out = {f"{g:g}": _first(rows, [r["gap"] <= g for r in rows]) for g in GAPS}
+    return out | {"accuracy": _first(rows, good), "for good": _first(rows, stays)}
+
+
+def _first(rows: list[dict], met: list[bool]) -> float | None:
+    return next((r["seconds"] for r, yes in zip(rows, met, strict=True) if yes), None)
 
 
 def measure(
@@ -168,6 +171,8 @@ def measure(
     """Curves (task, trainer, rows), one after the other."""
     for name in tasks:
         task = TASKS[name](data) if solvers else None
+        if solvers:  # the first run of a process pays for the memory of all
+            curve(task, SOLVERS["auto"], 0.5 * SECONDS[name])
         for solver in solvers:
             limit = seconds or SECONDS[name] * (0.5 if solver in SLOW else 1.0)
             rows = curve(task, named(solver), limit)
@@ -230,10 +235,12 @@ def show(store: dict) -> None:
     for task, runs in store.items():
         final, rows = table(runs)
         print(f"\n**{task}** (final test error {100 * final:.2f} %)\n")
-        print("| trainer | 1e-1 | 1e-2 | 1e-3 | accuracy | last gap | passes | MB |")
-        print("|---|---|---|---|---|---|---|---|")
+        print(
+            "| trainer | 1e-1 | 1e-2 | 1e-3 | accuracy | for good | last gap | passes | MB |"
+        )
+        print("|---|---|---|---|---|---|---|---|---|")
         for row in rows:
-            times = [row[k] for k in ("0.1", "0.01", "0.001", "accuracy")]
+            times = [row[k] for k in ("0.1", "0.01", "0.001", "accuracy", "for good")]
             cells = [f"{t:.2f}" if t is not None else "-" for t in times]
             cells += [f"{row['last gap']:.1e}", f"{row['oracle passes']:.0f}"]
             cells += [f"{row['MB']:.0f}" if row["MB"] else ""]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
-from experiments import catalogue, data, newcomer, results_page, runner
+from experiments import catalogue, data, newcomer, parts, results_page, runner
 
 
 def main() -> int:
@@ -21,6 +22,9 @@ def main() -> int:
     run = commands.add_parser("run", help="run experiments and store their records")
     run.add_argument("names", nargs="+", metavar="NAME", help="paper.table, or `all`")
     run.add_argument("--quick", action="store_true", help="a part of the data")
+    run.add_argument(
+        "--anew", action="store_true", help="also what earlier runs kept of it"
+    )
     run.add_argument("--seed", type=int, default=0)
     run.add_argument("--data", type=Path, default=runner.data_folder())
     again = commands.add_parser(
@@ -61,7 +65,8 @@ def execute(args: argparse.Namespace) -> int:
     failed = []
     for name in names:
         try:
-            record = runner.run(name, args.data, args.quick, args.seed)
+            with parts.anew() if args.anew else nullcontext():
+                record = runner.run(name, args.data, args.quick, args.seed)
         except (OSError, ValueError, RuntimeError) as error:
             print(f"{name}: {type(error).__name__}: {error}", file=sys.stderr)
             failed.append(name)
@@ -80,7 +85,8 @@ def repeat(args: argparse.Namespace) -> int:
             print(f"{name}: no record to compare with", file=sys.stderr)
             different += 1
             continue
-        record = runner.run(name, args.data, args.quick, known[name]["seed"])
+        with parts.anew():
+            record = runner.run(name, args.data, args.quick, known[name]["seed"])
         cells = list(runner.differences(known[name], record))
         print(f"{name}: {len(cells)} cells differ", *cells, sep="\n  ", flush=True)
         different += bool(cells)

@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
-from experiments import catalogue, results_page, runner  # noqa: E402
+from experiments import catalogue, parts, results_page, runner  # noqa: E402
 
 DATA = os.environ.get("MAXMARGIN_DATA")
 
@@ -96,3 +96,18 @@ def test_quick_run_keeps_its_claims(name):
     assert record["rows"]
     broken = [text for text, holds in record.get("claims", {}).items() if not holds]
     assert not broken
+
+
+def test_a_stopped_run_goes_on_from_its_parts(tmp_path, monkeypatch):
+    monkeypatch.setattr(parts, "FOLDER", tmp_path)
+    first = parts.Parts("paper.table")
+    assert first.of("fold 0", lambda: {"error": 0.5}) == {"error": 0.5}
+
+    def again():
+        raise AssertionError("was done before")
+
+    assert parts.Parts("paper.table").of("fold 0", again) == {"error": 0.5}
+    assert parts.Parts("paper.table", keep=False).of("fold 0", lambda: 1) == 1
+    with parts.anew():
+        assert parts.Parts("paper.table").of("fold 0", lambda: 2) == 2
+    assert parts.Parts("paper.table") == {"fold 0": {"error": 0.5}}

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments import parts
+from experiments.parts import Parts
 from experiments.taskar2003.figure1b import load
 from maxmargin import ChainSVM
 
@@ -75,7 +75,7 @@ def one_fold(
     seed: int,
 ) -> dict:  # fmt: skip
     """All machines on one fold; those done before are read."""
-    done = parts.read(f"taskar2003.kernels.{k}", quick)
+    done = Parts(f"taskar2003.kernels.{k}", keep=not quick)
     train, test = ([words[i] for i in p] for p in (own, rest))
     for name, (kernel, C, method, size) in (QUICK if quick else MACHINES).items():
         if name in done:
@@ -95,7 +95,7 @@ def one_fold(
             "predict": time.process_time() - trained, "gap": model.result_.gap,
             "functions": len(model.expansion_.beta),
         }  # fmt: skip
-        parts.keep(f"taskar2003.kernels.{k}", done, quick)
+        done.store()
     return done
 
 

@@ -7,14 +7,14 @@ they are done; a run goes on from there.
 
 from __future__ import annotations
 
-import json
 import time
 import warnings
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from experiments.runner import RESULTS
+from experiments.parts import Parts
 from maxmargin import NetworkSVM
 from maxmargin.structures.graphs import (
     Graph,
@@ -114,17 +114,10 @@ def label_rows(data: Path, name: str, quick: bool) -> list[dict]:
         "tree": tree_edges(Y),
         "full": full_edges(Y.shape[1]),
     }
-    rows, alone = [], None
+    rows, alone, parts = [], None, Parts(f"taskar2003.labels.{name}", not quick)
     for kind, edges in choices.items():
-        path = RESULTS / "parts" / f"taskar2003.labels.{name}.{kind}.json"
-        if path.exists() and not quick:
-            part = json.loads(path.read_text())
-        else:
-            part = one_network(X, Y, Xt, Yt, edges, PENALTIES[name][1:2] if quick else
-                               PENALTIES[name])  # fmt: skip
-            if not quick:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(json.dumps(part) + "\n")
+        Cs = PENALTIES[name][1:2] if quick else PENALTIES[name]
+        part = parts.of(kind, partial(one_network, X, Y, Xt, Yt, edges, Cs))
         wrong = np.array(part["wrong"])
         alone = wrong if alone is None else alone
         rows.append({

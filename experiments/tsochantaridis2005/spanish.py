@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from experiments import parts
+from experiments.parts import Parts
 from maxmargin import ChainSVM, Sequences
 from maxmargin.baselines.crf import CRF
 from maxmargin.baselines.hmm import HMM
@@ -101,7 +101,7 @@ def folds(data: Path, quick: bool, seed: int) -> list[dict[str, dict]]:
         test = np.sort(order[k::FOLDS])
         train = np.setdiff1d(order, test)
         name = f"tsochantaridis2005.spanish.{k}"
-        done = parts.read(name, quick)
+        done = Parts(name, keep=not quick)
         for method in (*BASELINES, *KERNELS, *FORMULATIONS, LINEAR):
             if method in done:
                 continue
@@ -111,7 +111,7 @@ def folds(data: Path, quick: bool, seed: int) -> list[dict[str, dict]]:
             start = time.process_time()
             done[method] = one(method, inputs, y, train, test)
             done[method]["seconds"] = round(time.process_time() - start, 1)
-            parts.keep(name, done, quick)
+            done.store()
         out.append(done)
     return out
 

@@ -22,7 +22,7 @@ from sklearn.kernel_approximation import Nystroem
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC, LinearSVC
 
-from experiments import parts
+from experiments.parts import Parts
 from experiments.runner import data_folder
 from maxmargin import KernelSVM
 
@@ -97,7 +97,7 @@ def _split(X: np.ndarray, y: np.ndarray, train: int) -> tuple:
 
 def sweep(name: str, data: Path, quick: bool = False, seed: int = 0) -> dict:
     """Accuracy, seconds of training and of prediction by method and size."""
-    known = parts.read(f"yu2011.kernels.{name}", quick)
+    known = Parts(f"yu2011.kernels.{name}", keep=not quick)
     X, y, Xt, yt = load(name, data, 2000 if quick else TRAIN)
     C, gamma = SETS[name]
     every = [(a * C, b * gamma) for a, b in GRID]
@@ -110,7 +110,7 @@ def sweep(name: str, data: Path, quick: bool = False, seed: int = 0) -> dict:
         spent = round(time.process_time() - start, 2)
         known[key] = timed(make(*chosen), X, y, Xt, yt)
         known[key] |= {"C": chosen[0], "gamma": chosen[1], "choice": spent}
-        parts.keep(f"yu2011.kernels.{name}", known, quick)
+        known.store()
 
     known["n"], known["test"] = len(y), len(yt)
     note("linear", lambda c, g: LinearSVC(C=c, dual=True), [(0.1, 0.0)])

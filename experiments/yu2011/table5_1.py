@@ -6,14 +6,14 @@ Folds are kept in `results/parts` as they are done; a run goes on from there.
 from __future__ import annotations
 
 import gzip
-import json
 import time
 import warnings
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from experiments.runner import RESULTS
+from experiments.parts import Parts
 from experiments.yu2011.decoys import CONSENSUS, decoys, flipped
 from maxmargin import MotifSVM
 from maxmargin.baselines.gibbs_motif import GibbsMotif
@@ -94,18 +94,14 @@ def one_fold(
 ) -> dict:  # fmt: skip
     """All methods on one fold; read if it was done before."""
     kind = "decoys" if "decoys" in task else "plain"
-    path = RESULTS / "parts" / f"yu2011.table5_1.{kind}.{length}.{f}.json"
-    if path.exists() and not quick:
-        return json.loads(path.read_text())
-    out = {"Gibbs sampler": gibbs_fold(X, y, fold, shown, f, length)}
+    out = Parts(f"yu2011.table5_1.{kind}.{length}.{f}", not quick)
+    out.of("Gibbs sampler", lambda: gibbs_fold(X, y, fold, shown, f, length))
     for name, sweeps in STARTS.items():
         if sweeps == 0 and (quick or kind == "decoys"):
             continue
         grid = GRIDS[sweeps][1:2] if quick else GRIDS[sweeps]
-        out[name] = latent_fold(X, y, fold, shown, f, length, sweeps, grid, seeds)
-    if not quick:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(out, indent=1) + "\n")
+        task = (X, y, fold, shown, f, length, sweeps, grid, seeds)
+        out.of(name, partial(latent_fold, *task))
     return out
 
 

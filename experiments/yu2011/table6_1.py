@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.svm import SVC
 
-from experiments import parts
+from experiments.parts import Parts
 from maxmargin import KernelSVM
 
 TITLE = "Table 6.1: sampled cuts on a noisy 4 x 4 checkerboard, 10^4 .. 10^6 points"
@@ -41,14 +41,14 @@ def run(data: Path, quick: bool = False, seed: int = 0) -> dict:
     """Seconds and errors by method and size; runs done before are read."""
     Xt, yt = checkerboard(TEST, 1000 + seed)
     KernelSVM(kernel_method="sampled").fit(*checkerboard(500, 1))
-    done = parts.read("yu2011.checkerboard", quick)
+    done = Parts("yu2011.checkerboard", keep=not quick)
     for n in (3000, 10_000, 30_000) if quick else SIZES:
         for method in METHODS:
             key = f"{n} {method}"
             if n > MOST.get(method, np.inf) or key in done:
                 continue
             done[key] = {"n": n, "method": method} | one(n, method, seed, Xt, yt)
-            parts.keep("yu2011.checkerboard", done, quick)
+            done.store()
     rows = sorted(done.values(), key=lambda r: (r["n"], METHODS.index(r["method"])))
     growth = {}
     for method in METHODS:

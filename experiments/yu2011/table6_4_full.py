@@ -14,7 +14,7 @@ from typing import Any
 
 from sklearn.svm import SVC
 
-from experiments import parts
+from experiments.parts import Parts
 from experiments.runner import data_folder
 from experiments.yu2011 import kernels
 from experiments.yu2011.table6_4 import PUBLISHED as PUBLISHED
@@ -44,7 +44,7 @@ NOTES = [
 
 def grow(name: str, data: Path, quick: bool, seed: int) -> dict:
     """SVC, and each method with the first size that comes near it."""
-    known = parts.read(f"yu2011.large.{name}", quick)
+    known = Parts(f"yu2011.large.{name}", keep=not quick)
     X, y, Xt, yt = kernels.load(name, data, 3000 if quick else ROWS[name])
     chosen = {} if quick else kernels.sweep(name, data, seed=seed)
 
@@ -54,7 +54,7 @@ def grow(name: str, data: Path, quick: bool, seed: int) -> dict:
             own = chosen.get(key, {"C": C, "gamma": gamma})
             known[key] = kernels.timed(make(own["C"], own["gamma"]), X, y, Xt, yt)
             known[key] |= {"C": own["C"], "gamma": own["gamma"]}
-            parts.keep(f"yu2011.large.{name}", known, quick)
+            known.store()
         return known[key]
 
     known["n"] = len(y)

@@ -5,8 +5,9 @@ GIL, serial. A `@dense_loop` may re-associate its sums, which vectorises product
 contiguous arrays; on sums over scattered places it would make the processor gather,
 which is twice as slow as plain loads (AMD EPYC, 3.1 against 1.5 ns an entry).
 Infinities and NaN keep their meaning in both. A loop calls loops of its own file or of
-a leaf file only (`arrays.py`; in solvers `steps.py`, `parts.py`, `plane_store.py`),
-because Numba's cache watches the calling file alone.
+a leaf file only (`arrays.py`; in solvers `steps.py`, `parts.py`, `plane_store.py`; for
+alignments those of `LEAF_LOOPS` in `tests/test_architecture.py`), because Numba's cache
+watches the calling file alone.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from maxmargin.arrays import Ragged
 from maxmargin.datasets.blosum import BLOSUM62
 from maxmargin.inference.alignment import (
+    COLUMNS,
     DELETE,
     INSERT,
     MATCH,
@@ -133,6 +134,28 @@ def test_counted_paths_are_the_best_for_each_count(mode, seed):
             assert found.score[q] == pytest.approx(best[int(found.hits[q])])
             path = found.paths.row(q).tolist()
             assert int(value(path, count=counts)) == found.hits[q]
+
+
+@modes
+@pytest.mark.parametrize("width", [1, 30, 9999])
+def test_tables_of_several_strips(mode, width):
+    """Against the only layer of paths counted by nothing, which has no strips."""
+    rng = np.random.default_rng(width)
+    rows, cols = np.array([20, 30]), np.array([2 * COLUMNS + 70, COLUMNS])
+    shape = band(rows, cols, width)
+    gaps = [rng.normal(size=(4, int(k.sum()) + 2)) - 0.7 for k in (rows, cols)]
+    tables = Tables(rows, cols, *shape, rng.normal(size=shape[2][-1]), *gaps)
+    counts = np.zeros(len(tables.match), np.uint8)
+    one_state = {
+        name: getattr(tables, name)[[0, 0, 2, 2]] for name in Tables._fields[-2:]
+    }
+    for find, same in (
+        (affine_paths, tables), (linear_paths, tables._replace(**one_state)),
+    ):  # fmt: skip
+        found, score = find(tables, MODES[mode])
+        layers = paths_by_count(same, counts, np.ones(2, np.int64), MODES[mode])
+        assert score == pytest.approx(layers.score)
+        assert found.unpack() == layers.paths.unpack()
 
 
 def test_a_wide_band_changes_nothing():

@@ -11,9 +11,11 @@ deletes or inserts, an opening score at the first and extension scores at the ot
 An insert is never followed by a delete, so matches determine the path between them.
 States M, E, F (last move: match, insert, delete) are exact for any scores, also where
 reopening a gap would pay more than extending it [Gotoh 1982]. A row of the table is a
-few passes without branches over aligned scratch rows; the run of inserts along it,
-E[j] = max(open[j], E[j - 1] + g[j]), is unrolled to distance 8 so that it vectorises.
-A path is a row of integers: start row, start column, moves.
+few passes without branches; the run of inserts along it, E[j] = max(open[j], E[j - 1] +
+g[j]), is unrolled to distance 8 so that it vectorises. All values of a row are kept in
+one array at fixed places, so nothing has to be checked for overlap; a table with more
+columns than that is done in strips. A path is a row of integers: start row, start
+column, moves.
 """
 
 from __future__ import annotations
@@ -28,6 +30,15 @@ from maxmargin.jit import loop
 MATCH, DELETE, INSERT = 0, 1, 2
 GLOBAL, SEMIGLOBAL, LOCAL = 0, 1, 2
 MODES = {"global": GLOBAL, "semiglobal": SEMIGLOBAL, "local": LOCAL}
+
+COLUMNS = 512  # of a strip
+STRIDE = COLUMNS + 24
+# Places of the first column: states, best before and without insert, inserts that open,
+# their maximum over four columns; scores of an insert, of a delete by slot; sums of 1-4
+# and 8 insert extensions that end at a column.
+H, F, M, MF, E, EO, B, OPEN, SLOT_OPEN, SLOT_EXTEND, G1, G2, G3, G4, G8 = range(
+    8, 15 * STRIDE, STRIDE
+)
 
 
 class Tables(NamedTuple):
@@ -86,38 +97,41 @@ def linear_paths(tables: Tables, mode: int) -> tuple[Ragged, Floats]:
 
 
 def _paths(tables: Tables, mode: int, affine: bool) -> tuple[Ragged, Floats]:
-    ptr, data, score = _batch(*tables, mode, affine)
+    ptr, data, score = best_paths(*tables, mode, affine)
     return Ragged(ptr, data), score
 
 
 @loop
-def _batch(rows, cols, lo, hi, start, match, row_gap, col_gap, mode, affine):
-    """Fill and trace back one table after the other."""
+def best_paths(rows, cols, lo, hi, start, match, row_gap, col_gap, mode, affine):
+    """Fill and trace back one table after the other; fields as in `Tables`."""
     ptr, score = np.zeros(len(rows) + 1, np.int64), np.empty(len(rows))
     out = np.empty(rows.sum() + cols.sum() + 2 * len(rows), np.int32)
     trace = np.empty(_largest(rows, start), np.uint8)
-    V = _scratch(16, cols.max())
+    V, left = _scratch(), np.empty((rows.max(), 3))
     r, c = 0, 0
     for b in range(len(rows)):
         m, n = rows[b], cols[b]
         first, last, at = lo[r : r + m], hi[r : r + m], start[r : r + m + 1]
-        _columns(col_gap, c, n, V)
-        _top(mode, hi[r], row_gap[2, r + b], row_gap[3, r + b], V)
-        end = (0.0, 0, 0, MATCH)
-        left = 0.0
-        for i in range(m):
-            s = r + b + i
-            bits = trace[at[i] - at[0] : at[i + 1] - at[0]]
-            cells = match[at[i] : at[i + 1]]
-            if mode == GLOBAL:
-                k = 0 if i == 0 else 1
-                left += row_gap[k, s] + V[14 + k, 7]
-            border = left if first[i] == 0 and mode != LOCAL else -np.inf
-            if affine:
-                _affine_row(cells, first[i], row_gap, s, mode, border, V, bits)
-            else:
-                _linear_row(cells, first[i], row_gap, s, mode, border, V, bits)
-            end = _end(end, mode, i, m, n, first[i], last[i], V)
+        rg, cg = row_gap[:, r + b : r + b + m + 1], col_gap[:, c : c + n + 1]
+        _left_border(mode, first, rg, cg, left)
+        end, corner = (0.0, 0, 0, MATCH), -np.inf if mode == LOCAL else 0.0
+        for begin in range(0, n, COLUMNS):
+            stop = min(n, begin + COLUMNS)
+            even = _columns(cg, begin, stop, V)
+            corner = _top(mode, corner, begin, stop, last[0], rg, V)
+            for i in range(m):
+                a, z = max(first[i], begin), min(last[i], stop)
+                if a < z:
+                    skip, W = a - first[i], V[a - begin :]
+                    cells = match[at[i] + skip : at[i] + skip + z - a]
+                    bits = trace[at[i] - at[0] + skip :]
+                    if affine:
+                        _affine_row(cells, rg, i, mode, even, left[i], W, bits)
+                    else:
+                        _linear_row(cells, rg, i, mode, even, left[i], W, bits)
+                    end = _end(end, mode, i, m, n, a, z - a, W)
+                elif last[i] <= begin:
+                    V[H - 1] = left[i, 2] if last[i] == begin else -np.inf
         score[b] = end[0]
         k = ptr[b] + 2
         i, j = end[1], end[2]
@@ -140,181 +154,186 @@ def _largest(rows, start):
 
 
 @loop
-def _scratch(k, n):
-    """Rows that start on a cache line; grid column c is at c + 7."""
-    width = (n + 23) // 8 * 8
-    flat = np.empty(k * width + 8)
+def _scratch():
+    """Values of a row, on a cache line."""
+    flat = np.empty(15 * STRIDE + 8)
     skip = (64 - flat.ctypes.data % 64) % 64 // 8
-    return flat[skip : skip + k * width].reshape(k, width)
+    return flat[skip:]
 
 
 @loop
-def _columns(gap, c, n, V):
-    """Gap scores by column, aligned as the values; insert extensions also summed.
+def _left_border(mode, first, rg, cg, left):
+    """MF, E and H of each row before its first column."""
+    value = 0.0
+    for i in range(len(first)):
+        if mode == GLOBAL:
+            k = 0 if i == 0 else 1
+            value += rg[k, i] + cg[2 + k, 0]
+        left[i, 0] = left[i, 2] = value if first[i] == 0 and mode != LOCAL else -np.inf
+        left[i, 1] = -np.inf
 
-    Rows 8-11, 12: sums of 1-4 and 8 extensions that end at the column; 13: insert
-    opening; 14, 15: delete opening and extension by slot. V[8, 0] is 1 where all
-    columns have one extension score.
-    """
+
+@loop
+def _columns(gap, begin, stop, V):
+    """Gap scores by column, aligned as the values; whether extensions are all equal."""
     s = np.zeros(9)
     even = True
-    for j in range(n + 1):
-        V[14, j + 7] = gap[2, c + j]
-        V[15, j + 7] = gap[3, c + j]
-        if j < n:
-            V[13, j + 8] = gap[0, c + j]
-            even &= gap[1, c + j] == gap[1, c]
-            for k in range(8, 0, -1):
-                s[k] = s[k - 1] + gap[1, c + j]
-            for k in range(4):
-                V[8 + k, j + 8] = s[k + 1]
-            V[12, j + 8] = s[8]
-    V[8, 0] = 1.0 if even else 0.0
+    for j in range(stop - begin):
+        g = gap[1, begin + j]
+        V[j + OPEN] = gap[0, begin + j]
+        V[j + SLOT_OPEN] = gap[2, begin + j + 1]
+        V[j + SLOT_EXTEND] = gap[3, begin + j + 1]
+        even &= g == gap[1, begin]
+        for k in range(8, 0, -1):
+            s[k] = s[k - 1] + g
+        V[j + G1], V[j + G2], V[j + G3], V[j + G4] = s[1], s[2], s[3], s[4]
+        V[j + G8] = s[8]
+    return even
 
 
 @loop
-def _top(mode, reach, opening, extend, V):
-    """Values on the upper border, columns 0 to `reach`; deletes may start there."""
-    for k in range(8):
-        for j in range(V.shape[1]):
-            V[k, j] = -np.inf
-    if mode != LOCAL:
-        V[0, 7] = 0.0
-        for j in range(8, reach + 8):
-            if mode == SEMIGLOBAL:
-                V[0, j] = V[2, j] = V[3, j] = 0.0
-            else:
-                step = V[13, 8] + opening if j == 8 else V[8, j] + extend
-                V[0, j] = V[0, j - 1] + step
+def _top(mode, corner, begin, stop, reach, rg, V):
+    """Values on the upper border up to column `reach`; deletes may start there."""
+    for k in range(OPEN):
+        V[k] = -np.inf
+    if begin <= reach:
+        V[H - 1] = corner
+    for j in range(min(stop, reach) - begin):
+        if mode == SEMIGLOBAL:
+            V[j + M] = V[j + MF] = 0.0
+        elif mode == GLOBAL:
+            step = V[j + OPEN] + rg[2, 0] if begin + j == 0 else V[j + G1] + rg[3, 0]
+            corner += step
+        V[j + H] = corner
+    return corner
 
 
 @loop
-def _end(end, mode, i, m, n, a, b, V):
-    """Better of `end` and the ends in row i: value, cell and last move."""
+def _end(end, mode, i, m, n, a, k, V):
+    """Better of `end` and the ends in k columns of row i: value, cell and last move."""
     best = end
     if mode == LOCAL:
-        top = _peak(b - a, V[2, a:], V[7, a:])
-        if top > best[0]:
-            j = a + 8
-            while V[2, j] != top:
+        V[B] = best[0]
+        order = V.view(np.int64)  # that of the values, if positive
+        top = np.int64(0)
+        for j in range(k):
+            top = max(top, order[j + M])
+        if top > 0 and top >= order[B]:
+            j = 0
+            while order[j + M] != top:
                 j += 1
-            best = (top, i + 1, j - 7, MATCH)
+            best = _better(best, V[M + j], i + 1, a + j + 1, MATCH)
     elif mode == SEMIGLOBAL and i < m - 1:
-        v = max(V[2, n + 7], V[4, n + 7])
-        if b == n and v > best[0]:
-            best = (v, i + 1, n, INSERT if v > V[2, n + 7] else MATCH)
+        if a + k == n:
+            v = max(V[M + k - 1], V[E + k - 1])
+            move = INSERT if v > V[M + k - 1] else MATCH
+            best = _better(best, v, i + 1, n, move)
     elif mode == SEMIGLOBAL:
-        for j in range(a + 1, b + 1):
-            v = V[3 if j < n else 2, j + 7]
-            if v > best[0]:
-                best = (v, m, j, DELETE if v > V[2, j + 7] else MATCH)
-    elif i == m - 1:
-        v, mf = V[0, n + 7], V[3, n + 7]
-        best = (v, m, n, INSERT if v > mf else DELETE if v > V[2, n + 7] else MATCH)
+        for j in range(k):
+            v = V[j + (MF if a + j + 1 < n else M)]
+            move = DELETE if v > V[M + j] else MATCH
+            best = _better(best, v, m, a + j + 1, move)
+    elif i == m - 1 and a + k == n:
+        v, mf = V[H + k - 1], V[MF + k - 1]
+        move = INSERT if v > mf else DELETE if v > V[M + k - 1] else MATCH
+        best = (v, m, n, move)
     return best
 
 
 @loop
-def _affine_row(match, a, rg, i, mode, border, V, trace):
-    """States of row i; column a + k is at 7 + k of the slices.
+def _better(best, value, i, j, move):
+    """The higher of two ends; of equals the one in the upper row."""
+    if value > best[0] or (value == best[0] and i < best[1]):
+        return (value, i, j, move)
+    return best
+
+
+@loop
+def _affine_row(match, rg, i, mode, even, left, V, trace):
+    """States of the columns of row i in a strip; `left` those of the column before.
 
     Bits 1: F > M, 2: E > M and F, 4: F extends, 8: E extends, 16: M starts a path.
     """
-    H, F, M, MF = V[0, a:], V[1, a:], V[2, a:], V[3, a:]
-    E, EO, B = V[4, a:], V[5, a:], V[6, a:]
-    gap, slot_open, slot_extend = V[13, a:], V[14, a:], V[15, a:]
-    fresh = 0.0 if mode == LOCAL else -np.inf
-    opening, extend = rg[0, i], rg[1, i]
-    for j in range(len(match)):
-        h = H[j + 7]
+    n, fresh = len(match), 0.0 if mode == LOCAL else -np.inf
+    opening, extend, s = rg[0, i], rg[1, i], rg[2, i + 1]
+    for j in range(n):
+        h = V[j + (H - 1)]
         m = max(h, fresh) + match[j]
-        fo = M[j + 8] + (opening + slot_open[j + 8])
-        fe = F[j + 8] + (extend + slot_extend[j + 8])
+        fo = V[j + M] + (opening + V[j + SLOT_OPEN])
+        fe = V[j + F] + (extend + V[j + SLOT_EXTEND])
         f = max(fo, fe)
-        M[j + 8] = m
-        F[j + 8] = f
-        MF[j + 8] = max(m, f)
+        mf = max(m, f)
+        V[j + M] = m
+        V[j + F] = f
+        V[j + MF] = mf
+        V[j + (EO + 1)] = mf + (V[j + (OPEN + 1)] + s)
         bits = np.uint8(f > m) | (np.uint8(fe > fo) << 2)
         trace[j] = bits | (np.uint8(h < fresh) << 4)
     for j in range(8):
-        E[j] = -np.inf
-        EO[j] = -np.inf
-        B[j] = -np.inf
-    MF[7] = border
-    s = rg[2, i + 1]
-    for j in range(len(match)):
-        EO[j + 8] = MF[j + 7] + (gap[j + 8] + s)
-    _run(len(match), a, EO, V, rg[3, i + 1], B, E)
-    for j in range(len(match)):
-        mf, e = MF[j + 8], E[j + 8]
-        H[j + 8] = max(mf, e)
-        trace[j] |= (np.uint8(e > mf) << 1) | (np.uint8(e > EO[j + 8]) << 3)
-    H[7] = border
+        V[j + (E - 8)] = V[j + (EO - 8)] = V[j + (B - 8)] = -np.inf
+    eo, ee = left[0] + (V[OPEN] + s), left[1] + (V[G1] + rg[3, i + 1])
+    V[EO] = max(eo, ee)
+    s = rg[3, i + 1]
+    _four(n, even, s, V)
+    s4, s8 = 4.0 * s, 8.0 * s
+    for j in range(n):
+        near = max(V[j + B], V[j + (B - 4)] + (V[j + G4] + s4))
+        e, mf = max(near, V[j + (E - 8)] + (V[j + G8] + s8)), V[j + MF]
+        V[j + E] = e
+        V[j + H] = max(mf, e)
+        trace[j] |= (np.uint8(e > mf) << 1) | (np.uint8(e > V[j + EO]) << 3)
+    trace[0] |= np.uint8(ee > eo) << 3
+    V[H - 1] = left[2]
+    left[0], left[1], left[2] = V[MF + n - 1], V[E + n - 1], V[H + n - 1]
 
 
 @loop
-def _linear_row(match, a, rg, i, mode, border, V, trace):
+def _linear_row(match, rg, i, mode, even, left, V, trace):
     """As `_affine_row` without a state for extensions; bits 1, 2 and 16."""
-    H, M, MF, B = V[0, a:], V[2, a:], V[3, a:], V[6, a:]
-    E, gap, slot = V[4, a:], V[13, a:], V[14, a:]
-    fresh = 0.0 if mode == LOCAL else -np.inf
+    n, fresh = len(match), 0.0 if mode == LOCAL else -np.inf
     opening = rg[0, i]
-    for j in range(len(match)):
-        h = H[j + 7]
+    for j in range(n):
+        h = V[j + (H - 1)]
         m = max(h, fresh) + match[j]
-        f = MF[j + 8] + (opening + slot[j + 8])
-        M[j + 8] = m
-        MF[j + 8] = max(m, f)
+        f = V[j + MF] + (opening + V[j + SLOT_OPEN])
+        mf = max(m, f)
+        V[j + M] = m
+        V[j + MF] = mf
+        V[j + EO] = mf
         trace[j] = np.uint8(f > m) | (np.uint8(h < fresh) << 4)
     for j in range(8):
-        v = border if j == 7 else -np.inf
-        H[j] = v
-        MF[j] = v
-        B[j] = v
-    _run(len(match), a, MF, V, rg[3, i + 1], B, H)
-    for j in range(len(match)):
-        trace[j] |= np.uint8(H[j + 8] > MF[j + 8]) << 1
-    k = len(match)
-    E[k + 7] = H[k + 6] + (gap[k + 7] + rg[2, i + 1])
-
-
-@loop
-def _run(n, a, EO, V, s, B, E):
-    """E[j] = max(EO[j], E[j - 1] + g[j] + s) along a row; entry 8 is the first."""
-    if V[8, 0] == 1.0:
-        e = V[8, 8] + s
-        e2, e3, e4, e8 = 2.0 * e, 3.0 * e, 4.0 * e, 8.0 * e
-        for j in range(n):
-            near, far = (
-                max(EO[j + 8], EO[j + 7] + e),
-                max(EO[j + 6] + e2, EO[j + 5] + e3),
-            )
-            B[j + 8] = max(near, far)
-        for j in range(n):
-            E[j + 8] = max(max(B[j + 8], B[j + 4] + e4), E[j] + e8)
-    else:
-        g1, g2, g3, g4, g8 = V[8, a:], V[9, a:], V[10, a:], V[11, a:], V[12, a:]
-        s2, s3, s4, s8 = 2.0 * s, 3.0 * s, 4.0 * s, 8.0 * s
-        for j in range(n):
-            near = max(EO[j + 8], EO[j + 7] + (g1[j + 8] + s))
-            far = max(EO[j + 6] + (g2[j + 8] + s2), EO[j + 5] + (g3[j + 8] + s3))
-            B[j + 8] = max(near, far)
-        for j in range(n):
-            near = max(B[j + 8], B[j + 4] + (g4[j + 8] + s4))
-            E[j + 8] = max(near, E[j] + (g8[j + 8] + s8))
-
-
-@loop
-def _peak(n, M, R):
-    """Largest of n entries of M from 8 on, in eight lanes."""
-    for j in range(8):
-        R[j] = -np.inf
+        V[j + (E - 8)] = V[j + (EO - 8)] = V[j + (B - 8)] = -np.inf
+    V[E - 1] = V[EO - 1] = V[B - 1] = left[2]
+    s = rg[3, i + 1]
+    _four(n, even, s, V)
+    s4, s8 = 4.0 * s, 8.0 * s
     for j in range(n):
-        R[j + 8] = max(R[j], M[j + 8])
-    top = -np.inf
-    for j in range(n, n + 8):
-        top = max(top, R[j])
-    return top
+        near = max(V[j + B], V[j + (B - 4)] + (V[j + G4] + s4))
+        e = max(near, V[j + (E - 8)] + (V[j + G8] + s8))
+        V[j + E] = e
+        V[j + H] = e
+        trace[j] |= np.uint8(e > V[j + EO]) << 1
+    V[H - 1] = left[2]
+    left[2] = V[H + n - 1]
+    V[E + n - 1] = V[H + n - 2] + (V[OPEN + n - 1] + rg[2, i + 1])
+
+
+@loop
+def _four(n, even, s, V):
+    """B[j]: best of EO[j - k] and k extensions up to column j, k = 0 to 3."""
+    s2, s3 = 2.0 * s, 3.0 * s
+    if even:
+        e, e2, e3 = V[G1] + s, 2.0 * (V[G1] + s), 3.0 * (V[G1] + s)
+        for j in range(n):
+            near = max(V[j + EO], V[j + (EO - 1)] + e)
+            far = max(V[j + (EO - 2)] + e2, V[j + (EO - 3)] + e3)
+            V[j + B] = max(near, far)
+    else:
+        for j in range(n):
+            near = max(V[j + EO], V[j + (EO - 1)] + (V[j + G1] + s))
+            far = V[j + (EO - 2)] + (V[j + G2] + s2)
+            far = max(far, V[j + (EO - 3)] + (V[j + G3] + s3))
+            V[j + B] = max(near, far)
 
 
 @loop

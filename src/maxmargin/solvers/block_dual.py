@@ -34,6 +34,7 @@ from maxmargin.solvers.planes import PlaneBlocks
 # chains): its own are scattered, so each counts more, and there is a fixed part.
 PER_ENTRY, PER_VISIT, PER_PLANE = 4.0, 1000.0, 5000.0
 SIZES = 8, 16, 32  # of blocks in the first, the second, and all further passes
+SHARE = 20  # a block has one in so many of the examples, if that is less
 RUN = 8  # neighbours visited together in these
 MEAN = 100.0  # work per weight after which w is taken into the average
 WIDE = 0.02  # gap above which the average is often better than w
@@ -63,7 +64,7 @@ class BlockDual(Solver):
     Parameters
     ----------
     block : int or None
-        Examples per oracle call; None for one in forty, at most 8 in the first pass,
+        Examples per oracle call; None for one in twenty, at most 8 in the first pass,
         where each answer changes w most, 16 in the second and 32 from then on.
     most : int
         Planes per example at most.
@@ -137,7 +138,7 @@ class BlockDual(Solver):
         state.asleep -= 1
         gap, rise, work = 0.0, 0.0, 0.0  # those who rest had no gap to speak of
         most = SIZES[state.turn - 1] if early else SIZES[-1]
-        block = self.block or int(np.clip(problem.n // 40, 1, most))
+        block = self.block or int(np.clip(problem.n // SHARE, 1, most))
         for s in range(0, len(awake), block):
             ids = awake[s : s + block]
             cuts = problem.planes(state.w, ids)

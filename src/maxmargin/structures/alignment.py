@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -28,19 +28,18 @@ from maxmargin.inference.alignment import (
     INSERT,
     MODES,
     Tables,
-    affine_paths,
     band,
-    linear_paths,
 )
 from maxmargin.inference.alignment_layers import paths_by_count
 from maxmargin.inference.alignment_other import other_paths
-from maxmargin.structures.alignment_augment import correct_cells, lower_correct
+from maxmargin.structures.alignment_augment import correct_cells
 from maxmargin.structures.alignment_features import (
     collapse,
     fill_tables,
     path_features,
 )
 from maxmargin.structures.alignment_inputs import (
+    Pairs,
     Side,
     Symbols,
     distinct_sequences,
@@ -57,6 +56,7 @@ from maxmargin.structures.alignment_layout import (
     lay_weights,
     weight_names,
 )
+from maxmargin.structures.alignment_oracle import Penalty, best_alignments
 from maxmargin.structures.alignment_paths import (
     check_columns,
     columns_of,
@@ -68,25 +68,6 @@ from maxmargin.structures.alignment_views import Gaps, Pair, View, simple
 from maxmargin.structures.base import Answer, Augment, Found, Layers, Pieces, Structure
 
 CELLS = 2**19  # of tables filled at a time: fewer would cost more in calls
-
-
-class Pairs(NamedTuple):
-    """Encoded pairs of sequences; a sequence that occurs often is stored once."""
-
-    left: Ints  # (n,) sequence of side s
-    right: Ints  # (n,) sequence of side t
-    s: Side
-    t: Side
-
-    @property
-    def n(self) -> int:
-        """Number of pairs."""
-        return len(self.left)
-
-    @property
-    def sizes(self) -> tuple[Ints, Ints]:
-        """Lengths of both sequences of each pair."""
-        return np.diff(self.s.ptr)[self.left], np.diff(self.t.ptr)[self.right]
 
 
 @dataclass(frozen=True)
@@ -214,20 +195,19 @@ class Alignment(Structure):
         """Best alignment of each pair in `ids`, with the loss added where asked."""
         if augment is not None and augment.loss.form == "zero-one":
             return self._argmax_zero_one(x, ids, w, augment)
-        paths = affine_paths if self.gaps.affine else linear_paths
-        found, scores = [], []
-        for some, tables in self._tables(x, ids, w):
-            gain = np.zeros(len(some))
-            if augment is not None:
-                truth, loss = augment.truth.take(some), augment.loss
-                gain, scale = augment.weight[some], self._scale(x, some)
-                saved = gain / (loss.matches(truth) * scale)  # type: ignore[attr-defined]
-                lower_correct(tables, truth, loss.shift, saved)  # type: ignore[attr-defined]
-            labels, score = paths(tables, MODES[self.mode])
-            found.append(labels)
-            scores.append(score * self._scale(x, some) + gain)
-        score = _flat(scores)
-        return Found(Ragged.concat(found), score, score)
+        gain, scale = np.zeros(len(ids)), self._scale(x, ids)
+        penalty = Penalty(Ragged.pack([]), 0, gain)
+        if augment is not None:
+            truth, loss = augment.truth.take(ids), augment.loss
+            gain = augment.weight[ids]
+            saved = gain / (loss.matches(truth) * scale)  # type: ignore[attr-defined]
+            penalty = Penalty(truth, loss.shift, saved)  # type: ignore[attr-defined]
+        labels, value = best_alignments(
+            x.left[ids], x.right[ids], *self._scores(x, ids, w),
+            (self._width, MODES[self.mode], self.gaps.affine), penalty,
+        )  # fmt: skip
+        score = value * scale + gain
+        return Found(labels, score, score)
 
     def cuts(self, x: Pairs, ids: Ints, w: Floats, augment: Augment) -> Answer:
         """As the default, with both alignments counted in one walk."""
@@ -357,15 +337,10 @@ class Alignment(Structure):
         self, x: Pairs, ids: Ints, w: Floats, cells: int = CELLS
     ) -> Iterator[tuple[Ints, Tables]]:
         """Filled tables of all ids, some at a time."""
-        assert self.layout is not None
         rows, cols = x.sizes
-        area = rows[ids] * np.minimum(cols[ids], 2 * self._width + 2)
-        sides, layout, full = (x.s, x.t), self.layout, self.layout.full(w)
-        grid = len(x.s.first) * len(x.t.first)
-        if (layout.blocks[:, WIDE] == 0).sum() > 1 and area.sum() > grid:
-            sides, layout, full = collapse(sides, layout, full)
+        sides, layout, full = self._scores(x, ids, w)
         begin = 0
-        for end in _cuts_of(area, cells):
+        for end in _cuts_of(self._area(x, ids), cells):
             some = ids[begin:end]
             lo, hi, start = band(rows[some], cols[some], self._width)
             yield (
@@ -375,6 +350,23 @@ class Alignment(Structure):
                 ),
             )
             begin = end
+
+    def _area(self, x: Pairs, ids: Ints) -> Ints:
+        rows, cols = x.sizes
+        area: Ints = rows[ids] * np.minimum(cols[ids], 2 * self._width + 2)
+        return area
+
+    def _scores(
+        self, x: Pairs, ids: Ints, w: Floats
+    ) -> tuple[tuple[Side, Side], Layout, Floats]:
+        """Sides, layout and weights; of many cells, with joint letters tabulated."""
+        assert self.layout is not None
+        sides, layout, full = (x.s, x.t), self.layout, self.layout.full(w)
+        grid = len(x.s.first) * len(x.t.first)
+        local = (layout.blocks[:, WIDE] == 0).sum()
+        if local > 1 and self._area(x, ids).sum() > grid:
+            return collapse(sides, layout, full)
+        return sides, layout, full
 
     def _one_state(self, tables: Tables) -> Tables:
         """Tables whose gaps extend at their opening scores, unless affine."""

@@ -9,26 +9,23 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.arrays import Floats, Ragged
+from maxmargin.arrays import Ragged
 from maxmargin.inference.alignment import DELETE, INSERT, MATCH, Tables
 from maxmargin.jit import loop
-
-
-def lower_correct(tables: Tables, truth: Ragged, shift: int, saved: Floats) -> None:
-    """Subtract saved[p] from the cells of correct matches of table p."""
-    _lower(*truth, tables.rows, tables.lo, tables.hi, tables.start, shift, saved,
-           tables.match)  # fmt: skip
 
 
 def correct_cells(tables: Tables, truth: Ragged, shift: int) -> NDArray[np.uint8]:
     """1 in the cells of correct matches."""
     cells, ones = np.zeros(len(tables.match)), -np.ones(len(tables.rows))
-    _lower(*truth, tables.rows, tables.lo, tables.hi, tables.start, shift, ones, cells)
+    lower_cells(
+        *truth, tables.rows, tables.lo, tables.hi, tables.start, shift, ones, cells
+    )
     return cells.astype(np.uint8)
 
 
 @loop
-def _lower(ptr, data, rows, lo, hi, start, shift, saved, cells):
+def lower_cells(ptr, data, rows, lo, hi, start, shift, saved, cells):
+    """Subtract saved[p] from the cells of correct matches of table p."""
     r = 0
     for p in range(len(rows)):
         m = rows[p]

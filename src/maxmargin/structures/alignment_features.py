@@ -40,13 +40,13 @@ def fill_tables(
     s, t = sides
     rows, cols = np.diff(s.ptr)[left], np.diff(t.ptr)[right]
     match = np.empty(start[-1])
-    _fill(left, right, s.ptr, t.ptr, s.codes, t.codes, s.real, t.real, layout.blocks,
+    fill_cells(left, right, s.ptr, t.ptr, s.codes, t.codes, s.real, t.real, layout.blocks,
           full, lo, hi, start, match)  # fmt: skip
     row_gap, col_gap = (
         np.zeros((4, int(size.sum()) + len(size))) for size in (rows, cols)
     )
-    _gap_scores(left, s.ptr, s.codes, s.slots, layout.left_gaps, full, row_gap)
-    _gap_scores(right, t.ptr, t.codes, t.slots, layout.right_gaps, full, col_gap)
+    gap_scores(left, s.ptr, s.codes, s.slots, layout.left_gaps, full, row_gap)
+    gap_scores(right, t.ptr, t.codes, t.slots, layout.right_gaps, full, col_gap)
     return Tables(rows, cols, lo, hi, start, match, row_gap, col_gap)
 
 
@@ -97,10 +97,11 @@ def path_features(
 
 
 @loop
-def _fill(
+def fill_cells(
     left, right, l_ptr, r_ptr, l_codes, r_codes, l_real, r_real, blocks, full,
     lo, hi, start, match,
 ):  # fmt: skip
+    """Scores of all pairs of positions within the band."""
     widest, most = 1, 1
     for r in range(len(lo)):
         widest = max(widest, hi[r] - lo[r])
@@ -185,7 +186,7 @@ def _dot(weights, vectors, first, row):
 
 @loop
 def _fill_grid(rows, cols, l_codes, r_codes, blocks, full, out):
-    """Scores of all pairs of positions (rows, cols), symbols only; as `_fill`."""
+    """Scores of all pairs of positions (rows, cols), symbols only; as `fill_cells`."""
     n = len(cols)
     codes, sums = np.empty(n, np.int32), np.empty(n)
     begin = 0
@@ -209,7 +210,8 @@ def _fill_grid(rows, cols, l_codes, r_codes, blocks, full, out):
 
 
 @loop
-def _gap_scores(which, ptr, codes, slots, gaps, full, out):
+def gap_scores(which, ptr, codes, slots, gaps, full, out):
+    """Add the scores of gaps at the positions and slots of one side to `out`."""
     at = 0
     for p in which:
         size = ptr[p + 1] - ptr[p]

@@ -31,6 +31,25 @@ class Side(NamedTuple):
     first: Ints  # (combinations,) a position that has it
 
 
+class Pairs(NamedTuple):
+    """Encoded pairs of sequences; a sequence that occurs often is stored once."""
+
+    left: Ints  # (n,) sequence of side s
+    right: Ints  # (n,) sequence of side t
+    s: Side
+    t: Side
+
+    @property
+    def n(self) -> int:
+        """Number of pairs."""
+        return len(self.left)
+
+    @property
+    def sizes(self) -> tuple[Ints, Ints]:
+        """Lengths of both sequences of each pair."""
+        return np.diff(self.s.ptr)[self.left], np.diff(self.t.ptr)[self.right]
+
+
 def record_name(sequence: Any, otherwise: str) -> str:
     """Name of a record, for messages."""
     if isinstance(sequence, Mapping) and "name" in sequence:

@@ -22,7 +22,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from maxmargin.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
-from maxmargin.structures.alignment import Alignment, Pairs
+from maxmargin.structures.alignment import Alignment
+from maxmargin.structures.alignment_inputs import Pairs
 from maxmargin.structures.base import Augment, Found, Pieces, Structure
 
 
