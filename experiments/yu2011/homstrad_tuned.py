@@ -30,16 +30,21 @@ from maxmargin.datasets.homstrad import read_homstrad
 from maxmargin.metrics.alignment import q_scores
 
 TITLE = "Tables 4.1 and 4.2 on more of HOMSTRAD: Q and Q4 on held-out families"
+QUICK = (("simple", "Q"), ("profile", "Q"))
 MODELS = (
     ("simple", "Q"), ("anova2", "Q"), ("anova2", "Q4"), ("window", "Q"),
-    ("window", "Q4"), ("profile", "Q"), ("profile", "Q4"),
+    ("window", "Q4"),
 )  # fmt: skip
 Cs = (20.0, 60.0, 200.0)
 NOTES = [
     "Families are split: 150 for testing and 60 for choosing C, two pairs of each; all "
     "others for training, at most ten pairs of each. C is chosen for each model by Q on "
-    "the 60 families. Relative duality gap 0.02, one core. Other models and Q4: table4_1; "
-    "all pairs: homstrad_full.",
+    "the 60 families (trained for Q4: by Q4) of 20, 60 and 200. Relative duality gap "
+    "0.02, one core. Other models: table4_1, also profile, which takes minutes per fit "
+    "here; all pairs: homstrad_full.",
+    "Training for Q4 gains in the thesis, whose pairs are remote. Here it loses a little "
+    "on all pairs (in Q at every C, in Q4 but for window at C = 200; also in figure4_6) "
+    "and gains Q4 on the remote ones.",
     "Scores are symmetric: both structures are true ones. Profiles as in table4_1.",
     f"Remote: pairs with identity below {REMOTE}. In brackets the standard error; over "
     "simple: mean difference to the simple model, pair by pair, and its standard error.",
@@ -55,7 +60,7 @@ def run(data: Path, quick: bool = False, seed: int = 0) -> dict:
     path = RESULTS / "parts" / f"yu2011.homstrad_tuned.{seed}.json"
     fits = Fits(None if quick else path, valid, test)
     remote, first = remote_pairs(test), None
-    for model, loss in (MODELS[0], MODELS[5]) if quick else MODELS:
+    for model, loss in QUICK if quick else MODELS:
         tried = {C: fits.of(model, loss, C, train) for C in (Cs[1:2] if quick else Cs)}
         C = max(tried, key=lambda C: tried[C]["valid"])
         first = first or tried[C]
@@ -129,7 +134,7 @@ def row(
         "test Q4": f"{100 * q4.mean():.1f}",
         "remote Q": f"{100 * q[remote].mean():.1f}",
         "remote Q4": f"{100 * q4[remote].mean():.1f}",
-        "test Q (paper)": paper[3] or "",
+        "test Q (paper)": paper[4 if loss == "Q4" else 3] or "",
         "CPU min": f"{done['seconds'] / 60:.2f}",
         "iterations": done.get("iterations", ""),
     }
@@ -159,17 +164,26 @@ def baselines(train: Part, test: Part) -> list[dict[str, Any]]:
 
 def claims(result: dict) -> dict[str, bool]:
     """What the thesis says of the models."""
-    q, far = (
-        {row["model"]: float(row[column].split()[0]) for row in result["rows"]}
-        for column in ("test Q", "remote Q")
+    q, far, far4 = (
+        {
+            (row["model"], row["loss"]): float(row[column].split()[0])
+            for row in result["rows"]
+        }
+        for column in ("test Q", "remote Q", "remote Q4")
     )
-    known = max(q["BLOSUM62"], q["log-odds"])
+    known = max(q[key] for key in q if key[0] in ("BLOSUM62", "log-odds"))
     if result["part"]:
-        return {"simple beats BLOSUM62 and log-odds": q["simple"] > known}
+        return {"simple beats BLOSUM62 and log-odds": q["simple", "Q"] > known}
     return {
         "every learned model beats BLOSUM62 and log-odds": known
-        < min(q[name] for name in MODELS),
-        "anova2 beats simple": q["anova2"] > q["simple"],
-        "window beats simple": q["window"] > q["simple"],
-        "window beats simple on remote pairs": far["window"] > far["simple"],
+        < min(q[key] for key in MODELS),
+        "anova2 beats simple": q["anova2", "Q"] > q["simple", "Q"],
+        "window beats simple": q["window", "Q"] > q["simple", "Q"],
+        "window beats simple on remote pairs": far["window", "Q"] > far["simple", "Q"],
+        "trained for Q4, anova2 has the better Q": q["anova2", "Q4"] > q["anova2", "Q"],
+        "trained for Q4, window has the better Q": q["window", "Q4"] > q["window", "Q"],
+        "trained for Q4, anova2 has the better Q4 on remote pairs": far4["anova2", "Q4"]
+        > far4["anova2", "Q"],
+        "trained for Q4, window has the better Q4 on remote pairs": far4["window", "Q4"]
+        > far4["window", "Q"],
     }

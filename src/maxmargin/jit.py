@@ -12,10 +12,12 @@ watches the calling file alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numba
+from numba.core import event
 
 _plain = numba.njit(
     cache=True, nogil=True, error_model="numpy", fastmath={"contract", "nsz"}
@@ -31,6 +33,26 @@ _dense = numba.njit(
 def loop(function: Callable[..., Any]) -> Any:
     """Compile `function` at its first call."""
     return _plain(function)
+
+
+@contextmanager
+def compiling(tell: Callable[[], None]) -> Iterator[None]:
+    """Call `tell` once if a loop is compiled in the block, not taken from the disk."""
+    with event.install_listener("numba:compile", _Once(tell)):
+        yield
+
+
+class _Once(event.Listener):
+    def __init__(self, tell: Callable[[], None]) -> None:
+        self.tell: Callable[[], None] | None = tell
+
+    def on_start(self, event: Any) -> None:
+        tell, self.tell = self.tell, None
+        if tell is not None:
+            tell()
+
+    def on_end(self, event: Any) -> None:
+        pass
 
 
 def dense_loop(function: Callable[..., Any]) -> Any:

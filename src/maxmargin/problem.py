@@ -203,15 +203,20 @@ class Problem:
         chunks = _chunks(ids, chunk or max(self._task, min(len(ids) // 64, 8 * CHUNK)))
         return joined(self.engine.ask(self.home, question, w, chunks))
 
+    def most(self, k: int) -> int:
+        """How many planes of an example `several` can find, up to k."""
+        return k if self._linear and self.structure.listed(self.loss) else 1
+
     def several(self, w: Floats, ids: Ints, k: int) -> Cuts:
         """Up to k highest planes of each example, best first; ids repeat.
 
         In the coordinates of `parts` where inference is exact; `slack` is then the
-        height of each row. Structures without `nbest` answer with the highest alone.
+        height of each row. Where there is no `nbest` for this loss (see `most`), the
+        highest comes alone.
         Rows of one example are neighbours; an example with fewer than k outputs has
         fewer rows. The truth itself, a plane of height zero, may be among them.
         """
-        if k == 1 or "nbest" not in self.structure.provides or not self._linear:
+        if self.most(k) == 1:
             return self.planes(w, ids) if self.exact else self.cuts(w, ids)
         chunks = [(chunk, k) for chunk in _chunks(ids, self._task)]
         return joined(self.engine.ask(self.home, _several, w, chunks))

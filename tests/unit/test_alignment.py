@@ -164,6 +164,14 @@ def test_bad_input_is_named(pair, written, message):
         bound.encode_labels(bound.encode([pair]), [written])
 
 
+def test_bad_alignments_name_the_records():
+    pair = {"name": "1abc", "residue": "ACD"}, {"name": "2xyz", "residue": "ACD"}
+    bound = Alignment().bind([pair], [])
+    x = bound.encode([("ACD", "ACD"), pair])
+    with pytest.raises(ValueError, match=r"pair 1 \(1abc, 2xyz\), column 1: .* skips"):
+        bound.encode_labels(x, [("ACD", "ACD"), [[0, 0], [2, 1], [-1, 2]]])
+
+
 def test_bad_records_are_named():
     good = {"name": "1abc", "residue": "ACD", "ss": "HHE"}
     bound = Alignment().bind([(good, good)], [])

@@ -131,12 +131,22 @@ def test_what_predictions_look_like(tmp_path, capsys):
     )
     assert predicted(model, str(bare), capsys).splitlines()[0] == "Ana NP B-PER"
     assert main(["evaluate", model, str(bare)]) == 3
+    two = "\n".join(" ".join(r.split()[::2]) for r in CONLL.splitlines())
+    data, model = trained(tmp_path, two + "\n")  # words and labels, nothing else
+    assert predicted(model, data, capsys).splitlines()[0] == "Ana B-PER B-PER"
     data, model = trained(tmp_path, HMM, "sequences")
     assert predicted(model, data, capsys).split() == ["1", "2", "1", "2"]
     data, model = trained(tmp_path, CRF, "--format", "crfsuite")
     assert predicted(model, data, capsys).split("\n")[:3] == ["B", "O", ""]
     data, model = trained(tmp_path, PENN)
     assert predicted(model, data, capsys).startswith("( (S (NP (DT the) (NN cat))")
+    bare.write_text("a/DT fox/NN sat/VBD\n\nPRP VBD\nXX\n")  # no trees, one per line
+    out = predicted(model, str(bare), capsys).splitlines()
+    assert out[0] == "( (S (NP (DT a) (NN fox)) (VP (VBD sat))))"
+    assert out[2] == "()"
+    assert main(["predict", model, str(bare)]) == 0
+    assert capsys.readouterr().err.startswith("maxmargin: sentence 2, token 0: 'XX'")
+    assert main(["evaluate", model, str(bare)]) == 3
     data, model = trained(tmp_path, PAIRS, "--C", "10")
     assert predicted(model, data, capsys).split()[4:] == [
         ">c",
@@ -150,7 +160,8 @@ def test_what_predictions_look_like(tmp_path, capsys):
     assert json.loads(lines[1])["id"] == 1
     flags = ["--set", "length=4", "--set", "order=0", "--C", "1", "--seed", "0"]
     data, model = trained(tmp_path, FASTA, *flags)
-    assert predicted(model, data, capsys).splitlines()[1].startswith("s0\t+\t2\t+\t")
+    cells = predicted(model, data, capsys).splitlines()[1].split("\t")
+    assert cells[:4] == ["s0", "+", "2", "+"] and float(cells[4]) > 0.0
 
 
 def test_motifs_in_two_files(tmp_path, capsys):
@@ -219,8 +230,9 @@ def test_flags_of_svm_struct(tmp_path, capsys):
     assert main(["train", "multiclass", data, model, "--set", "what=1"]) == 2
     graph = str(tmp_path / "g")
     Path(graph).write_text(JSONL)
-    kernel = ["-t", "1", "-d", "2", "-g", "0.5", "--quiet"]
+    kernel = ["-t", "1", "-d", "2", "-g", "0.5"]
     assert main(["train", graph, model, *kernel]) == 0
+    assert "-t 1 -d 2 -g 0.5: Polynomial(degree=2" in capsys.readouterr().err
     assert maxmargin.load(model).kernel.degree == 2
 
 

@@ -257,6 +257,8 @@ def test_anchored_features_tell_apart_what_rules_cannot():
     assert plain.score(sentences, [left, right]) < 1.0
     assert model.score(sentences, [left, right]) == 1.0
     assert GrammarSVM(anchors="all").fit(X, TREES).structure_.anchored.has_length
+    single = GrammarSVM(anchors="split").fit(X, TREES).structure_
+    assert single.anchored.templates == ("split",)
 
 
 def test_sentences_without_a_parse_do_not_stop_a_batch():
@@ -270,6 +272,32 @@ def test_sentences_without_a_parse_do_not_stop_a_batch():
     assert found[1:4] == [("S", ("SYM", "!")), ("S", ("DT", "the")), None]
     with pytest.warns(UserWarning, match="no training tree has"):
         assert model.predict_nbest(batch, 2)[1] == []
+
+
+def test_flat_trees_have_the_commonest_tag_of_each_word():
+    words = [[w for w, _ in sentence] for sentence in X]
+    model = GrammarSVM(terminals="words", rare=0, fallback="flat").fit(words, TREES)
+    flat = model.predict([["cat", "the", "gnu"]])[0]
+    assert flat == ("S", ("NN", "cat"), ("DT", "the"), flat[3])
+    assert flat[3][0] in ("DT", "NN", "VBD")  # as common as each other
+
+
+@pytest.mark.parametrize(
+    ("loss", "asked"), [("f1", 1), ("hamming", 1), ("zero-one", 4)]
+)
+def test_the_summed_error_asks_for_as_many_trees_as_the_loss_allows(loss, asked):
+    model = GrammarSVM(C=1.0, loss=loss, penalty="summed", horizontal=0, tol=0.01)
+    result = model.fit(X, TREES).result_
+    assert (result.certificate, result.notes["outputs_asked"]) == ("reduced", asked)
+    assert model.score(X, TREES) == 1.0
+
+
+@pytest.mark.parametrize(
+    "solver", ["block-dual", "sdm", "bcfw", "one-slack", "n-slack"]
+)
+def test_trees_without_any_rival_need_no_weights(solver):
+    result = GrammarSVM(solver=solver).fit(X[:1], TREES[:1]).result_
+    assert (result.status.name, result.primal) == ("CONVERGED", 0.0)
 
 
 def test_nbest_of_the_estimator():
@@ -297,6 +325,7 @@ def test_estimators_clone_and_pickle():
         (["DT NN VBD"], [CAT], "sentence 0: 'DT NN VBD' is a string"),
         ([X[0]], [None], "sentence 0: there is no tree"),
         ([X[0]], [("S", "the", "cat")], "sentence 0, word 0: 'the' has no tag"),
+        ([X[0]], ["(S (DT the))"], "sentence 0, word 0: .* is text; .*parse_trees"),
         ([X[0]], [("S", ("NP",), ("NN", "a"))], "sentence 0, word 0: .* is no node"),
         ([X[0]], [(3, ("NN", "a"))], "the label 3 is not a string"),
     ],
@@ -314,8 +343,10 @@ def test_bad_training_data_is_named(sentences, trees, message):
         ({"vertical": 0}, "vertical=0"),
         ({"horizontal": -1}, "horizontal=-1"),
         ({"beam": 0.0}, "beam=0.0"),
+        ({"rare": -1}, "rare=-1"),
         ({"fallback": "x"}, "fallback='x'"),
         ({"anchors": ("middle",)}, "anchors: 'middle' is not one of"),
+        ({"anchors": "middle"}, "anchors: 'middle' is not one of"),
         ({"loss": "f2"}, "loss='f2' is not known"),
     ],
 )

@@ -70,3 +70,11 @@ def test_mismatch_names_the_sequence():
         token_error([["a"], ["b"]], [["a"], ["b", "b"]])
     with pytest.raises(ValueError, match="2 true sequences but 1"):
         span_f1([["O"], ["O"]], [["O"]])
+
+
+def test_labels_that_are_not_known_do_not_count():
+    true, said = [["a", None, "b"], [None]], [["a", "b", "a"], ["a"]]
+    assert token_error(true, said) == 0.5
+    assert sequence_accuracy(true, said) == 0.5
+    with pytest.raises(ValueError, match="sequence 0, token 1: the true label is None"):
+        span_f1(true, said)

@@ -49,6 +49,7 @@ def ring_data(rng, n=12, k=2, nodes=3, edges=RING):
         ((np.empty((0, 2)), []), "graph 1 has no nodes"),
         ((np.ones((2, 3)), [[0, 1]]), "has 3 features, others of this type 2"),
         (7, "expected a Graph or a tuple"),
+        (np.eye(3)[0], "expected a Graph or a tuple .* but got ndarray"),
     ],
 )
 def test_bad_graphs_are_named(graph, message):

@@ -3,6 +3,7 @@
 import io
 import sys
 
+import numba
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
@@ -12,6 +13,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 from maxmargin import ChainSVM, KernelSVM, MulticlassSVM
 from maxmargin.reports.progress import progress
+from maxmargin.solvers.base import Status
 
 
 @pytest.fixture
@@ -42,7 +44,7 @@ def test_a_terminal_gets_one_line_that_is_rewritten(data, monkeypatch):
     screen = terminal(monkeypatch)
     model = MulticlassSVM(verbose=1).fit(*data)
     assert screen.getvalue().count("\n") == 1
-    assert screen.getvalue().count("\r") == len(model.result_.history)
+    assert screen.getvalue().count("gap") == len(model.result_.history)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -60,6 +62,47 @@ def test_the_bar_fills_with_the_gap_on_a_log_scale(monkeypatch):
     assert "[############............]" in screen.getvalue()
     show(row | {"gap": 1e-3, "seconds": 1.1})
     assert "1 s to go" in screen.getvalue()  # a quarter took a second
+
+
+def test_a_terminal_is_told_that_loops_are_compiled(data, monkeypatch):
+    screen = terminal(monkeypatch)
+
+    def compiles(row):
+        return numba.njit(lambda x: x < 0)(float(row["gap"]))
+
+    MulticlassSVM(verbose=1, callbacks=compiles).fit(*data)
+    assert screen.getvalue().count("compiling loops") == 1
+
+
+def test_nothing_is_said_of_compiling_where_no_terminal_is(data, capsys):
+    MulticlassSVM(
+        verbose=1, callbacks=lambda row: numba.njit(lambda x: x < 0)(1.0)
+    ).fit(*data)
+    assert "compiling" not in capsys.readouterr().err
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("method", ["exact", "sampled", "cpsp"])
+def test_kernel_methods_are_watched_and_stopped(data, method):
+    X, y = data[0], data[1] > 0
+    rows = []
+
+    def first(row):
+        rows.append(float(row["gap"]))
+        return True
+
+    made = KernelSVM(kernel_method=method, n_basis=20, callbacks=first).fit(X, y)
+    assert len(rows) == 1
+    assert made.result_.status is Status.STOPPED
+    assert made.score(X, y) > 0.5
+    whole = KernelSVM(kernel_method=method, n_basis=20, callbacks=rows.append)
+    assert whole.fit(X, y).result_.converged
+    assert len(rows) > 2
+
+    monitor = pytest.importorskip("sklearn.callback").ScoringMonitor
+    accuracy = monitor(scoring="accuracy")
+    KernelSVM(kernel_method=method, n_basis=20).set_callbacks(accuracy).fit(X, y)
+    assert accuracy.get_logs().data[-1]["accuracy"] == whole.score(X, y)
 
 
 def test_rich_draws_the_bar_where_it_is_installed(data, monkeypatch):
@@ -150,7 +193,7 @@ def test_scores_of_hidden_labels_are_those_of_the_chain_they_complete():
     X, y = sentences()
     right = monitor(scoring=tokens_right)
     ChainSVM().set_callbacks(right).fit(X, [[None, *y[0][1:]], *y[1:]])
-    assert right.get_logs().data[-1]["right"] == 0.9  # all but the unknown one
+    assert right.get_logs().data[-1]["right"] == 1.0  # the unknown one is not counted
 
 
 def test_scores_are_monitored_within_a_search_over_a_pipeline():

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from maxmargin.io.treebank import (
     TreebankError,
     format_tree,
+    parse_sentences,
     parse_trees,
     read_treebank,
     strip_tree,
@@ -75,6 +76,14 @@ def test_malformed_brackets_name_file_line_and_column(text, where, what, tmp_pat
     path.write_text(text)
     with pytest.raises(TreebankError, match=f"bad.mrg, {where}: .*{what}"):
         read_treebank(path)
+
+
+def test_sentences_without_trees():
+    text = "a/DT cat/NN\n\n 1\\/2/CD and\\/or /x x/ NN\n"
+    assert parse_sentences(text) == [
+        [("a", "DT"), ("cat", "NN")],
+        [("1\\/2", "CD"), "and\\/or", "/x", "x/", "NN"],
+    ]
 
 
 def test_tagged_words():

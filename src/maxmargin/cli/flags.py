@@ -23,7 +23,6 @@ TRAINERS = {
     3: ("one-slack", "1-slack (the dual is what is solved here)"),
     4: ("one-slack", "1-slack (planes are always kept here)"),
 }
-KERNELS = {0: None, 1: "polynomial", 2: "rbf"}
 
 
 def parameters(args: argparse.Namespace, made: type, n: int) -> dict[str, Any]:
@@ -135,6 +134,10 @@ def explained(args: argparse.Namespace, n: int) -> list[str]:
     if args.slack_norm is not None:
         out.append(f"-p {args.slack_norm}: {['linear', 'squared'][args.slack_norm - 1]} "
                    "slacks")  # fmt: skip
+    if args.kernel:
+        shown = {"d": args.degree, "g": args.gamma}
+        more = "".join(f" -{k} {v:g}" for k, v in shown.items() if v is not None)
+        out.append(f"-t {args.kernel}{more}: {_kernel(args)!r}")
     if args.trainer is not None:
         out.append(f"-w {args.trainer}: {TRAINERS[args.trainer][1]}")
     return out

@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import warnings
 from collections.abc import Sequence
+from typing import TextIO
 
 from maxmargin.cli import errors
 from maxmargin.cli.parser import build
@@ -25,7 +27,9 @@ def _guarded(args: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     """Run a command; what goes wrong becomes a sentence and an exit code."""
     from maxmargin.cli.streams import Inputs
 
-    with Inputs() as inputs:
+    with Inputs() as inputs, warnings.catch_warnings():
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = _warned
         try:
             code = _command(args, inputs, parser)
             sys.stdout.flush()
@@ -72,6 +76,14 @@ def _sentence(error: OSError) -> str:
     if error.filename is None or error.strerror is None:
         return str(error)
     return f"{error.filename}: {error.strerror}"
+
+
+def _warned(
+    message: Warning | str, category: type[Warning], filename: str, lineno: int,
+    file: TextIO | None = None, line: str | None = None,
+) -> None:  # fmt: skip
+    """A warning as a sentence, without the place in our sources it comes from."""
+    print(f"maxmargin: {message}", file=file or sys.stderr)
 
 
 def _failed(message: str, code: int) -> int:

@@ -102,8 +102,12 @@ def _crfsuite(paths: Sequence[str], options: Options) -> Data:
 
 
 def _penn(paths: Sequence[str], options: Options) -> Data:
-    from maxmargin.io.treebank import read_treebank, tagged_words
+    from maxmargin.io.text import read_lines
+    from maxmargin.io.treebank import parse_sentences, read_treebank, tagged_words
 
+    text = "\n".join(read_lines(_one(paths)))
+    if "(" not in text and ")" not in text:
+        return Data(parse_sentences(text), None)
     trees = read_treebank(_one(paths)).trees
     return Data([tagged_words(tree) for tree in trees], trees)
 
@@ -216,7 +220,7 @@ def _graph_lines(model: Any, data: Data, form: str) -> list[str]:
 def _motif_lines(model: Any, data: Data, form: str) -> list[str]:
     labels, sites = model.predict(data.X), model.locate(data.X)
     return ["name\tlabel\tstart\tstrand\tscore"] + [
-        f"{name}\t{label}\t{site['start']}\t{site['strand']}\t{site['score']!r}"
+        f"{name}\t{label}\t{site['start']}\t{site['strand']}\t{float(site['score'])!r}"
         for name, label, site in zip(data.records, labels, sites, strict=True)
     ]
 

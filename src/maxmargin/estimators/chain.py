@@ -303,7 +303,7 @@ checkpoint, verbose
         return out
 
     def score(self, X: Any, y: Any) -> float:
-        """Share of tokens with the right label."""
+        """Share of tokens with the right label; None in y: not known, not counted."""
         return 1.0 - token_error(y, list(self.predict(X)))
 
     def top_features(self, label: Hashable, n: int = 20) -> list[tuple[str, float]]:
@@ -331,14 +331,14 @@ checkpoint, verbose
         name = structure.labels
         return {(name[j // k], name[j % k]): float(flat[j]) for j in order}
 
-    def explain(self, x: Any, n: int | None = None) -> Explanation:
+    def explain(self, x: Any, *, n: int | None = None) -> Explanation:
         """Why each token of ONE sequence gets its label.
 
         As for all estimators; each part is a token and also has its `label`, the
         `rival` label and the `margin`: how much the best sequence with another label
         there scores less. All parts add up to the score of the sequence.
         """
-        plain = super().explain(x, n)
+        plain = super().explain(x, n=n)
         labels = self._chain.labels
         parts = []
         for part, y, row in zip(

@@ -44,7 +44,7 @@ class ExplainMixin:
     tol: float
     _schedule: Any
 
-    def explain(self, x: Any, n: int | None = None) -> Explanation:
+    def explain(self, x: Any, *, n: int | None = None) -> Explanation:
         """Why the model predicts what it predicts for ONE input.
 
         Parameters

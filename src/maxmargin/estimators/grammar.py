@@ -43,7 +43,7 @@ class GrammarSVM(StructuredEstimator):
         Children that symbols made by splitting remember; None: all.
     vertical : int, default=1
         2: labels know their parent; 3: also its parent.
-    anchors : tuple of str or "all", default=()
+    anchors : tuple of str, str or "all", default=()
         Features of where a rule stands: "length", "before", "first", "starts", "last",
         "after", "ends", "split", or "word:" and one of the last seven; "all": length,
         starts, ends and split.
@@ -137,13 +137,15 @@ checkpoint, verbose
         self.verbose = verbose
 
     def _structure(self, X: Any, y: Any) -> Structure:
-        all_of_them = ("length", "starts", "ends", "split")
+        anchors = (self.anchors,) if isinstance(self.anchors, str) else self.anchors
+        if anchors == ("all",):
+            anchors = ("length", "starts", "ends", "split")
         return Grammar(
             terminals=self.terminals,
             branching=self.branching,
             horizontal=self.horizontal,
             vertical=self.vertical,
-            anchors=all_of_them if self.anchors == "all" else tuple(self.anchors),
+            anchors=tuple(anchors),
             anchor_by=self.anchor_by,
             rare=self.rare,
             beam=self.beam,

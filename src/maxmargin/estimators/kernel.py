@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from maxmargin.arrays import Ragged
-from maxmargin.estimators.kernelized import lifted
+from maxmargin.estimators.kernelized import Lifted, lifted
 from maxmargin.estimators.multiclass import MulticlassSVM
 from maxmargin.kernels.functions import Precomputed, named_kernel, rows_for
 from maxmargin.kernels.gram import MEMORY, Columns, check_semidefinite
 from maxmargin.kernels.maps import Expansion
 from maxmargin.problem import Problem
-from maxmargin.solvers.kernel_smo import train_pairs
+from maxmargin.solvers.kernel_smo import Machine, train_pairs
 from maxmargin.structures.base import Structure
 from maxmargin.structures.multiclass import Multiclass
 
@@ -187,17 +187,27 @@ checkpoint, verbose
     def _lift(self, problem: Problem) -> Any:
         if not self._own_constant:
             return super()._lift(problem)
+        if self.checkpoint is not None:
+            raise ValueError(
+                "two classes by kernel_method='exact' write no checkpoints: leave "
+                "checkpoint out, or name a solver, as in solver='block-dual'"
+            )
         structure: Any = problem.structure
         X = rows_for(structure.input_matrix(problem.x))
         kernel = self._kernel(X)
         check_semidefinite(kernel, X)
         y = np.where(problem.truth.data > 0, 1.0, -1.0)
-        machine = train_pairs(
-            Columns(kernel, X, self.memory), y, problem.C, self.tol, self.max_iter,
-            self.max_time,
-        )  # fmt: skip
-        rows = np.flatnonzero(machine.beta)
-        beta = machine.beta[rows, None]
-        expansion = Expansion(kernel, kernel.points(X, rows), beta, rows)
-        rest = np.array([machine.constant / structure.bias])
-        return lifted(problem, expansion, rest, machine.result, [])
+
+        def made(machine: Machine) -> Lifted:
+            rows = np.flatnonzero(machine.beta)
+            beta = machine.beta[rows, None]
+            expansion = Expansion(kernel, kernel.points(X, rows), beta, rows)
+            rest = np.array([machine.constant / structure.bias])
+            return lifted(problem, expansion, rest, machine.result, [])
+
+        with self._watching(lambda one, now: one._take_points(made(now))) as watch:
+            machine = train_pairs(
+                Columns(kernel, X, self.memory), y, problem.C, self.tol, self.max_iter,
+                self.max_time, watch,
+            )  # fmt: skip
+        return made(machine)

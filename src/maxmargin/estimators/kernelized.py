@@ -25,8 +25,8 @@ from maxmargin.problem import Problem
 from maxmargin.solvers.base import Result, State
 from maxmargin.solvers.choose import choose
 from maxmargin.solvers.kernel_cuts import TokenCuts
-from maxmargin.solvers.sampled_cuts import train_sampled
-from maxmargin.solvers.subspace import pursue
+from maxmargin.solvers.sampled_cuts import Sampled, train_sampled
+from maxmargin.solvers.subspace import Span, pursue
 from maxmargin.structures.base import Structure
 
 METHODS = ("exact", "sampled", "cpsp", "nystroem", "cholesky")
@@ -77,10 +77,10 @@ class KernelMixin(StructuredEstimator):
         self.coef_, self.expansion_ = lifted.w, lifted.expansion
         self.basis_trace_ = lifted.trace
 
-    def explain(self, x: Any, n: int | None = None) -> Any:
+    def explain(self, x: Any, *, n: int | None = None) -> Any:
         """As for all estimators; a kernel has no weights of features to tell about."""
         self._need_features("explain")
-        return super().explain(x, n)
+        return super().explain(x, n=n)
 
     def top_weights(self, n: int = 12) -> list[tuple[str, float]]:
         """As for all estimators; a kernel has no weights of features to tell about."""
@@ -129,23 +129,42 @@ class KernelMixin(StructuredEstimator):
         check_semidefinite(kernel, cuts.X)
         seed = self._seed()
         if self.kernel_method == "sampled":
-            made = train_sampled(
+            return self._lift_sampled(cuts, kernel, seed)
+        if self.kernel_method == "cpsp":
+            return self._lift_span(cuts, kernel, seed)
+        return self._lift_map(problem, cuts, kernel, seed)
+
+    def _lift_sampled(self, cuts: TokenCuts, kernel: Any, seed: int) -> Lifted:
+        """Train by sampled planes."""
+
+        def made(now: Sampled) -> Lifted:
+            return lifted(cuts.problem, now.expansion, now.rest, now.result, now.trace)
+
+        with self._watching(lambda one, now: one._take_points(made(now))) as watch:
+            machine = train_sampled(
                 cuts, kernel, self.n_basis, self._turn, self.tol,
                 max_iter=self.max_iter, max_time=self.max_time, seed=seed,
-                memory=self.memory,
+                memory=self.memory, watch=watch,
             )  # fmt: skip
-            return lifted(problem, made.expansion, made.rest, made.result, made.trace)
-        if self.kernel_method == "cpsp":
-            free = self.basis == "free" and hasattr(kernel, "slope")
+        return made(machine)
+
+    def _lift_span(self, cuts: TokenCuts, kernel: Any, seed: int) -> Lifted:
+        """Train in the span of a basis that grows."""
+        free = self.basis == "free" and hasattr(kernel, "slope")
+
+        def made(span: Span) -> Lifted:
+            weights, rest = split(span.problem, span.result.w)
+            told = span.trace[-1] if span.trace else {}
+            result = replace(span.result, notes={**span.result.notes, **told})
+            expansion = span.phi.expansion(weights)
+            return lifted(cuts.problem, expansion, rest, result, span.trace)
+
+        with self._watching(lambda one, now: one._take_points(made(now))) as watch:
             span = pursue(
                 cuts, kernel, self.n_basis, self._turn, self.tol, free=free, seed=seed,
-                memory=self.memory,
+                memory=self.memory, watch=watch,
             )  # fmt: skip
-            weights, rest = split(span.problem, span.result.w)
-            expansion = span.phi.expansion(weights)
-            result = replace(span.result, notes={**span.result.notes, **span.trace[-1]})
-            return lifted(problem, expansion, rest, result, span.trace)
-        return self._lift_map(problem, cuts, kernel, seed)
+        return made(span)
 
     def _lift_map(
         self, problem: Problem, cuts: TokenCuts, kernel: Any, seed: int

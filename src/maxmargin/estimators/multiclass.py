@@ -51,7 +51,8 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
     penalty : {"linear", "squared", "hard", "summed"}, default="linear"
         SVM1, SVM2, SVM0 (hard margin), or linear summed error.
     solver : str or Solver, default="auto"
-        "block-dual", "n-slack", "n-slack-block", "one-slack", ...
+        "block-dual", "n-slack", "n-slack-block", "one-slack", ...; an object has its
+        own `tol` and limits, which count instead of those below.
     taxonomy : mapping, pairs or Taxonomy, optional
         Nodes above the classes, as `Taxonomy.of` takes them. Classes then share a
         weight vector per common ancestor.

@@ -15,7 +15,9 @@ from maxmargin.estimators.kernelized import KernelMixin
 from maxmargin.kernels.functions import Linear, named_kernel
 from maxmargin.losses import Hamming, ZeroOne
 from maxmargin.metrics.margins import margin_losses
+from maxmargin.metrics.sequences import token_error
 from maxmargin.structures.base import Augment, Structure
+from maxmargin.structures.graph_checks import plain
 from maxmargin.structures.graphs import Graph
 from maxmargin.structures.kernel_network import KernelNetwork
 from maxmargin.structures.network import Network
@@ -248,12 +250,9 @@ checkpoint, verbose
         return list(self.structure_.kinds.classes)  # type: ignore[attr-defined]
 
     def score(self, X: Any, y: Any) -> float:
-        """Share of the nodes of all graphs that get their label."""
-        right = total = 0
-        for found, true in zip(self.predict(X), y, strict=True):
-            same = [a == b for a, b in zip(found, true, strict=True)]
-            right, total = right + sum(same), total + len(same)
-        return float(right / max(total, 1))
+        """Share of the nodes of all graphs that get their label; None: not known."""
+        check_same_length(X, y)
+        return 1.0 - token_error([plain(row) for row in y], list(self.predict(X)))
 
     def margin_curve(self, X: Any, y: Any, gammas: Any) -> Floats:
         """Mean gamma-margin per-label loss for each gamma, on forests.

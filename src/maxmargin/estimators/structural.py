@@ -35,7 +35,8 @@ class StructuralSVM(StructuredEstimator):
     penalty : {"linear", "squared", "hard", "summed"}, default="linear"
         SVM1, SVM2, SVM0 (hard margin), or linear summed error.
     solver : str or Solver, default="auto"
-        "block-dual", "n-slack", "n-slack-block", "one-slack", ...
+        "block-dual", "n-slack", "n-slack-block", "one-slack", ...; an object has its
+        own `tol` and limits, which count instead of those below.
     restarts : int, default=1
         With hidden parts: starts, of which the lowest objective is kept.
     init : array, optional

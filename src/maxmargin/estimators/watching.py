@@ -10,9 +10,11 @@ step: it predicts, and its `result_` has iterations, primal, dual, gap and histo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from copy import copy
 from typing import Any
+
+from maxmargin.jit import compiling
 
 try:
     from sklearn.callback import CallbackSupportMixin
@@ -55,23 +57,19 @@ class WatchMixin(CallbackSupportMixin):
         `take(estimator, result)` fits an estimator with the result of a step.
         """
         watchers: list[Watch] = [_of_row(own) for own in callbacks_of(self.callbacks)]
-        bar = None
-        if self.verbose:
-            from maxmargin.reports.progress import progress
+        with ExitStack() as ending:
+            if self.verbose:
+                from maxmargin.reports.progress import progress
 
-            bar = progress(self.tol)
-            watchers.append(_of_row(bar))
-        tasks = None
-        if self.__dict__.get("_skl_callbacks"):
-            tasks = _Tasks(self, take)
-            watchers.append(tasks)
-        try:
+                bar = progress(self.tol)
+                ending.callback(bar.close)
+                ending.enter_context(compiling(bar.compiling))
+                watchers.append(_of_row(bar))
+            if self.__dict__.get("_skl_callbacks"):
+                tasks = _Tasks(self, take)
+                ending.callback(tasks.close)
+                watchers.append(tasks)
             yield _all(watchers) if watchers else None
-        finally:
-            if bar is not None:
-                bar.close()
-            if tasks is not None:
-                tasks.close()
 
 
 class _Tasks:

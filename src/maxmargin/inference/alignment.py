@@ -105,16 +105,17 @@ def _paths(tables: Tables, mode: int, affine: bool) -> tuple[Ragged, Floats]:
 def best_paths(rows, cols, lo, hi, start, match, row_gap, col_gap, mode, affine):
     """Fill and trace back one table after the other; fields as in `Tables`."""
     ptr, score = np.zeros(len(rows) + 1, np.int64), np.empty(len(rows))
-    out = np.empty(rows.sum() + cols.sum() + 2 * len(rows), np.int32)
-    trace = np.empty(_largest(rows, start), np.uint8)
-    V, left = _scratch(), np.empty((rows.max(), 3))
+    moves, largest, longest = _room(rows, cols, start)
+    out, trace = np.empty(moves, np.int32), np.empty(largest, np.uint8)
+    V, left, end = _scratch(), np.empty((longest, 3)), np.empty(4)
     r, c = 0, 0
     for b in range(len(rows)):
         m, n = rows[b], cols[b]
         first, last, at = lo[r : r + m], hi[r : r + m], start[r : r + m + 1]
         rg, cg = row_gap[:, r + b : r + b + m + 1], col_gap[:, c : c + n + 1]
         _left_border(mode, first, rg, cg, left)
-        end, corner = (0.0, 0, 0, MATCH), -np.inf if mode == LOCAL else 0.0
+        corner = -np.inf if mode == LOCAL else 0.0
+        end[0], end[1], end[2], end[3] = 0.0, 0.0, 0.0, MATCH
         for begin in range(0, n, COLUMNS):
             stop = min(n, begin + COLUMNS)
             even = _columns(cg, begin, stop, V)
@@ -129,14 +130,14 @@ def best_paths(rows, cols, lo, hi, start, match, row_gap, col_gap, mode, affine)
                         _affine_row(cells, rg, i, mode, even, left[i], W, bits)
                     else:
                         _linear_row(cells, rg, i, mode, even, left[i], W, bits)
-                    end = _end(end, mode, i, m, n, a, z - a, W)
+                    _end(end, mode, i, m, n, a, z - a, W)
                 elif last[i] <= begin:
                     V[H - 1] = left[i, 2] if last[i] == begin else -np.inf
         score[b] = end[0]
         k = ptr[b] + 2
-        i, j = end[1], end[2]
+        i, j, state = int(end[1]), int(end[2]), int(end[3])
         if i > 0:
-            i, j, k = _trace_back(first, at, mode, affine, trace, i, j, end[3], out, k)
+            i, j, k = _trace_back(first, at, mode, affine, trace, i, j, state, out, k)
         out[ptr[b]], out[ptr[b] + 1] = i, j
         ptr[b + 1] = k
         r, c = r + m, c + n + 1
@@ -144,13 +145,15 @@ def best_paths(rows, cols, lo, hi, start, match, row_gap, col_gap, mode, affine)
 
 
 @loop
-def _largest(rows, start):
-    """Cells of the largest table."""
-    r, most = 0, 0
-    for m in rows:
-        most = max(most, start[r + m] - start[r])
-        r += m
-    return most
+def _room(rows, cols, start):
+    """Entries of all paths, cells of the largest table, rows of the longest."""
+    r, moves, largest, longest = 0, 0, 0, 0
+    for b in range(len(rows)):
+        moves += rows[b] + cols[b] + 2
+        largest = max(largest, start[r + rows[b]] - start[r])
+        longest = max(longest, rows[b])
+        r += rows[b]
+    return moves, largest, longest
 
 
 @loop
@@ -210,10 +213,9 @@ def _top(mode, corner, begin, stop, reach, rg, V):
 
 @loop
 def _end(end, mode, i, m, n, a, k, V):
-    """Better of `end` and the ends in k columns of row i: value, cell and last move."""
-    best = end
+    """Replace `end` by a better one in k columns of row i: value, cell, last move."""
     if mode == LOCAL:
-        V[B] = best[0]
+        V[B] = end[0]
         order = V.view(np.int64)  # that of the values, if positive
         top = np.int64(0)
         for j in range(k):
@@ -222,30 +224,28 @@ def _end(end, mode, i, m, n, a, k, V):
             j = 0
             while order[j + M] != top:
                 j += 1
-            best = _better(best, V[M + j], i + 1, a + j + 1, MATCH)
+            _keep_better(end, V[M + j], i + 1, a + j + 1, MATCH)
     elif mode == SEMIGLOBAL and i < m - 1:
         if a + k == n:
             v = max(V[M + k - 1], V[E + k - 1])
             move = INSERT if v > V[M + k - 1] else MATCH
-            best = _better(best, v, i + 1, n, move)
+            _keep_better(end, v, i + 1, n, move)
     elif mode == SEMIGLOBAL:
         for j in range(k):
             v = V[j + (MF if a + j + 1 < n else M)]
             move = DELETE if v > V[M + j] else MATCH
-            best = _better(best, v, m, a + j + 1, move)
+            _keep_better(end, v, m, a + j + 1, move)
     elif i == m - 1 and a + k == n:
         v, mf = V[H + k - 1], V[MF + k - 1]
-        move = INSERT if v > mf else DELETE if v > V[M + k - 1] else MATCH
-        best = (v, m, n, move)
-    return best
+        end[3] = INSERT if v > mf else DELETE if v > V[M + k - 1] else MATCH
+        end[0], end[1], end[2] = v, m, n
 
 
 @loop
-def _better(best, value, i, j, move):
+def _keep_better(end, value, i, j, move):
     """The higher of two ends; of equals the one in the upper row."""
-    if value > best[0] or (value == best[0] and i < best[1]):
-        return (value, i, j, move)
-    return best
+    if value > end[0] or (value == end[0] and i < end[1]):
+        end[0], end[1], end[2], end[3] = value, i, j, move
 
 
 @loop

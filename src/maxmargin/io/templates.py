@@ -41,7 +41,8 @@ def ner(
     sentence : sequence of columns
         One row of strings per token.
     word, pos : int
-        Columns of the word and its part of speech; pos=None where there is none.
+        Columns of the word and its part of speech; where there is no such column, or
+        pos=None, parts of speech are left out.
 
     Examples
     --------
@@ -53,7 +54,8 @@ def ner(
     """
     words = [row[word] for row in sentence]
     lows = [w.lower() for w in words]
-    tags = [row[pos] for row in sentence] if pos is not None else []
+    tagged = pos is not None and all(len(row) > pos for row in sentence)
+    tags = [row[pos] for row in sentence] if pos is not None and tagged else []
     shapes = [shape(w) for w in words]
     rows = []
     for t, w in enumerate(words):

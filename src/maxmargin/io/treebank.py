@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 from maxmargin.io.text import read_lines
 
 Tree = Any  # a leaf `str`, or a node `(label, child, ...)`
+Token = str | tuple[str, str]  # a tag or a word, or (word, tag)
 
 EMPTY = "-NONE-"
 TOPS = ("", "TOP", "ROOT")
@@ -102,6 +103,22 @@ def read_treebank(path: str | Path, *, strip: bool = True) -> Treebank:
     return Treebank([t for t, _ in kept], [n for _, n in kept])
 
 
+def parse_sentences(text: str) -> list[list[Token]]:
+    r"""Sentences without trees, one per line, as `GrammarSVM.predict` takes them.
+
+    Tokens stand between blanks: `word/TAG`, or a tag (or word) alone. A slash of the
+    word itself is written `\/`, as in the Penn Treebank.
+
+    Examples
+    --------
+    >>> parse_sentences("a/DT cat/NN\n1\\/2/CD NNS\n")
+    [[('a', 'DT'), ('cat', 'NN')], [('1\\/2', 'CD'), 'NNS']]
+    """
+    return [
+        list(map(_token, line.split())) for line in text.split("\n") if line.strip()
+    ]
+
+
 def write_treebank(path: str | Path, trees: Iterable[Tree]) -> None:
     """Write one tree per line, inside the customary outer bracket."""
     lines = [f"( {format_tree(tree)})\n" for tree in trees]
@@ -144,6 +161,11 @@ def tagged_words(tree: Tree) -> list[tuple[str, str]]:
     [('the', 'DT'), ('cat', 'NN')]
     """
     return [(node[1], node[0]) for node in _preterminals(tree)]
+
+
+def _token(text: str) -> Token:
+    word, slash, tag = text.rpartition("/")
+    return (word, tag) if slash and word and tag and word[-1] != "\\" else text
 
 
 def _preterminals(tree: Tree) -> Iterator[Tree]:

@@ -31,29 +31,35 @@ class SpanScore(NamedTuple):
 
 
 def token_error(y_true: Sequence[Any], y_pred: Sequence[Any]) -> float:
-    """Share of tokens with a wrong label.
+    """Share of tokens with a wrong label; those whose true label is None do not count.
 
     Examples
     --------
     >>> token_error([["a", "b"], ["a"]], [["a", "a"], ["a"]])
     0.3333333333333333
+    >>> token_error([["a", "b"], [None]], [["a", "a"], ["a"]])
+    0.5
     """
     wrong, total = 0, 0
     for _, a, b in _aligned(y_true, y_pred):
-        wrong += sum(p != q for p, q in zip(a, b, strict=True))
-        total += len(a)
+        known = [(p, q) for p, q in zip(a, b, strict=True) if p is not None]
+        wrong += sum(p != q for p, q in known)
+        total += len(known)
     return wrong / total if total else 0.0
 
 
 def sequence_accuracy(y_true: Sequence[Any], y_pred: Sequence[Any]) -> float:
-    """Share of sequences without any error.
+    """Share of sequences without any error at a true label that is not None.
 
     Examples
     --------
     >>> sequence_accuracy([["a", "b"], ["a"]], [["a", "a"], ["a"]])
     0.5
     """
-    right = [a == b for _, a, b in _aligned(y_true, y_pred)]
+    right = [
+        all(p is None or p == q for p, q in zip(a, b, strict=True))
+        for _, a, b in _aligned(y_true, y_pred)
+    ]
     return sum(right) / len(right) if right else 0.0
 
 
@@ -78,6 +84,12 @@ def span_scores(y_true: Sequence[Any], y_pred: Sequence[Any]) -> dict[str, SpanS
     (1.0, 0.5, 0.5)
     """
     pairs = [(a, b) for _, a, b in _aligned(y_true, y_pred)]
+    for i, (a, _) in enumerate(pairs):
+        if None in a:
+            raise ValueError(
+                f"sequence {i}, token {a.index(None)}: the true label is None; spans "
+                "are scored where all labels are known"
+            )
     true = set(_all_spans([a for a, _ in pairs]))
     said = set(_all_spans([b for _, b in pairs]))
     kinds = sorted({span[0] for span in true | said})

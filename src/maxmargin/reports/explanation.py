@@ -192,15 +192,34 @@ class SupportTable:
 
 
 def shortened(thing: Any, most: int) -> str:
-    """Text of an output in at most `most` letters."""
+    """Text of an output in at most `most` letters.
+
+    Examples
+    --------
+    >>> shortened(("NP", ("DT", "the"), ("NN", "cat")), 40)
+    '(NP (DT the) (NN cat))'
+    """
     text = thing if isinstance(thing, str) else _plain(thing)
     text = " ".join(text.split())
     return text if len(text) <= most else text[: most - 3] + "..."
 
 
 def _plain(thing: Any) -> str:
-    """Arrays as lists, labels side by side, a numpy scalar without its type."""
+    """Arrays as lists, labels side by side, trees in brackets, numbers without type."""
+    if isinstance(thing, tuple) and _is_tree(thing):
+        return _bracketed(thing)
     plain = thing.tolist() if hasattr(thing, "tolist") else thing
     if isinstance(plain, list) and plain and all(isinstance(v, str) for v in plain):
         return " ".join(plain)
     return str(plain)
+
+
+def _is_tree(thing: Any) -> bool:
+    """Whether it is a node (label, child, ...); leaves are words."""
+    if not isinstance(thing, tuple):
+        return isinstance(thing, str)
+    return len(thing) > 1 and isinstance(thing[0], str) and all(map(_is_tree, thing))
+
+
+def _bracketed(tree: Any) -> str:
+    return tree if isinstance(tree, str) else f"({' '.join(map(_bracketed, tree))})"

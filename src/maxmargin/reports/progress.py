@@ -2,7 +2,8 @@
 
 The gap falls about by a constant factor per second, so the bar shows how far it has
 come on a log scale, and the seconds to go are those that the rest takes at the rate so
-far. With rich the bar is rich's; without, one line that is rewritten.
+far. With rich the bar is rich's; without, one line that is rewritten. While loops are
+compiled for the first time, which takes seconds, a terminal is told so.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from __future__ import annotations
 import math
 import sys
 from typing import Any
+
+COMPILING = "compiling loops, once per installation .."
 
 
 def progress(tol: float) -> Progress:
@@ -37,6 +40,9 @@ class Progress:
     def show(self, row: Any) -> None:
         """Print it."""
         print(line(row), file=sys.stderr)
+
+    def compiling(self) -> None:
+        """Loops are being compiled: a word to those who wait at a terminal."""
 
     def close(self) -> None:
         """The run has ended."""
@@ -88,8 +94,13 @@ class _Bar(Progress):
     def show(self, row: Any) -> None:
         filled = int(self.width * self.share(row))
         bar = "#" * filled + "." * (self.width - filled)
-        text = f"\r[{bar}] {line(row)}  {waiting(self.to_go(row)):14s}"
-        sys.stderr.write(text)
+        self._write(f"[{bar}] {line(row)}  {waiting(self.to_go(row)):14s}")
+
+    def compiling(self) -> None:
+        self._write(f"[{'.' * self.width}] {COMPILING}")
+
+    def _write(self, text: str) -> None:
+        sys.stderr.write(f"\r{text}")
         sys.stderr.flush()
         self._open = True
 
@@ -121,6 +132,9 @@ class _RichBar(Progress):
             f"  gap {row['gap']:.1e} of {self.tol:.1e}  {waiting(self.to_go(row))}"
         )
         self._rich.update(self._task, completed=self.share(row), text=text)
+
+    def compiling(self) -> None:
+        self._rich.update(self._task, text=COMPILING)
 
     def close(self) -> None:
         """Leave the last state on the screen."""

@@ -14,7 +14,8 @@ until they need a column that is not there.
 from __future__ import annotations
 
 import time
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -42,8 +43,13 @@ def train_pairs(
     tol: float = 1e-3,
     max_iter: int | None = None,
     max_time: float | None = None,
+    watch: Any = None,
 ) -> Machine:
-    """Solve the dual to a relative duality gap of `tol`; y is -1 or 1."""
+    """Solve the dual to a relative duality gap of `tol`; y is -1 or 1.
+
+    `watch(row, made)` is called with each row of the history and with what gives the
+    machine as it is then; something true ends training.
+    """
     begin = time.perf_counter()
     n = len(y)
     alpha, gradient = np.zeros(n), -np.ones(n)
@@ -51,7 +57,11 @@ def train_pairs(
     rows: list[tuple[float, ...]] = []
     status, steps, epsilon = None, 0, 0.1
     while status is None:
-        done, ended = _run(columns, y, C, alpha, gradient, epsilon, limit - steps)
+        done, ended = 0, ENOUGH
+        try:
+            done, ended = _run(columns, y, C, alpha, gradient, epsilon, limit - steps)
+        except KeyboardInterrupt:  # only between steps: they are compiled
+            status = Status.INTERRUPTED
         steps += done
         primal, dual, constant = _values(y, C, alpha, gradient)
         gap = (primal - dual) / max(primal, 1e-300)
@@ -60,6 +70,8 @@ def train_pairs(
         rows.append((len(rows) + 1, seconds, steps, held, primal, dual, gap))
         if ended == INDEFINITE_PAIR:
             status = Status.NOT_SEMIDEFINITE
+        elif status is not None:
+            pass
         elif gap <= tol:
             status = Status.CONVERGED
         elif steps >= limit:
@@ -70,15 +82,25 @@ def train_pairs(
             status = Status.NO_PROGRESS
         elif ended == DONE:
             epsilon *= min(0.3, 0.5 * max(tol / gap, 0.02))
-    history = np.array(rows, dtype=HISTORY)
+        made = partial(_machine, columns, alpha * y, constant, rows, steps)
+        if watch is not None and watch(np.array(rows[-1:], HISTORY)[0], made):
+            status = status or Status.STOPPED
+    return made(status)
+
+
+def _machine(
+    columns: Columns, beta: Floats, constant: float, rows: list[tuple[float, ...]],
+    steps: int, status: Status = Status.STOPPED,
+) -> Machine:  # fmt: skip
+    """The machine with its certificate, the last of the rows."""
+    _, seconds, _, held, primal, dual, gap = rows[-1]
     notes = {
         "columns made": columns.made, "columns kept": columns.room,
         "bytes": columns.nbytes,
     }  # fmt: skip
-    beta = alpha * y
     result = Result(
-        beta, status, primal, dual, max(gap, 0.0), "exact", steps, held, steps,
-        time.perf_counter() - begin, history, notes,
+        beta, status, primal, dual, max(gap, 0.0), "exact", steps, int(held), steps,
+        seconds, np.array(rows, dtype=HISTORY), notes,
     )  # fmt: skip
     return Machine(beta, constant, result)
 

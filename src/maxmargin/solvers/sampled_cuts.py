@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -73,6 +74,7 @@ def train_sampled(
     max_time: float | None = None,
     seed: int = 0,
     memory: float = 4e9,
+    watch: Any = None,
 ) -> Sampled:
     """Turns until the primal is within `tol` of the estimated optimum, relatively.
 
@@ -84,6 +86,9 @@ def train_sampled(
         Rows drawn per turn.
     choose : function (problem, tol) -> Solver
         The trainer of a turn.
+    watch : function (row, made), optional
+        Called after each turn with its row of the history and with what gives the
+        machine as it is then; something true ends training.
     """
     begin = time.perf_counter()
     X, rng = cuts.X, np.random.default_rng(seed)
@@ -112,6 +117,11 @@ def train_sampled(
                 turn.result.primal, dual, max(gap, 0.0),
             ))  # fmt: skip
             status = _status(gap, tol, seconds, len(rows), max_iter or LIMIT, max_time)
+            if turn.result.status is Status.INTERRUPTED:
+                status = Status.INTERRUPTED
+            now = partial(_machine, cuts, span, turn, rows, Status.STOPPED, r, seconds)
+            if watch is not None and watch(np.array(rows[-1:], HISTORY)[0], now):
+                status = status or Status.STOPPED
             if status is not None:
                 break
             if span.width + made.values.shape[1] > most:

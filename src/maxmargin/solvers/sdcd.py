@@ -48,8 +48,8 @@ class SDCD(Solver):
     kappa1, kappa2 : int
         Type-I loops at the beginning, and one in kappa2 afterwards.
     k : int
-        Outputs to ask for per example, where the structure has `nbest`; 1 is the
-        paper's most violated output alone.
+        Outputs to ask for per example, where the structure has `nbest` for the loss;
+        1 is the paper's most violated output alone.
     outside : float
         Share of the objective that new violated outputs may add at the end.
     change : float or None

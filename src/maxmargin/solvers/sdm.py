@@ -114,7 +114,8 @@ class SDM(Solver):
         state.oracle_calls += problem.n
         primal = state.witness(problem, state.w, cuts.slack)
         gap = (primal - state.dual) / max(primal, 1e-300)
-        state.trust = float(np.clip(1.1 * gap / max(state.gap_estimate, gap), 0.02, 1))
+        seen = max(state.gap_estimate, gap, 1e-300)
+        state.trust = float(np.clip(1.1 * gap / seen, 0.02, 1))
         state.gap_estimate = gap
         if state.gap() > self.tol:
             state.blocks.take_in(*cuts[:4], state.w)

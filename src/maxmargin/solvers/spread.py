@@ -7,8 +7,8 @@ seconds to send w out and a vector back, all measured at the start,
     shards      PASSES["shards"]    * (1.1 n t / (s K) + r)       planes fit on K workers
     one slack   PASSES["one-slack"] * (n t / K + r)               always
 
-and the least is taken. The passes are rough: the block dual needs 11 to 36 on the tasks
-of docs/solver_guide.md, the other two are set by a few runs on small chains.
+and the least is taken. The passes are those to a gap of 1 % on OCR (docs/scaling.md); on
+other tasks all three need more, and one slack most of all.
 Clocks are looked at, so the choice may differ between two runs; name a trainer where
 that matters.
 """
@@ -26,7 +26,7 @@ from maxmargin.solvers.block_dual import BlockDual
 from maxmargin.solvers.cocoa import Cocoa
 from maxmargin.solvers.one_slack import OneSlack
 
-PASSES = {"here": 15, "shards": 25, "one-slack": 100}
+PASSES = {"here": 7, "shards": 25, "one-slack": 447}
 SAMPLE = 64  # examples that are clocked
 
 

@@ -32,7 +32,7 @@ from maxmargin.kernels.maps import COPIES, Expansion, KernelMap, map_points, map
 from maxmargin.kernels.preimage import descend, refine
 from maxmargin.kernels.pursuit import extend, residual
 from maxmargin.problem import Problem
-from maxmargin.solvers.base import Result, Solver, State
+from maxmargin.solvers.base import Result, Solver, State, Status
 from maxmargin.solvers.kernel_cuts import TokenCuts, carried
 
 FIRST = 8  # points of the first basis
@@ -44,6 +44,7 @@ ROWS = 4  # rows of v to choose from, per point ...
 LEAST, MOST = 3000, 20000  # ... within these bounds
 WIDTH = 0.3  # slacks below it count as squares while points move
 ROUGH = 0.02  # tolerance of all turns but the last
+ENDED = (Status.INTERRUPTED, Status.STOPPED)  # by the user: no further turns
 
 
 class Span(NamedTuple):
@@ -69,6 +70,7 @@ def pursue(
     free: bool = True,
     seed: int = 0,
     memory: float = 4e9,
+    watch: Any = None,
 ) -> Span:
     """Grow a basis to `n_basis` points and train in its span to `tol`.
 
@@ -80,6 +82,9 @@ def pursue(
         The trainer for a turn.
     free : bool
         Whether points may leave the training rows.
+    watch : function (row, made), optional
+        Called after each step of each turn with its row of the history and with what
+        gives the span as it is then; something true ends training.
     """
     X = cuts.X
     n_basis = min(n_basis, X.shape[0])
@@ -101,18 +106,18 @@ def pursue(
         phi, ids = _grow(kernel, X, R, phi, ids, size, free, rng)
         warm = carried(span.state) if span is not None else None
         span = None  # mapped rows are large: one span at a time
-        span = _train(cuts, phi, choose, rough, warm)
-        if free and last:
+        span = _train(cuts, phi, choose, rough, warm, watch)
+        if free and last and span.result.status not in ENDED:
             start, rest, warm = *_machine(span), carried(span.state)
             span = None
             phi = _move(cuts, start, rest, rng)
-            span = _train(cuts, phi, choose, tol, warm)
+            span = _train(cuts, phi, choose, tol, warm, watch)
         machine, rest = _machine(span)
         planes.append(cuts.at(machine(X), rest).R)
         found = cuts.mixture(span.problem, span.state)
         R = planes[-1] if found is None else found
         trace.append(_bounds(kernel, X, R, span, rng))
-        if not np.any(R):
+        if span.result.status in ENDED or not np.any(R):
             break
     assert span is not None
     _bound_cuts(kernel, X, planes, span, top, trace, rng)
@@ -184,10 +189,16 @@ def _sample(R: Floats, size: int, rng: np.random.Generator) -> Ints:
 
 
 def _train(
-    cuts: TokenCuts, phi: KernelMap, choose: Choose, tol: float, warm: State | None
-) -> Span:
+    cuts: TokenCuts, phi: KernelMap, choose: Choose, tol: float, warm: State | None,
+    watch: Any,
+) -> Span:  # fmt: skip
     problem = cuts.over(phi, phi(cuts.X))
-    result, state = choose(problem, tol).solve(problem, warm)
+
+    def told(row: Any, ended: Callable[[], Result]) -> Any:
+        return watch(row, lambda: Span(phi, problem, State(ended().w), ended(), []))
+
+    solver = choose(problem, tol)
+    result, state = solver.solve(problem, warm, told if watch is not None else None)
     return Span(phi, problem, state, result, [])
 
 

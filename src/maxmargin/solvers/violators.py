@@ -55,7 +55,7 @@ class Violators:
         self.blocks = PlaneBlocks(
             problem.n, problem.dim, problem.dual_set, MOST, memory, parts
         )
-        self.k = k if "nbest" in problem.structure.provides else 1
+        self.k = problem.most(k)
         self.full = False  # whether the memory is used up
         truth = problem.truth
         self.known = [{truth.row(i).tobytes()} for i in range(problem.n)]

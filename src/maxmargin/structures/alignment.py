@@ -48,6 +48,7 @@ from maxmargin.structures.alignment_inputs import (
     lay_out,
     learn_letters,
     learn_symbols,
+    own_name,
     tracks_of,
 )
 from maxmargin.structures.alignment_layout import (
@@ -154,7 +155,8 @@ class Alignment(Structure):
         ):  # fmt: skip
             at = lay_out(seqs, names, [*views, *self.gaps.slot], self.symbols.letters,
                          self.symbols.widths)  # fmt: skip
-            sides.append(encode_side(at, self.symbols, views, self.gaps.slot))
+            side = encode_side(at, self.symbols, views, self.gaps.slot)
+            sides.append(side._replace(names=tuple(map(own_name, seqs))))
         return Pairs(a, b, sides[0], sides[1])
 
     def encode_labels(self, x: Pairs, Y: Sequence[Any]) -> Ragged:
@@ -162,7 +164,7 @@ class Alignment(Structure):
         rows, cols = x.sizes
         mode, out = MODES[self.mode], []
         for q, written in enumerate(Y):
-            where, m, n = f"pair {q}", int(rows[q]), int(cols[q])
+            where, m, n = x.name(q), int(rows[q]), int(cols[q])
             columns = columns_of(written, where)
             check_columns(columns, (m, n), self.mode == "global", where)
             if not (columns >= 0).all(axis=1).any():

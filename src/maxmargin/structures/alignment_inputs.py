@@ -29,6 +29,7 @@ class Side(NamedTuple):
     real: Floats  # (positions, widths of the real views together)
     joint: Labels  # (positions,) number of the combination of letters, no windows
     first: Ints  # (combinations,) a position that has it
+    names: tuple[str, ...] = ()  # of the records, for messages
 
 
 class Pairs(NamedTuple):
@@ -49,12 +50,22 @@ class Pairs(NamedTuple):
         """Lengths of both sequences of each pair."""
         return np.diff(self.s.ptr)[self.left], np.diff(self.t.ptr)[self.right]
 
+    def name(self, q: int) -> str:
+        """Such as "pair 3 (1abc, 2xyz)", for messages."""
+        both = [self.s.names[self.left[q]], self.t.names[self.right[q]]]
+        known = ", ".join(name for name in both if name)
+        return f"pair {q} ({known})" if known else f"pair {q}"
+
+
+def own_name(sequence: Any) -> str:
+    """Name that a record brings along, or nothing."""
+    return str(sequence.get("name", "")) if isinstance(sequence, Mapping) else ""
+
 
 def record_name(sequence: Any, otherwise: str) -> str:
     """Name of a record, for messages."""
-    if isinstance(sequence, Mapping) and "name" in sequence:
-        return f"{otherwise} ({sequence['name']})"
-    return otherwise
+    known = own_name(sequence)
+    return f"{otherwise} ({known})" if known else otherwise
 
 
 def tracks_of(sequence: Any, where: str) -> dict[str, Any]:

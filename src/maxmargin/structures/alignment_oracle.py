@@ -50,10 +50,10 @@ def _search(
     left, right, l_ptr, r_ptr, l_codes, r_codes, l_slots, r_slots, l_real, r_real,
     blocks, l_gaps, r_gaps, full, width, mode, affine, truth_ptr, truth, shift, saved,
 ):  # fmt: skip
-    rows, cols = l_ptr[left + 1] - l_ptr[left], r_ptr[right + 1] - r_ptr[right]
+    rows, cols = _lengths(left, l_ptr), _lengths(right, r_ptr)
+    moves, cells = _room(rows, cols, width)
     out_ptr, value = np.zeros(len(left) + 1, np.int64), np.empty(len(left))
-    out = np.empty(rows.sum() + cols.sum() + 2 * len(left), np.int32)
-    match = np.empty(_most_cells(rows, cols, width))
+    out, match = np.empty(moves, np.int32), np.empty(cells)
     for p in range(len(left)):
         one, m, n = slice(p, p + 1), rows[p], cols[p]
         lo, hi, start = _band(m, n, width)
@@ -63,8 +63,8 @@ def _search(
         gap_scores(left[one], l_ptr, l_codes, l_slots, l_gaps, full, row_gap)
         gap_scores(right[one], r_ptr, r_codes, r_slots, r_gaps, full, col_gap)
         if not affine:
-            row_gap[1], row_gap[3] = row_gap[0], row_gap[2]
-            col_gap[1], col_gap[3] = col_gap[0], col_gap[2]
+            _extend_as_open(row_gap)
+            _extend_as_open(col_gap)
         if saved[p] != 0.0:
             lower_cells(truth_ptr[p : p + 2], truth, rows[one], lo, hi, start, shift,
                         saved[one], match)  # fmt: skip
@@ -72,18 +72,35 @@ def _search(
             rows[one], cols[one], lo, hi, start, match, row_gap, col_gap, mode, affine
         )
         value[p] = best[0]
+        for k in range(len(path)):
+            out[out_ptr[p] + k] = path[k]
         out_ptr[p + 1] = out_ptr[p] + len(path)
-        out[out_ptr[p] : out_ptr[p + 1]] = path
     return out_ptr, out[: out_ptr[-1]].copy(), value
 
 
 @loop
-def _most_cells(rows, cols, width):
-    """Room for any of the tables."""
-    most = 0
+def _lengths(which, ptr):
+    out = np.empty(len(which), np.int64)
+    for p in range(len(which)):
+        out[p] = ptr[which[p] + 1] - ptr[which[p]]
+    return out
+
+
+@loop
+def _room(rows, cols, width):
+    """Entries of all paths, and cells of any of the tables."""
+    moves, cells = 0, 0
     for p in range(len(rows)):
-        most = max(most, rows[p] * min(cols[p], 2 * width + cols[p] // rows[p] + 3))
-    return most
+        moves += rows[p] + cols[p] + 2
+        widest = min(cols[p], 2 * width + cols[p] // rows[p] + 3)
+        cells = max(cells, rows[p] * widest)
+    return moves, cells
+
+
+@loop
+def _extend_as_open(gap):
+    for k in range(gap.shape[1]):
+        gap[1, k], gap[3, k] = gap[0, k], gap[2, k]
 
 
 @loop

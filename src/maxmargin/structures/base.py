@@ -161,6 +161,10 @@ class Structure(ABC):
         """Whether `argmax_by_loss` can tell the values of this loss apart."""
         return "argmax_by_loss" in self.provides
 
+    def listed(self, loss: Loss) -> bool:
+        """Whether `nbest` can add this loss (the zero-one loss is never asked of it)."""
+        return "nbest" in self.provides
+
     @property
     def certificate(self) -> str:
         """What `Found.bound` is worth: "exact", "relaxed" or "bound"."""

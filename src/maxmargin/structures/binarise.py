@@ -132,6 +132,11 @@ def _restored_children(node: Node) -> list[Tree]:
 
 
 def _checked_label(tree: Tree, start: int) -> str:
+    if isinstance(tree, str) and tree.lstrip().startswith("("):
+        raise ValueError(
+            f"word {start}: {tree!r:.40} is text; maxmargin.io.treebank.parse_trees "
+            "makes trees of it"
+        )
     if isinstance(tree, str):
         raise ValueError(
             f"word {start}: {tree!r} has no tag; write (tag, word) for each word"

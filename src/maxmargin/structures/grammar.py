@@ -15,6 +15,7 @@ a row of nodes, five numbers each: start, split, end, rule, bracket label or -1.
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
@@ -29,7 +30,7 @@ from maxmargin.structures.anchors import Anchored, Anchors, check_templates, len
 from maxmargin.structures.base import Augment, Found, Layers, Pieces, Structure
 from maxmargin.structures.binarise import Shape
 from maxmargin.structures.f1_parsing import AIMS, Aim, worst_tree
-from maxmargin.structures.productions import Productions, read_productions
+from maxmargin.structures.productions import UNKNOWN, Productions, read_productions
 from maxmargin.structures.tree_rows import (
     checked_tokens,
     checked_tree,
@@ -244,6 +245,10 @@ class Grammar(Structure):
         value = loss.value(truth.take(which), labels)
         return Layers(pointers(sizes), labels, np.array(score), value)
 
+    def listed(self, loss: Any) -> bool:
+        """Only the zero-one loss, which adds the same to all trees but one."""
+        return bool(loss.form == "zero-one")
+
     def nbest(
         self,
         x: Sentences,
@@ -321,6 +326,8 @@ class Grammar(Structure):
             raise ValueError(f"horizontal={self.horizontal} must be None or >= 0")
         if self.vertical < 1:
             raise ValueError(f"vertical={self.vertical} must be at least 1")
+        if self.rare < 0:
+            raise ValueError(f"rare={self.rare} must not be negative")
         if not self.beam > 0:
             raise ValueError(f"beam={self.beam} must be positive")
         check_templates(self.anchors)
@@ -332,17 +339,17 @@ class Grammar(Structure):
         """All words under the commonest root."""
         own = self._own
         best = max(own.root, key=lambda a: own.count[own.root[a]])
-        tags = [a for a, s in enumerate(own.symbols) if s.tag]
-        if self._lexical:
-            often = [
-                sum(own.count[r] for (t, _), r in own.lexical.items() if t == a)
-                for a in tags
-            ]
-            common = own.symbols[tags[int(np.argmax(often))]].label
-        else:
-            common = ""
-        leaves = [(tag or common, word) for word, tag in tokens]
+        leaves = [(tag or self._common_tag(word), word) for word, tag in tokens]
         return (own.symbols[best].label, *leaves)
+
+    def _common_tag(self, word: str) -> str:
+        """The commonest tag of a word or its shape; of all words, if neither is known."""
+        own, often = self._own, Counter[int]()
+        found = own.term(word)
+        for (tag, term), rule in own.lexical.items():
+            if found in (term, UNKNOWN):
+                often[tag] += int(own.count[rule])
+        return own.symbols[often.most_common(1)[0][0]].label
 
     def _sentences(
         self, x: Sentences, ids: Ints, w: Floats

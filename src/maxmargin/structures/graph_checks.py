@@ -30,12 +30,14 @@ def as_graph(i: int, given: Any) -> Graph:
     """A `Graph` from a Graph or a tuple; checks nodes and edges."""
     try:
         graph = Graph(*given)
+        empty = graph.n == 0
     except TypeError as wrong:
+        hint = " (see graph_from_networkx)" if hasattr(given, "adj") else ""
         raise ValueError(
             f"graph {i}: expected a Graph or a tuple (nodes, edges, ...), but got "
-            f"{type(given).__name__}"
+            f"{type(given).__name__}{hint}"
         ) from wrong
-    if graph.n == 0:
+    if empty:
         raise ValueError(f"graph {i} has no nodes")
     edges = np.asarray(graph.edges)
     if edges.size == 0:
