@@ -19,7 +19,7 @@ def run(data: Path, quick: bool = False, seed: int = 0) -> dict:
     """Mean and standard deviation over the folds."""
     done = spanish.folds(data, quick, seed)
     rows = []
-    for name in (*PUBLISHED, "SVM cpsp"):
+    for name in (*PUBLISHED, "SVM cpsp", spanish.LINEAR):
         errors = [fold[name]["test"] for fold in done]
         rows.append({
             "method": name,
@@ -33,6 +33,10 @@ def run(data: Path, quick: bool = False, seed: int = 0) -> dict:
         "SVM: SVM2 with the zero-one loss and the quadratic kernel, exact and with a "
         "basis of 200 points; the perceptron (averaged) has the same kernel; the CRF has "
         "the plain features.",
+        "SVM linear, beside the paper: the plain features, C of 1, 10, 100 chosen on a "
+        "fifth of the training sentences. With features of neighbours, affixes and "
+        "shapes the products of the kernel no longer help 240 sentences: on fold 1 the "
+        "kernel machine has 5.44, 4.56 and 4.49 % for C of 0.1, 1 and 10.",
     ]
     return {"rows": rows, "notes": notes}
 

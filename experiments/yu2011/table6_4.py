@@ -30,7 +30,8 @@ def run(data: Path, quick: bool = False, seed: int = 0) -> dict:
                 size = kernels.needed(values, method) if method != "SVM" else None
                 key = "SVC" if method == "SVM" else f"{method} {size}"
                 value = values[key][part] if key in values else None
-                row[name] = "-" if value is None else f"{value:.2f}"
+                digits = 2 if part == "train" else 4
+                row[name] = "-" if value is None else f"{value:.{digits}f}"
                 if part == "train":
                     row[f"({name})"] = PUBLISHED.get(method, {}).get(name, "")
                 else:
@@ -49,8 +50,11 @@ def run(data: Path, quick: bool = False, seed: int = 0) -> dict:
     return {
         "rows": rows,
         "CPSP as a share of the exact machine": shares,
+        "part": quick,
         "notes": [
             *kernels.NOTES,
+            "Sets of 5000 rows, on which SVC takes well under a second; large sets are "
+            "in table6_4_full.",
             "Seconds of prediction are for all test rows. In brackets: the paper's "
             "figures.",
         ],
@@ -60,11 +64,15 @@ def run(data: Path, quick: bool = False, seed: int = 0) -> dict:
 def claims(result: dict) -> dict[str, bool]:
     """Training and prediction beside the exact machine."""
     shares = list(result["CPSP as a share of the exact machine"].values())
-    slow = sum(s["training"] > 1.0 for s in shares)
     slack = sum(s["prediction"] > 2.0 * s["functions"] for s in shares)
-    return {
-        "CPSP trains no slower than SVC on most sets": 2 * slow < len(shares),
+    faster = {
         "prediction gains at least half of what the basis is smaller, on most sets": 2
         * slack
-        < len(shares),
+        < len(shares)
+    }
+    if result["part"]:
+        return faster
+    slow = sum(s["training"] > 1.0 for s in shares)
+    return faster | {
+        "CPSP trains no slower than SVC on most sets": 2 * slow < len(shares)
     }

@@ -227,10 +227,12 @@ class Joint:
 
 
 def products(a: Any, b: Any) -> Floats:
-    """Inner products of all pairs of rows, dense."""
+    """Inner products of all pairs of rows, dense; single precision if both have it."""
     out = a @ b.T
     if hasattr(out, "toarray"):
         out = out.toarray()
+    if out.dtype == np.float32:
+        return out
     return np.ascontiguousarray(out, dtype=np.float64)
 
 

@@ -136,9 +136,12 @@ def exact(kernel: Kernel, X: Any, memory: float = 4e9) -> tuple[KernelMap, Float
     return phi, np.ascontiguousarray(values)
 
 
-def pivoted(gram: Floats) -> tuple[Floats, Ints]:
-    """L and rows kept, with gram[kept][:, kept] = L L'; the others depend on them."""
-    scale = float(gram.diagonal().max(initial=0.0))
+def pivoted(gram: Floats, whole: float = 0.0) -> tuple[Floats, Ints]:
+    """L and rows kept, with gram[kept][:, kept] = L L'; the others depend on them.
+
+    `whole` is the largest square that `gram` was computed from, if that is larger.
+    """
+    scale = max(float(gram.diagonal().max(initial=0.0)), whole)
     if scale <= 0.0:
         if np.abs(gram).max(initial=0.0) > 0.0:
             raise NotSemidefiniteError("the kernel is not positive semi-definite")

@@ -27,7 +27,8 @@ from scipy.optimize import minimize
 from maxmargin.arrays import Floats
 from maxmargin.kernels.functions import Rbf
 
-BLOCK = 1024  # rows at once
+BLOCK, VALUES = 1024, 1 << 18  # rows at once, or kernel values if these are more
+SEEN, SHORT = 256, 1e-5  # rows looked at, and how far single precision may be off
 JITTER = 1e-9  # share of the diagonal added to G: near points are nearly dependent
 
 
@@ -114,7 +115,7 @@ def descend(
     risk : function (scores, rest) -> (risk, fall in scores, fall in rest)
         The risk and its negative gradient.
     """
-    shape, m = points.shape, len(points)
+    shape, m, X = points.shape, len(points), shortened(kernel, X, points)
     first, ends = None, np.cumsum([points.size, beta.size])
 
     def objective(flat: Floats) -> tuple[float, Floats]:
@@ -138,16 +139,31 @@ def _objective(
     kernel: Any, X: Any, risk: Risk, b: Floats, c: Floats, u: Floats
 ) -> tuple[float, tuple[Floats, Floats, Floats]]:
     """The objective of `descend` and its gradient in points, coefficients, weights."""
-    n = X.shape[0]
-    cross, gram = np.empty((n, len(b))), kernel(b, b)
-    for s in range(0, n, BLOCK):
-        cross[s : s + BLOCK] = kernel(X[s : s + BLOCK], b)
-    value, R, fall = risk(cross @ c, u)
+    n, m, kind = X.shape[0], len(b), X.dtype
+    points, weights = b.astype(kind, copy=False), c.astype(kind, copy=False)
+    cross, gram = np.empty((n, m), kind), kernel(b, b)
+    step = max(BLOCK, VALUES // m)
+    for s in range(0, n, step):
+        cross[s : s + step] = kernel(X[s : s + step], points)
+    value, R, fall = risk((cross @ weights).astype(np.float64, copy=False), u)
     whole = gram @ c
     value += 0.5 * float(np.vdot(c, whole)) + 0.5 * float(u @ u)
     by_points = kernel.slope(b, b, gram, c @ c.T)
-    for s in range(0, n, BLOCK):
-        part = slice(s, s + BLOCK)
+    R = R.astype(kind, copy=False)
+    for s in range(0, n, step):
+        part = slice(s, s + step)
         if np.any(R[part]):
-            by_points -= kernel.slope(X[part], b, cross[part], R[part] @ c.T)
+            by_points -= kernel.slope(X[part], points, cross[part], R[part] @ weights.T)
     return value, (by_points, whole - cross.T @ R, u - fall)
+
+
+def shortened(kernel: Any, X: Any, points: Floats) -> Any:
+    """X in single precision, where kernel values come out about the same from it."""
+    if not isinstance(X, np.ndarray):
+        return X
+    few = X[:: max(1, len(X) // SEEN)]
+    short = few.astype(np.float32)
+    exact, values = kernel(few, points), kernel(short, points.astype(np.float32))
+    scale = np.abs(exact).max(initial=0.0)
+    fits = np.abs(exact - values).max(initial=0.0) <= SHORT * scale
+    return X.astype(np.float32) if fits else X

@@ -73,14 +73,16 @@ def extend(
 
 def residual(
     kernel: Kernel, X: Any, rows: Ints, R: Floats, phi: KernelMap, rng: Any,
-    most: int = 1000,
-) -> tuple[float, float]:  # fmt: skip
-    """||v||^2 and ||v - P v||^2; beyond `most` rows an unbiased estimate from `most`.
+    most: int = 1000, pairs: float = 1e7,
+) -> tuple[float, float, float]:  # fmt: skip
+    """||v||^2, ||v - P v||^2 and the standard error of both.
 
-    ||u||^2 = sum_i R_i . u(x_i) for u = v and u = v - P v, so rows drawn at random
-    estimate both sums.
+    The second is sum_i R_i . (v - P v)(x_i): beyond `most` rows an unbiased estimate
+    from `most` drawn at random, or fewer where these make more than `pairs` kernel
+    values. ||v||^2 is that and ||P v||^2.
     """
     n = len(rows)
+    most = max(min(most, int(pairs / max(n, 1))), 100)
     few = np.arange(n) if n <= most else np.sort(rng.permutation(n)[:most])
     values, held = np.zeros((len(few), R.shape[1])), np.zeros((phi.width, R.shape[1]))
     step = max(64, BLOCK // max(len(few), 1))
@@ -89,6 +91,7 @@ def residual(
         values += kernel(X[rows[few]], kernel.points(X, part)) @ R[s : s + step]
         held += phi(X[part]).T @ R[s : s + step]
     inside = phi(X[rows[few]]) @ held
-    share = n / max(len(few), 1)
-    whole = share * float(np.vdot(R[few], values))
-    return whole, max(share * float(np.vdot(R[few], values - inside)), 0.0)
+    terms = np.einsum("ij,ij->i", R[few], values - inside)
+    left = max(n / max(len(few), 1) * float(terms.sum()), 0.0)
+    error = n * float(terms.std()) / np.sqrt(len(few)) if len(few) < n else 0.0
+    return float(np.vdot(held, held)) + left, left, error

@@ -131,7 +131,7 @@ class Functions:
         gram = 0.5 * (gram + gram.T) - inside.T @ inside
         if gram.diagonal().max(initial=0.0) <= 1e-10 * whole:
             return False
-        factor, kept = pivoted(gram)
+        factor, kept = pivoted(gram, whole)
         values = made.values[:, kept] - self.values @ inside[:, kept]
         fresh = np.concatenate((
             -self.coefficients @ inside[:, kept], made.coefficients[:, kept]

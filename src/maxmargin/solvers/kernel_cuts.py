@@ -10,13 +10,13 @@ expansion; over unit vectors its features ARE the coordinates R.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.arrays import Floats, Ragged
+from maxmargin.arrays import Floats, Ints, Ragged
 from maxmargin.kernels.functions import rows_for
 from maxmargin.problem import Problem
 from maxmargin.solvers.base import State
@@ -48,6 +48,61 @@ class Slope(NamedTuple):
     risk: float
     R: Floats
     rest: Floats
+
+
+def _smooth(slack: Floats, C: Floats, form: Any, width: float) -> tuple[float, Floats]:
+    """The risk of `TokenCuts.slope` and its gradient in the slacks."""
+    if form.penalty == "squared":
+        return float(form.cost(C, slack).sum()), C * slack
+    part = np.minimum(slack / width, 1.0)
+    return float(C @ (part * (slack - 0.5 * width * part))), C * part
+
+
+@dataclass(frozen=True)
+class ProductRisk:
+    """Risk of scores where outputs are few and psi = phi(x) (x) Lambda(y)."""
+
+    lambdas: Floats  # (k, z)
+    truth: Ints  # (n,)
+    b: Floats  # (k, k) height of the plane, by (true output, output)
+    c: Floats  # (k, k) its factor on dpsi
+    C: Floats  # (n,)
+    form: Any
+    constant: Floats  # values of the features behind further weights, 0 or 1 of them
+
+    @classmethod
+    def of(cls, problem: Problem) -> ProductRisk | None:
+        """For a problem over scores (all zero); None if it is no product."""
+        outputs = problem.outputs()
+        if outputs is None or problem.formulation.penalty == "summed":
+            return None
+        vectors, lambdas = outputs.product
+        form = problem.formulation
+        b = np.ascontiguousarray(form.worth(outputs.delta))
+        c = b if form.scales else np.ones_like(b)
+        constant = np.asarray(vectors.matrix()[0]).ravel()[lambdas.shape[1] :]
+        return cls(lambdas, outputs.truth, b, c, problem.C, form, constant)
+
+    def part(self, ids: Ints) -> ProductRisk:
+        """Some of the examples, weighted to stand for all."""
+        C = self.C[ids] * (self.C.sum() / self.C[ids].sum())
+        return replace(self, truth=self.truth[ids], C=C)
+
+    def slope(self, scores: Floats, rest: Floats, width: float) -> Slope:
+        """As `TokenCuts.slope`."""
+        z, t = self.lambdas.shape[1], self.truth
+        rest = rest.reshape(-1, z)
+        table = (scores + self.constant @ rest) @ self.lambdas.T
+        rows = np.arange(len(t))
+        heights = table - table[rows, t][:, None]
+        heights *= self.c[t]
+        heights += self.b[t]
+        best = heights.argmax(axis=1)
+        slack = np.maximum(heights[rows, best], 0.0)
+        risk, factor = _smooth(slack, self.C, self.form, width)
+        factor *= self.c[t, best]
+        R = factor[:, None] * (self.lambdas[t] - self.lambdas[best])
+        return Slope(risk, R, np.outer(self.constant, R.sum(axis=0)).ravel())
 
 
 def carried(state: State) -> State | None:
@@ -86,6 +141,9 @@ class TokenCuts:
         )
         self._unit_x = structure.with_inputs(problem.x, ones)
         self._scores = structure.mapped(Flat(self.z, False))
+        none = self._scores.with_inputs(problem.x, np.zeros((rows, self.z)))
+        over = replace(problem, structure=self._scores, x=none)
+        self.product = ProductRisk.of(over)
 
     def over(self, phi: Any, values: Floats) -> Problem:
         """The same problem over mapped inputs, whose values are at hand."""
@@ -118,18 +176,14 @@ class TokenCuts:
         With the linear penalty a slack below `width` counts slack^2 / (2 width), one
         above it slack - width / 2: the risk then has a gradient.
         """
+        if self.product is not None:
+            return self.product.slope(scores, rest, width)
         structure: Any = self._scores
         x = structure.with_inputs(self.problem.x, scores)
         problem = replace(self.problem, structure=structure, x=x)
         cuts = problem.cuts(structure.join_weights(np.eye(self.z), rest), chunk=ASKED)
-        slack, form = cuts.slack, problem.formulation
-        if form.penalty == "squared":
-            risk = float(form.cost(problem.C, slack).sum())
-            factor = problem.C * slack
-        else:
-            part = np.minimum(slack / width, 1.0)
-            risk = float(problem.C @ (part * (slack - 0.5 * width * part)))
-            factor = problem.C * part
+        form = problem.formulation
+        risk, factor = _smooth(cuts.slack, problem.C, form, width)
         flat = self._flat(self.problem.truth, cuts.labels, factor, form, cuts.b)
         R, own = self._units.split_weights(flat)
         return Slope(risk, R, np.array(own))

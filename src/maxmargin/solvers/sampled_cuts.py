@@ -57,7 +57,8 @@ class _Turn(NamedTuple):
     weights: Floats  # (functions, z)
     rest: Floats
     R: Floats  # (rows, z) the plane that the dual holds
-    whole: bool  # whether w is the projection of that plane
+    held: Floats  # (functions, z) its projection, if `whole`
+    whole: bool
     warm: State | None
     result: Result
 
@@ -151,12 +152,13 @@ def _train(
     whole = R is not None
     if R is None:
         R = cuts.at(span.values @ weights, rest).R
-    return _Turn(weights, rest, R, whole, carried(state), result)
+    held = structure.split_weights(state.w)[0]
+    return _Turn(weights, rest, R, held, whole, carried(state), result)
 
 
 def _left(turn: _Turn, span: Functions, ids: Ints, S: Floats, at: Floats) -> float:
-    """||v - w||^2 from the rows drawn, and its standard error on top."""
-    terms = np.einsum("ij,ij->i", S, at - span.values[ids] @ turn.weights)
+    """||v - P v||^2 from the rows drawn, and its standard error on top."""
+    terms = np.einsum("ij,ij->i", S, at - span.values[ids] @ turn.held)
     spread = float(np.sqrt(len(terms) * terms.var())) if len(terms) > 1 else 0.0
     return max(float(terms.sum()), 0.0) + spread
 
