@@ -92,7 +92,8 @@ def over_basis(m):
 def test_auto_takes_it_for_two_classes_with_few_features():
     problem = over_basis(10)
     assert suits(problem)
-    assert isinstance(choose("auto", problem), Newton)
+    solver, notes = choose("auto", problem).choose(problem)
+    assert isinstance(solver, Newton) and "two outputs" in notes["why"]
     assert not suits(over_basis(100))  # too many for 300 rows
 
 

@@ -6,6 +6,7 @@ examples), the number of examples, and what the structure offers.
 
 | what is seen                                      | trainer                         |
 |---------------------------------------------------|---------------------------------|
+| two outputs, few dense features, one weight each  | Newton steps                    |
 | outputs few enough to hold all alpha              | all outputs at once             |
 | summed error                                      | SDCD                            |
 | some planes per example fit into the memory       | block dual, merging if it must  |
@@ -32,6 +33,7 @@ from maxmargin.solvers.base import Solver, State
 from maxmargin.solvers.block_dual import PER_ENTRY, PER_PLANE, BlockDual
 from maxmargin.solvers.cocoa import Cocoa
 from maxmargin.solvers.enumerated import Enumerated
+from maxmargin.solvers.newton import Newton, suits
 from maxmargin.solvers.one_slack import OneSlack
 from maxmargin.solvers.sdcd import SDCD
 from maxmargin.solvers.spread import choose_spread
@@ -72,7 +74,13 @@ class Auto(Solver):
         """The trainer for this problem, and the notes about the choice."""
         costs = count(problem)
         penalty, here = problem.formulation.penalty, False
-        if problem.engine.remote and not costs.outputs and penalty in Cocoa.penalties:
+        if suits(problem):
+            kind: type[Solver] = Newton
+            options: dict[str, Any] = {}
+            why = (
+                f"two outputs over {problem.dim} dense features, few for {costs.n} rows"
+            )
+        elif problem.engine.remote and not costs.outputs and penalty in Cocoa.penalties:
             planes = TIGHT * costs.n * costs.entries * ENTRY
             kind, options, why, here = choose_spread(
                 problem, costs.share, planes, self.memory

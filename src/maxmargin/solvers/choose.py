@@ -1,8 +1,7 @@
 """Solvers by name, and which one `auto` takes.
 
 Where all outputs can be enumerated, "block-dual" and "sdcd" train them all at once
-(`Enumerated`): the same blocks without an oracle. "auto" takes Newton steps where two
-outputs have few dense features (`newton`), and else decides by itself, see `auto`.
+(`Enumerated`): the same blocks without an oracle. "auto" decides by itself, see `auto`.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ from maxmargin.solvers.cocoa import Cocoa
 from maxmargin.solvers.enumerated import Enumerated
 from maxmargin.solvers.lse_cutting_plane import LSECuttingPlane
 from maxmargin.solvers.n_slack import NSlack, NSlackBlock
-from maxmargin.solvers.newton import Newton, suits
 from maxmargin.solvers.one_slack import OneSlack
 from maxmargin.solvers.sdcd import SDCD
 from maxmargin.solvers.sdm import SDM
@@ -61,8 +59,6 @@ def choose(solver: Any, problem: Problem, **settings: Any) -> Solver:
     if solver in ("block-dual", "sdcd") and _enumerable(problem):
         return Enumerated(**settings)
     if solver == "auto":
-        if suits(problem):
-            return Newton(**settings)
         if "factored-only" not in problem.structure.provides:
             return Auto(**settings)
         solver = "smo"
