@@ -41,6 +41,7 @@ HOMES = {
     "solvers.cocoa": "Cocoa",
     "solvers.enumerated": "Enumerated",
     "solvers.lse_cutting_plane": "LSECuttingPlane",
+    "solvers.newton": "Newton",
     "solvers.n_slack": "NSlack NSlackBlock",
     "solvers.one_slack": "OneSlack",
     "solvers.sdcd": "SDCD",
