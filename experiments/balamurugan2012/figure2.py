@@ -12,8 +12,11 @@ TITLE = "Figure 2: relative dual difference and test accuracy against time, C=0.
 PICTURE = RESULTS / "balamurugan2012.figure2.png"
 NOTES = [
     "The sets V_i keep growing in both methods, and accuracy falls again as they do; "
-    "so seconds are to levels that both reach, on the CPU clock of the steps."
+    "so seconds are to levels that both reach, on the CPU clock of the steps.",
+    "The difference is to the last value of the same method; where time was up before "
+    "its rule was met (CP on WSJ), the curve falls at its end for that reason alone.",
 ]
+SECONDS = {"OCR fold 0": 16.0, "WSJ sample": 60.0}
 PUBLISHED = "SDCD is an order of magnitude faster, and accurate from the first loops on"
 
 
@@ -24,7 +27,7 @@ def run(data: Path, quick: bool = False, seed: int = 0) -> dict:
     }
     panels: dict[str, list[dict]] = {}
     for name, (task, epsilon) in tasks.items():
-        seconds = 6.0 if quick else 16.0
+        seconds = 6.0 if quick else SECONDS[name]
         panels[name] = relative(
             history(task, "SDCD", seconds) + history(task, "CP", seconds, epsilon)
         )

@@ -48,3 +48,10 @@ def claims(result: dict) -> dict[str, bool]:
         "all formulations perform comparably": max(tests) - min(tests) <= 1.0,
         "most constraints have Hamming distance 1": max(losses) < 1.5,
     }
+
+
+def quick_claims(result: dict) -> dict[str, bool]:
+    """Distances are larger than published, as over all sentences, but small."""
+    losses = [float(row["avg loss"].split()[0]) for row in result["rows"]]
+    held = {text: yes for text, yes in claims(result).items() if "comparably" in text}
+    return held | {"constraints have a mean distance below 3": max(losses) < 3.0}

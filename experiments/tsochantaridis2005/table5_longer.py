@@ -26,3 +26,4 @@ def run(data: Path, quick: bool = False, seed: int = 0) -> dict:
 
 
 claims = table5.claims
+quick_claims = table5.quick_claims
