@@ -21,7 +21,7 @@ import numpy as np
 from experiments import catalogue
 
 RESULTS = catalogue.HOME / "results"
-TIMES = re.compile(r"(?i:\b(cpu|seconds?|min|minutes)\b)|\bs\b|%SVM")
+TIMES = re.compile(r"(?i:\b(cpu|seconds?|ms|min|minutes)\b)|\bs\b|%SVM")
 PACKAGES = ("maxmargin", "numpy", "scipy", "numba", "scikit-learn")
 
 
