@@ -52,6 +52,17 @@ class Newton(Enumerated):
 
     Two outputs with one output feature, dense vectors, the linear penalty: `suits` says
     whether a problem is of this kind.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from maxmargin import KernelSVM
+    >>> X, y = make_moons(200, noise=0.1, random_state=0)
+    >>> model = KernelSVM(
+    ...     kernel_method="nystroem", n_basis=20, solver=Newton(1e-4), random_state=0
+    ... ).fit(X, y)
+    >>> model.result_.gap < 1e-4
+    True
     """
 
     max_iter: int = 1000
