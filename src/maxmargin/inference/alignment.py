@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.arrays import Floats, Ints, Ragged, pointers
+from maxmargin.arrays import Floats, Ints, Ragged
 from maxmargin.jit import loop
 
 MATCH, DELETE, INSERT = 0, 1, 2
@@ -54,7 +54,8 @@ class Tables(NamedTuple):
     col_gap: Floats  # (4, sum cols + 1) insert open, extend at j; delete .. in slot j
 
 
-def band(rows: Ints, cols: Ints, width: int) -> tuple[Ints, Ints, Ints]:
+@loop
+def band(rows, cols, width):
     """Columns (lo, hi) of each row within `width` of the diagonal, and row starts.
 
     Examples
@@ -63,12 +64,17 @@ def band(rows: Ints, cols: Ints, width: int) -> tuple[Ints, Ints, Ints]:
     >>> lo.tolist(), hi.tolist(), start.tolist()
     ([0, 1, 3], [3, 5, 6], [0, 3, 7, 10])
     """
-    which = np.repeat(np.arange(len(rows)), rows)
-    i = np.arange(len(which)) - np.repeat(pointers(rows)[:-1], rows)
-    m, n = rows[which], cols[which]
-    lo = np.maximum(i * n // m - width, 0)
-    hi = np.minimum(((i + 1) * n + m - 1) // m + width, n)
-    return lo, hi, pointers(hi - lo)
+    total, r = rows.sum(), 0
+    lo, hi = np.empty(total, np.int64), np.empty(total, np.int64)
+    start = np.zeros(total + 1, np.int64)
+    for b in range(len(rows)):
+        m, n = rows[b], cols[b]
+        for i in range(m):
+            lo[r] = max(i * n // m - width, 0)
+            hi[r] = min(((i + 1) * n + m - 1) // m + width, n)
+            start[r + 1] = start[r] + hi[r] - lo[r]
+            r += 1
+    return lo, hi, start
 
 
 def affine_paths(tables: Tables, mode: int) -> tuple[Ragged, Floats]:

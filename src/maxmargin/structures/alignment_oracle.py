@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.arrays import Floats, Ints, Ragged
-from maxmargin.inference.alignment import best_paths
+from maxmargin.inference.alignment import band, best_paths
 from maxmargin.jit import loop
 from maxmargin.structures.alignment_augment import lower_cells
 from maxmargin.structures.alignment_features import fill_cells, gap_scores
@@ -56,7 +56,7 @@ def _search(
     out, match = np.empty(moves, np.int32), np.empty(cells)
     for p in range(len(left)):
         one, m, n = slice(p, p + 1), rows[p], cols[p]
-        lo, hi, start = _band(m, n, width)
+        lo, hi, start = band(rows[one], cols[one], width)
         fill_cells(left[one], right[one], l_ptr, r_ptr, l_codes, r_codes, l_real,
                    r_real, blocks, full, lo, hi, start, match)  # fmt: skip
         row_gap, col_gap = np.zeros((4, m + 1)), np.zeros((4, n + 1))
@@ -101,18 +101,3 @@ def _room(rows, cols, width):
 def _extend_as_open(gap):
     for k in range(gap.shape[1]):
         gap[1, k], gap[3, k] = gap[0, k], gap[2, k]
-
-
-@loop
-def _band(m, n, width):
-    """As `inference.alignment.band`, for one table."""
-    lo, hi, start = (
-        np.empty(m, np.int64),
-        np.empty(m, np.int64),
-        np.zeros(m + 1, np.int64),
-    )
-    for i in range(m):
-        lo[i] = max(i * n // m - width, 0)
-        hi[i] = min(((i + 1) * n + m - 1) // m + width, n)
-        start[i + 1] = start[i] + hi[i] - lo[i]
-    return lo, hi, start
