@@ -91,6 +91,31 @@ def test_a_worker_killed_in_mid_run_changes_nothing_but_the_time(
         agree(result, expected)
 
 
+@pytest.mark.parametrize("moment", ["visited", "added", "brought"])
+def test_a_worker_that_dies_with_its_answer_is_asked_elsewhere(
+    cluster, engine, moment, monkeypatch
+):
+    """Its shard had been visited; the result went down with it, at each later step."""
+    solver, problem = Cocoa(tol=0.01, shards=2, portions=2), problem_of(n=128)
+    expected = solver.solve(problem)[0]
+    gates = iter(["visited", "added", "brought"] * 3)
+    watch = engine._watch
+
+    def watch_and_kill(ended, owners=()):
+        gate = next(gates, None)
+        if gate == "visited":
+            watch(ended, owners)
+        if gate == moment and len(cluster.workers) == 2:
+            cluster.kill(0)
+        if gate != "visited":
+            watch(ended, owners)
+
+    monkeypatch.setattr(engine, "_watch", watch_and_kill)
+    result = solver.solve(replace(problem, engine=engine))[0]
+    assert len(cluster.workers) == 1
+    assert result.converged and result.dual <= expected.primal * (1 + 1e-9)
+
+
 def test_a_worker_that_stands_still_is_gone_round(cluster):
     while len(cluster.workers) < 2:
         cluster.add_worker()
@@ -184,7 +209,7 @@ def test_a_new_cluster_goes_on_from_the_checkpoint_of_the_old(tmp_path, solver):
     assert whole.iterations > 6
     where = Checkpoint(tmp_path / "run.ck", every=0.0)
     with Cluster(2, scratch=tmp_path) as cluster:
-        engine = DaskEngine(cluster.address, patience=10.0)
+        engine = DaskEngine(cluster.address, patience=2.0)
 
         def die(row):
             if row["iteration"] == 5:

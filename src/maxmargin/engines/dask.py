@@ -15,17 +15,20 @@ When no worker is left for `patience` seconds, `ClusterGoneError` says what to d
 
 from __future__ import annotations
 
+import asyncio
 import time
 from asyncio import TimeoutError as AsyncTimeout
 from collections.abc import Callable, Iterable, Sequence
+from concurrent import futures as threads
 from concurrent.futures import CancelledError
 from contextlib import suppress
+from functools import partial
 from inspect import signature
 from typing import Any
 
 import dask.config
 import numpy as np
-from distributed import Client, Future, KilledWorker, wait
+from distributed import Client, Future, KilledWorker, fire_and_forget, wait
 from distributed.client import ClosedClientError
 from distributed.comm.core import CommClosedError
 
@@ -151,13 +154,13 @@ class DaskEngine(Engine):
                     parcel = self._parcel(home, shard, owners[k])
                     task = tasks.visit, parcel, run, question, sent, shard, messages[k]
                     futures.append(self._submit(*task, workers=[owners[k]]))
-                self._watch(futures, owners)
+                self._watch(partial(self._done, futures), owners)
                 replies = [self._submit(tasks.second, future) for future in futures]
                 vector = self._tree(
                     np.add, [self._submit(tasks.first, f) for f in futures]
                 )
-                self._watch([vector, *replies])
-                return self.client.gather((vector, replies))
+                total, *found = self._fetch([vector, *replies], owners)
+                return total, found
             except FAULTS:
                 self._seen = -np.inf
         raise ClusterGoneError(self._sentence(f"shards failed {TRIES} times in a row"))
@@ -181,10 +184,12 @@ class DaskEngine(Engine):
         return out
 
     def leave(self, run: str) -> None:
-        """Forget the memories of a run."""
+        """Forget the memories of a run, without waiting for a worker that is silent."""
+        owners = {who for (r, _), who in self._owners.items() if r == run}
         self._owners = {k: v for k, v in self._owners.items() if k[0] != run}
         with suppress(*FAULTS):  # who is gone has forgotten
-            self.client.run(tasks.forget, run, on_error="ignore")
+            for owner in sorted(owners & set(self._alive())):
+                fire_and_forget(self._submit(tasks.forget, run, workers=[owner]))
 
     def round_trip(self, w: Floats) -> float:
         """Seconds to send w to every worker and to get one such vector back."""
@@ -227,9 +232,7 @@ class DaskEngine(Engine):
         for _ in range(TRIES):
             self._wait_for_workers()
             try:
-                goals = submit()
-                self._watch(goals)
-                return self.client.gather(goals)
+                return self._fetch(submit())
             except FAULTS:
                 self._seen = -np.inf
                 for k, future in enumerate(leaves):
@@ -238,22 +241,40 @@ class DaskEngine(Engine):
                         leaves[k] = None
         raise ClusterGoneError(self._sentence(f"a pass failed {TRIES} times in a row"))
 
-    def _watch(self, goals: list[Future], owners: Sequence[str] = ()) -> None:
+    def _fetch(self, goals: list[Future], owners: Sequence[str] = ()) -> list[Any]:
+        """Results of the goals; an owner may also die while they are on their way."""
+        self._watch(partial(self._done, goals), owners)
+        coming = asyncio.run_coroutine_threadsafe(
+            self.client.gather(goals, asynchronous=True),
+            self.client.loop.asyncio_loop,
+        )
+        try:
+            self._watch(lambda: bool(threads.wait([coming], LOOK).done), owners)
+            return coming.result()
+        finally:
+            coming.cancel()
+
+    def _watch(self, ended: Callable[[], bool], owners: Sequence[str] = ()) -> None:
         """Wait; a fault when an owner died, a worker fell silent, or none is left."""
         there = time.monotonic()
-        while True:
-            try:
-                self._wait(goals)
-                return
-            except TimeoutError:
-                alive = self._alive()
-                silent = self._silent() & set(alive)
-                if alive and not silent and all(owner in alive for owner in owners):
-                    there = time.monotonic()
-                    continue
-                self._shun(silent)
-                if silent or alive or time.monotonic() - there > self.patience:
-                    raise
+        while not ended():
+            alive = self._alive()
+            silent = self._silent() & set(alive)
+            if alive and not silent and all(owner in alive for owner in owners):
+                there = time.monotonic()
+                continue
+            self._shun(silent)
+            if silent or alive or time.monotonic() - there > self.patience:
+                raise TimeoutError("workers are gone or silent")
+
+    def _done(self, futures: list[Future]) -> bool:
+        """Whether all have ended, or do so within `LOOK` seconds."""
+        try:
+            with self.client.as_current():
+                wait(futures, LOOK)
+        except TimeoutError:
+            return False
+        return True
 
     def _silent(self) -> set[str]:
         """Workers whose last sign of life is `patience` older than the newest one."""
@@ -263,10 +284,6 @@ class DaskEngine(Engine):
         seen = {a: float(w.get("last_seen", 0.0)) for a, w in workers.items()}
         newest = max(seen.values(), default=0.0)
         return {a for a, t in seen.items() if newest - t > self.patience}
-
-    def _wait(self, futures: list[Future], until: str = "ALL_COMPLETED") -> None:
-        with self.client.as_current():
-            wait(futures, LOOK, until)
 
     def _shun(self, workers: set[str]) -> None:
         """From now on ask those that fell silent least often."""
