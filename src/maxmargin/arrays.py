@@ -121,7 +121,10 @@ class Rows(NamedTuple):
     @classmethod
     def from_dense(cls, matrix: ArrayLike) -> Rows:
         """Rows of a dense matrix, zeros left out."""
-        return cls.from_csr(sp.csr_array(np.atleast_2d(np.asarray(matrix, float))))
+        matrix = np.atleast_2d(np.asarray(matrix, dtype=np.float64))
+        rows, idx = matrix.nonzero()
+        ptr = np.searchsorted(rows, np.arange(len(matrix) + 1))
+        return cls(ptr, idx.astype(np.int32), matrix[rows, idx])
 
     @classmethod
     def from_csr(cls, matrix: Any) -> Rows:
