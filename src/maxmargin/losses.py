@@ -85,6 +85,10 @@ class Hamming:
             table = 1.0 - np.eye(n_labels)
         else:
             table = np.array(self.cost, dtype=np.float64)
+        if self.cost is not None and n_labels == 0:
+            raise ValueError(
+                "a matrix of costs is about labels, and these outputs have none"
+            )
         if table.shape != (n_labels, n_labels):
             raise ValueError(
                 f"the cost matrix has shape {table.shape}, but there are {n_labels} "
@@ -141,6 +145,11 @@ def named_loss(loss: Any, known: dict[str, Any]) -> Any:
         return known[loss]
     if isinstance(loss, np.ndarray | list | tuple):
         return Hamming(cost=np.asarray(loss, dtype=np.float64))
+    if not hasattr(loss, "bind"):
+        raise ValueError(
+            f"loss={loss!r} is neither a name, nor a matrix of costs, nor a Loss; names "
+            f"are {', '.join(repr(k) for k in known)}"
+        )
     return loss
 
 

@@ -36,8 +36,11 @@ PARTS, LARGEST = 32, 4096  # parts of a sum, and examples in one at most: fixed 
 SEARCHES = 24  # weights tried per example where the loss does not enter linearly
 
 
+ADVICE = "check_structure(structure, X, Y) tells what is wrong with it"
+
+
 class OracleError(ValueError):
-    """A structure's argmax returned an output that is worse than the truth."""
+    """A structure's argmax returned an output that is not the best one."""
 
 
 class Outputs(NamedTuple):
@@ -84,9 +87,14 @@ class Problem:
             object.__setattr__(self, "loss", loss)
         if self.loss.form not in self.structure.losses:
             name = type(self.structure).__name__
+            asked = f"a loss of form {self.loss.form!r}"
+            if self.formulation.rescaling is None or self.formulation.penalty == "hard":
+                asked = (
+                    "the zero-one loss, which rescaling=None and penalty='hard' are about"
+                )
             raise ValueError(
-                f"{name} cannot be trained for a loss of form {self.loss.form!r}; "
-                f"it knows {', '.join(map(repr, self.structure.losses))}"
+                f"{name} cannot be trained for {asked}; it knows losses of form "
+                f"{', '.join(map(repr, self.structure.losses))}"
             )
 
     def __getstate__(self) -> dict[str, Any]:
@@ -397,10 +405,21 @@ class Problem:
             bad = bad[~(slack[bad] >= -scale[bad] - rounding)]
         if len(bad):
             i, value = self.first + int(ids[bad[0]]), float(slack[bad[0]])
+            scores = f"scores {-value:.6g} less than the truth does"
+            if np.isnan(value):
+                scores = "has no score: its features or its loss are not finite"
             raise OracleError(
                 f"example {i}: argmax of {type(self.structure).__name__} returned an "
-                f"output that scores {-value:.6g} less than the truth does; "
-                "check_structure(structure, X, Y) tells what is wrong with it"
+                f"output that {scores}; {ADVICE}"
+            )
+
+    def check_bounds(self, primal: float, dual: float) -> None:
+        """A dual above the primal proves that exact inference missed outputs."""
+        if dual > primal + 1e-4 * abs(primal):
+            raise OracleError(
+                f"the dual, {dual:.6g}, exceeds the primal, {primal:.6g}: argmax of "
+                f"{type(self.structure).__name__} has not returned the best outputs, "
+                f"with the loss added where a truth is given; {ADVICE}"
             )
 
 

@@ -238,9 +238,15 @@ def fingerprint(problem: Problem) -> bytes | None:
 
 def check_same_length(X: Any, y: Any) -> None:
     """Refuse X and y of different lengths, or without examples."""
-    n = X.shape[0] if hasattr(X, "shape") else len(X)
     if y is None:
         raise ValueError("fit requires y to be passed, but the target y is None")
+    for name, data in (("X", X), ("y", y)):
+        if not hasattr(data, "shape") and not hasattr(data, "__len__"):
+            raise TypeError(
+                f"{name} is a {type(data).__name__}, not a sequence of examples: "
+                f"list({name}) makes one of what can be iterated over"
+            )
+    n = X.shape[0] if hasattr(X, "shape") else len(X)
     if n != len(y):
         raise ValueError(f"X has {n} examples, but y has {len(y)}")
     if n == 0:
@@ -250,7 +256,10 @@ def check_same_length(X: Any, y: Any) -> None:
 def penalties_of(C: Any, sample_weight: Any, n: int) -> Floats:
     """C of each example."""
     if not isinstance(C, Real) or not 0 < float(C) < np.inf:
-        raise ValueError(f"C={C!r}: the penalty must be a number greater than zero")
+        hint = "; penalty='hard' allows no slack at all" if C == np.inf else ""
+        raise ValueError(
+            f"C={C!r}: the penalty must be a finite number greater than zero{hint}"
+        )
     if sample_weight is None:
         return np.full(n, float(C))
     weight = np.asarray(sample_weight, dtype=np.float64)

@@ -51,5 +51,10 @@ class StreamMixin:
     def _stream_runs(
         self, solver: Solver, problem: Problem, watch: Any
     ) -> Iterator[Any]:
+        if not isinstance(solver, Solver):
+            raise ValueError(
+                "partial_fit is not there for outputs with hidden parts, which are "
+                "completed again and again: use fit, with warm_start=True to go on"
+            )
         stream = Stream(solver.tol, solver.max_iter, solver.max_time, solver.seed)
         yield stream.solve(problem, self._state, watch)

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from maxmargin.arrays import Ragged
 from maxmargin.estimators.base import StructuredEstimator
 from maxmargin.losses import Hamming, ZeroOne
 from maxmargin.structures.base import Structure
-from maxmargin.structures.own import as_structure, own_loss
+from maxmargin.structures.own import as_structure, check_own_loss, own_loss
 
 
 class StructuralSVM(StructuredEstimator):
@@ -141,8 +142,16 @@ class StructuralSVM(StructuredEstimator):
         return as_structure(self.structure)
 
     def _known_losses(self, structure: Structure) -> dict[str, Any]:
-        default = own_loss(structure) or Hamming()
-        return {"auto": default, "hamming": Hamming(), "zero-one": ZeroOne()}
+        own = own_loss(structure)
+        if own is not None:
+            return {"auto": own, "zero-one": own.zero_one()}
+        return {"auto": Hamming(), "hamming": Hamming(), "zero-one": ZeroOne()}
+
+    def _fit_encoded(
+        self, structure: Structure, x: Any, truth: Ragged, sample_weight: Any
+    ) -> Any:
+        check_own_loss(structure, truth)
+        return super()._fit_encoded(structure, x, truth, sample_weight)
 
     def score(self, X: Any, y: Any) -> float:
         """Minus the mean loss of the predictions."""

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import partial
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -245,10 +246,20 @@ class Solver(ABC):
                 f"solver {type(self).__name__} cannot train penalty={penalty!r}; it "
                 f"knows {', '.join(map(repr, self.penalties))}"
             )
-        if not self.tol >= 0.0:
-            raise ValueError(f"tol={self.tol!r}: the tolerance must be zero or more")
-        if self.max_iter < 1:
-            raise ValueError(f"max_iter={self.max_iter!r}: at least one step is needed")
+        if not isinstance(self.tol, Real) or not self.tol >= 0.0:
+            raise ValueError(
+                f"tol={self.tol!r}: the tolerance must be a number, zero or more"
+            )
+        if not isinstance(self.max_iter, Integral) or self.max_iter < 1:
+            raise ValueError(
+                f"max_iter={self.max_iter!r}: a whole number of steps, at least one, is "
+                "needed"
+            )
+        seconds = self.max_time
+        if seconds is not None and not (isinstance(seconds, Real) and seconds >= 0.0):
+            raise ValueError(
+                f"max_time={seconds!r}: a number of seconds, zero or more, is needed"
+            )
 
 
 class _Run:
@@ -310,7 +321,10 @@ class _Run:
                 self.status = Status.INTERRUPTED
             if state.gap() <= self.solver.tol:
                 self.status = Status.CONVERGED
-        return self.result(state)
+        result = self.result(state)
+        if result.certificate == "exact":
+            self.problem.check_bounds(result.primal, result.dual)
+        return result
 
     def result(self, state: State) -> Result:
         """What is known by now, as if training ended here."""

@@ -63,6 +63,16 @@ class LatentResult(Result):
     outer: np.ndarray = field(default_factory=lambda: np.zeros(0, OUTER), repr=False)
     truth: Ragged | None = field(default=None, repr=False)
 
+    def summary(self) -> str:
+        """The certificate in a few words; the dual is none of the latent problem."""
+        return (
+            f"{self.status.name.lower()}: objective {self.primal:.6g} after "
+            f"{len(self.outer)} completions; last convex problem: dual {self.dual:.6g}, "
+            f"gap {self.gap:.2e} ({self.certificate}); {self.iterations} iterations, "
+            f"{self.oracle_calls} oracle calls, {self.planes} planes, "
+            f"{self.seconds:.2f} s"
+        )
+
 
 class LatentState(NamedTuple):
     """What a further run goes on from: weights, completed truth, dual of the last."""
@@ -122,6 +132,11 @@ class CCCP:
         """
         problem.require("complete", "training with hidden parts (CCCP)")
         self.inner.check(problem)
+        if problem.formulation.penalty == "summed":
+            raise ValueError(
+                "penalty='summed' has no objective that goes down with the completions: "
+                "hidden parts need another penalty"
+            )
         begin = time.perf_counter()
         best: LatentResult | None = None
         outer: list[np.ndarray] = []

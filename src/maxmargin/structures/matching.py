@@ -66,7 +66,7 @@ class Matching(Structure):
         for i, x in enumerate(arrays):
             if x.ndim != 3 or x.shape[0] != x.shape[1] or x.shape[2] != self.dim:
                 raise ValueError(
-                    f"example {i}: features of shape {x.shape}, not (m, m, {self.dim})"
+                    f"example {i}: features of shape {x.shape}, not (m, m, {self.dim or 'd'})"
                 )
             if not np.isfinite(x).all():
                 j, k, f = np.argwhere(~np.isfinite(x))[0]

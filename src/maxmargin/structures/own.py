@@ -64,17 +64,21 @@ class OwnLoss:
         return replace(self, form="zero-one")
 
     def value(self, truth: Ragged, labels: Ragged) -> Floats:
-        """Loss of each row."""
+        """Loss of each row; refuses what is no loss."""
         out = np.array([
             float(self.owner.loss(_unpickle(truth.row(i)), _unpickle(labels.row(i))))
             for i in range(truth.n)
         ])  # fmt: skip
+        if not (out >= 0.0).all():
+            raise ValueError(
+                f"`loss` returned {out[~(out >= 0.0)][0]}: a loss is a number, zero or more"
+            )
         bad = np.flatnonzero((out != 0.0) & (out != 1.0))
         if self.form == "zero-one" and len(bad):
             raise ValueError(
-                f"the loss of an output is {out[bad[0]]}: penalty='hard' and "
-                "rescaling=None are about the zero-one loss, so `loss` must return 0 "
-                "or 1 there, and `argmax` must add it"
+                f"the loss of an output is {out[bad[0]]}: loss='zero-one', "
+                "penalty='hard' and rescaling=None are about the zero-one loss, so "
+                "`loss` must return 0 or 1 there, and `argmax` must add it"
             )
         return out
 
@@ -151,11 +155,11 @@ class OwnStructure(Structure):
         for q, i in enumerate(ids):
             item = x.items[i]
             if augment is None:
-                best, gain = self.owner.argmax(w, item), 0.0
+                best, gain = self.owner.argmax(_sealed(w), item), 0.0
             else:
                 truth = _unpickle(augment.truth.row(int(i)))
                 weight = augment.weight[i]
-                best = self.owner.argmax(w / weight, item, truth)
+                best = self.owner.argmax(_sealed(w / weight), item, truth)
                 gain = weight * float(self.owner.loss(truth, best))
             psi = _as_rows([self.owner.joint_feature(item, best)])[0]
             score[q] = float(psi.dot(w)[0]) + gain
@@ -183,6 +187,9 @@ def as_structure(structure: Any) -> Structure:
     """A Structure as it is, or an adapter around the user's object."""
     if isinstance(structure, Structure):
         return structure
+    if isinstance(structure, type):
+        name = structure.__name__
+        raise TypeError(f"structure={name} is a class: give an object of it, {name}()")
     missing = [m for m in METHODS if not callable(getattr(structure, m, None))]
     if missing:
         raise TypeError(
@@ -195,6 +202,26 @@ def as_structure(structure: Any) -> Structure:
 def own_loss(structure: Structure) -> OwnLoss | None:
     """The loss that the user's object brings."""
     return OwnLoss(structure.owner) if isinstance(structure, OwnStructure) else None
+
+
+def check_own_loss(structure: Structure, truth: Ragged) -> None:
+    """Refuse a loss of the user's that is not zero for the truth itself."""
+    loss = own_loss(structure)
+    if loss is None or structure.provides:
+        return
+    bad = np.flatnonzero(value := loss.value(truth, truth))
+    if len(bad):
+        raise ValueError(
+            f"example {bad[0]}: `loss` of the true output against itself is "
+            f"{value[bad[0]]}, not zero"
+        )
+
+
+def _sealed(w: Floats) -> Floats:
+    """Weights that the user's methods can read, but not change."""
+    w = w.view()
+    w.flags.writeable = False
+    return w
 
 
 def _pickle(y: Any) -> Labels:
@@ -211,5 +238,10 @@ def _as_rows(psi: Sequence[Any]) -> tuple[Rows, int]:
     if any(sp.issparse(p) for p in psi):
         matrix = sp.csr_array(sp.vstack([sp.csr_array(p).reshape(1, -1) for p in psi]))
         return Rows.from_csr(matrix), matrix.shape[1]
-    matrix = np.vstack([np.asarray(p, dtype=np.float64).ravel() for p in psi])
+    try:
+        matrix = np.vstack([np.asarray(p, dtype=np.float64).ravel() for p in psi])
+    except (TypeError, ValueError) as wrong:
+        raise ValueError(
+            f"joint_feature must return vectors of numbers of one length ({wrong})"
+        ) from wrong
     return Rows.from_dense(matrix), matrix.shape[1]
