@@ -269,6 +269,15 @@ def inner(a, b):
 
 
 @loop
+def longest(ptr):
+    """Length of the longest row, at least one."""
+    most = 1
+    for i in range(len(ptr) - 1):
+        most = max(most, ptr[i + 1] - ptr[i])
+    return most
+
+
+@loop
 def fill_scores(ptr, idx, val, width, r, w, k, out):
     """out[:k] = <vector r, weights of each label>; w holds the weights first."""
     if len(idx) > 0:

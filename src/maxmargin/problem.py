@@ -34,8 +34,6 @@ CHUNK = 32  # examples per task: fixed, so that sums do not depend on the thread
 TASK = 3e6  # multiply-adds that are worth a task of their own
 PARTS, LARGEST = 32, 4096  # parts of a sum, and examples in one at most: fixed likewise
 SEARCHES = 24  # weights tried per example where the loss does not enter linearly
-
-
 ADVICE = "check_structure(structure, X, Y) tells what is wrong with it"
 
 
@@ -81,20 +79,17 @@ class Problem:
 
     def __post_init__(self) -> None:
         """SVM0, SVM1 and SVM2 proper are margin rescaling with the zero-one loss."""
-        if self.formulation.rescaling is None or self.formulation.penalty == "hard":
+        svm = self.formulation.rescaling is None or self.formulation.penalty == "hard"
+        if svm:
             own = getattr(self.loss, "zero_one", None)
             loss = own() if own else ZeroOne(self.structure.label_count())
             object.__setattr__(self, "loss", loss)
         if self.loss.form not in self.structure.losses:
             name = type(self.structure).__name__
-            asked = f"a loss of form {self.loss.form!r}"
-            if self.formulation.rescaling is None or self.formulation.penalty == "hard":
-                asked = (
-                    "the zero-one loss, which rescaling=None and penalty='hard' are about"
-                )
+            why = " (rescaling=None and penalty='hard' are about it)" if svm else ""
             raise ValueError(
-                f"{name} cannot be trained for {asked}; it knows losses of form "
-                f"{', '.join(map(repr, self.structure.losses))}"
+                f"{name} cannot be trained for a loss of form {self.loss.form!r}{why}; "
+                f"it knows {', '.join(map(repr, self.structure.losses))}"
             )
 
     def __getstate__(self) -> dict[str, Any]:
@@ -406,20 +401,10 @@ class Problem:
         if len(bad):
             i, value = self.first + int(ids[bad[0]]), float(slack[bad[0]])
             scores = f"scores {-value:.6g} less than the truth does"
-            if np.isnan(value):
-                scores = "has no score: its features or its loss are not finite"
+            scores = "has no finite score" if np.isnan(value) else scores
             raise OracleError(
                 f"example {i}: argmax of {type(self.structure).__name__} returned an "
                 f"output that {scores}; {ADVICE}"
-            )
-
-    def check_bounds(self, primal: float, dual: float) -> None:
-        """A dual above the primal proves that exact inference missed outputs."""
-        if dual > primal + 1e-4 * abs(primal):
-            raise OracleError(
-                f"the dual, {dual:.6g}, exceeds the primal, {primal:.6g}: argmax of "
-                f"{type(self.structure).__name__} has not returned the best outputs, "
-                f"with the loss added where a truth is given; {ADVICE}"
             )
 
 

@@ -109,6 +109,8 @@ def in_order(labels: set[Hashable]) -> tuple[Hashable, ...]:
     """Sort labels; those that cannot be compared by type and name."""
     if not labels:
         raise ValueError("there are no labels: all sequences are empty")
+    if any(y != y for y in labels):
+        raise ValueError("a label is nan; None marks a label that is not known")
     try:
         return tuple(sorted(labels))  # type: ignore[type-var]
     except TypeError:

@@ -248,7 +248,7 @@ class Liar(Knapsack):
 class Bad:
     X, Y = matchings(6)
     sets: ClassVar = [
-        ({"C": 0.0}, X, Y, "C=0.0: the penalty must be a number greater than zero"),
+        ({"C": 0.0}, X, Y, "C=0.0: the penalty must be a finite number greater than"),
         ({"C": -1}, X, Y, "C=-1: the penalty must be"),
         ({"C": np.inf}, X, Y, "C=inf"),
         ({"C": "1"}, X, Y, "C='1'"),

@@ -186,17 +186,15 @@ checkpoint, verbose
         X : sequence of (first, second)
             Sequences: strings, or mappings from track to letters or real vectors.
         y : sequence of alignments
-            Two strings with "-" for gaps, or columns (k, 2) of positions, -1 for a gap.
+            Two strings with "-" for gaps, both from their first letter on, or columns
+            (k, 2) of positions, -1 for a gap; local ones may begin anywhere.
         sample_weight : array (n,), optional
             Factor on C for each pair.
         """
         check_same_length(X, y)
         for q, (pair, written) in enumerate(zip(X, y, strict=True)):
-            if not isinstance(pair, str) and len(pair) == 2:
-                letters = [
-                    s.get("residue", ()) if hasattr(s, "get") else s for s in pair
-                ]
-                check_rows(written, letters, f"pair {q}")
+            if _is_pair(pair):
+                check_rows(written, pair, f"pair {q}")
         super().fit(X, y, sample_weight)
         return self
 
@@ -207,6 +205,7 @@ checkpoint, verbose
     def losses(self, X: Any, y: Any, shift: int = 0) -> Floats:
         """Loss of each pair: Q by default, Q4 with shift 4."""
         check_is_fitted(self, "coef_")
+        check_same_length(X, y)
         x = self.structure_.encode(X)
         truth = self.structure_.encode_labels(x, y)
         return AlignedPairs(shift).value(truth, self._argmax(x))
@@ -221,6 +220,11 @@ checkpoint, verbose
         """Letters of a track and the learned score of each pair of them."""
         check_is_fitted(self, "coef_")
         return self.structure_.substitution(self.coef_, track)
+
+
+def _is_pair(pair: Any) -> bool:
+    two = isinstance(pair, tuple | list) and len(pair) == 2
+    return two and pair[0] is not None and pair[1] is not None
 
 
 def alignment_structure(estimator: Any, sequences: Sequence[Any]) -> Alignment:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import pickle
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any
 
@@ -26,7 +26,7 @@ from maxmargin.engines.choose import choose_engine
 from maxmargin.estimators.checkpoint import keeper_of, terminable
 from maxmargin.estimators.files import FileMixin
 from maxmargin.estimators.path import PathMixin
-from maxmargin.estimators.reporting import ReportMixin
+from maxmargin.estimators.reporting import ReportMixin, by_position
 from maxmargin.estimators.streaming import StreamMixin
 from maxmargin.estimators.watching import WatchMixin
 from maxmargin.formulations import Formulation
@@ -98,6 +98,7 @@ class StructuredEstimator(
         self
         """
         check_same_length(X, y)
+        X, y = by_position(X), by_position(y)
         self._show(X, y)
         structure = self._structure(X, y).bind(X, y)
         x = structure.encode(X)
@@ -175,6 +176,8 @@ class StructuredEstimator(
     def predict(self, X: Any) -> np.ndarray:
         """Best output of each input, as a 1-D object array."""
         check_is_fitted(self, "coef_")
+        if check_examples(X) == 0:
+            return object_array([])
         x = self.structure_.encode(X)
         labels = self._argmax(x)
         return object_array(self.structure_.decode_labels(x, labels))
@@ -240,23 +243,32 @@ def check_same_length(X: Any, y: Any) -> None:
     """Refuse X and y of different lengths, or without examples."""
     if y is None:
         raise ValueError("fit requires y to be passed, but the target y is None")
-    for name, data in (("X", X), ("y", y)):
-        if not hasattr(data, "shape") and not hasattr(data, "__len__"):
-            raise TypeError(
-                f"{name} is a {type(data).__name__}, not a sequence of examples: "
-                f"list({name}) makes one of what can be iterated over"
-            )
-    n = X.shape[0] if hasattr(X, "shape") else len(X)
-    if n != len(y):
-        raise ValueError(f"X has {n} examples, but y has {len(y)}")
+    n, m = check_examples(X), check_examples(y, "y")
+    if n != m:
+        raise ValueError(f"X has {n} examples, but y has {m}")
     if n == 0:
         raise ValueError("X and y are empty: there is nothing to learn from")
+
+
+def check_examples(data: Any, name: str = "X") -> int:
+    """How many examples; refuses what is no sequence of them, or lacks some."""
+    single = isinstance(data, str | bytes | Mapping)
+    if single or not (hasattr(data, "shape") or hasattr(data, "__len__")):
+        raise TypeError(
+            f"{name} is one {type(data).__name__}, not a list of examples: write "
+            f"{'[' + name + ']' if single else 'list(' + name + ')'}"
+        )
+    if isinstance(data, list | tuple) or str(getattr(data, "dtype", "")) == "object":
+        for i, example in enumerate(data):
+            if example is None:
+                raise ValueError(f"{name}[{i}] is None: there is no example")
+    return int(data.shape[0]) if hasattr(data, "shape") else len(data)
 
 
 def penalties_of(C: Any, sample_weight: Any, n: int) -> Floats:
     """C of each example."""
     if not isinstance(C, Real) or not 0 < float(C) < np.inf:
-        hint = "; penalty='hard' allows no slack at all" if C == np.inf else ""
+        hint = "; penalty='hard' allows no slack at all" if np.inf == C else ""
         raise ValueError(
             f"C={C!r}: the penalty must be a finite number greater than zero{hint}"
         )

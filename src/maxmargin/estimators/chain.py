@@ -182,7 +182,11 @@ checkpoint, verbose
             allowed=self.allowed,
             scheme=self.scheme,
         )
-        return Partial(chain) if has_hidden(y) else chain
+        if not has_hidden(y):
+            return chain
+        if self.kernel is not None:
+            raise ValueError("labels that are None cannot be trained with a kernel")
+        return Partial(chain)
 
     def _loss(self, structure: Structure) -> Any:
         if isinstance(structure, Partial):

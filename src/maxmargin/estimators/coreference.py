@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.estimators.base import StructuredEstimator
+from maxmargin.estimators.base import StructuredEstimator, check_same_length
 from maxmargin.metrics.clusters import mitre_loss
 from maxmargin.structures.base import Structure
-from maxmargin.structures.coreference import Coreference, ForestLoss
+from maxmargin.structures.coreference import Coreference, ForestLoss, PairFeatures
 from maxmargin.structures.correlation import Correlation, PairLoss
 from maxmargin.structures.mentions import NAMES, Document, pair_features
 
@@ -124,12 +124,17 @@ checkpoint, verbose
         """
         return super().fit(self._pairs(X), y, sample_weight)
 
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """As for all estimators; not where links are hidden."""
+        return super().partial_fit(self._pairs(X), y, sample_weight)
+
     def predict(self, X: Any) -> np.ndarray:
         """Cluster of each mention, numbered by first mention, per document."""
         return super().predict(self._pairs(X))
 
     def score(self, X: Any, y: Any) -> float:
         """1 - mean MITRE loss / 100."""
+        check_same_length(X, y)
         found = self.predict(X)
         losses = [mitre_loss(a, b) for a, b in zip(y, found, strict=True)]
         return 1.0 - float(np.mean(losses)) / 100.0
@@ -143,7 +148,8 @@ checkpoint, verbose
 
     def _pairs(self, X: Any) -> Any:
         if self.features is not None:
-            return [self.features(x) for x in X]
+            own = self.features
+            return [x if isinstance(x, PairFeatures) else own(x) for x in X]
         return [
             _document_pairs(i, x) if isinstance(x, Document) else x
             for i, x in enumerate(X)

@@ -191,7 +191,9 @@ def _items(X: Any, i: int) -> Any:
 
 def _find(feature: str | int, names: Sequence[str] | None, dim: int) -> int:
     if isinstance(feature, str):
-        for j, name in enumerate(names if names is not None else ()):
+        if names is None:
+            names = [f"w[{j}]" for j in range(dim)]
+        for j, name in enumerate(names):
             if name == feature:
                 return j
         raise ValueError(

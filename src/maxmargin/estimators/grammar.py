@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.estimators.base import StructuredEstimator
+from maxmargin.estimators.reporting import by_position
 from maxmargin.losses import BracketF1, BracketHamming, ZeroOne
 from maxmargin.metrics.brackets import bracket_scores
+from maxmargin.reports.explanation import Hard
 from maxmargin.structures.base import Structure
 from maxmargin.structures.grammar import Grammar
 
@@ -173,6 +176,24 @@ checkpoint, verbose
             trees = grammar.decode_labels(own, found.labels)
             out.append(list(zip(trees, found.score.tolist(), strict=True)))
         return out
+
+    def hardest(self, X: Any, y: Any, n: int = 5, most: int = 500) -> list[Hard]:
+        """As for all estimators; trees that the grammar cannot make are left out."""
+        check_is_fitted(self, "coef_")
+        X, y = by_position(X), by_position(y)
+        kept = [i for i in range(min(most, len(y))) if self._derives(X[i], y[i])]
+        if not kept:
+            return []
+        cases = super().hardest([X[i] for i in kept], [y[i] for i in kept], n, most)
+        return [replace(case, example=kept[case.example]) for case in cases]
+
+    def _derives(self, sentence: Any, tree: Any) -> bool:
+        one = self.structure_.encode([sentence])
+        try:
+            self.structure_.encode_labels(one, [tree])
+        except ValueError:
+            return False
+        return True
 
     def score(self, X: Any, y: Any) -> float:
         """F1 of labelled brackets over all sentences together."""

@@ -16,6 +16,7 @@ from maxmargin.estimators.base import (
     object_array,
 )
 from maxmargin.losses import ZeroOne
+from maxmargin.structures.alignment_paths import check_rows
 from maxmargin.structures.base import Structure
 from maxmargin.structures.homology import Homology
 
@@ -134,15 +135,13 @@ class HomologySVM(StructuredEstimator):
             Factor on C for each example.
         """
         check_same_length(X, y)
-        aligned = []
-        for q, (example, written) in enumerate(zip(X, y, strict=True)):
-            if np.isscalar(written) or len(written) != 2:
-                raise ValueError(
-                    f"example {q}: the output must be (candidate, alignment)"
-                )
-            aligned.append((example[0], example[1], {int(written[0]): written[1]}))
-        super().fit(aligned, y, sample_weight)
+        super().fit(_aligned(X, y), y, sample_weight)
         return self
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """As for all estimators."""
+        check_same_length(X, y)
+        return super().partial_fit(_aligned(X, y), y, sample_weight)
 
     def _inputs(self, X: Any) -> Any:
         return [tuple(x)[:2] for x in X]
@@ -169,6 +168,7 @@ class HomologySVM(StructuredEstimator):
 
     def score(self, X: Any, y: Any) -> float:
         """Share of natives whose homolog is found; y as in `fit`, or indices."""
+        check_same_length(X, y)
         true: Ints = np.array([c if np.isscalar(c) else c[0] for c in y])
         return float(np.mean(self.predict(X) == true))
 
@@ -176,3 +176,20 @@ class HomologySVM(StructuredEstimator):
         """Letters of a track and the learned score of each pair of them."""
         check_is_fitted(self, "coef_")
         return self.structure_.alignment.substitution(self.coef_, track)
+
+
+def _aligned(X: Any, y: Any) -> list[tuple[Any, Any, dict[int, Any]]]:
+    """Inputs with the alignment of their homolog, which must spell both sequences."""
+    out = []
+    for q, (example, written) in enumerate(zip(X, y, strict=True)):
+        if np.isscalar(written) or len(written) != 2:
+            raise ValueError(f"example {q}: the output must be (candidate, alignment)")
+        native, candidates, c = example[0], example[1], int(written[0])
+        if isinstance(candidates, str):
+            raise ValueError(
+                f"example {q}: the candidates are one string, not a list of sequences"
+            )
+        if 0 <= c < len(candidates):
+            check_rows(written[1], (native, candidates[c]), f"example {q}")
+        out.append((native, candidates, {c: written[1]}))
+    return out

@@ -68,7 +68,7 @@ checkpoint, verbose
     basis_ : array (m, n_features)
         The points; for precomputed kernels the numbers of training rows.
     support_ : array (m,)
-        Numbers of the training rows with weight; exact methods only.
+        Numbers of the training rows with weight; "exact" and "sampled" only.
     dual_coef_ : array (m, z)
         Coefficients of the points.
     intercept_ : array

@@ -22,6 +22,7 @@ from maxmargin.kernels.functions import named_kernel
 from maxmargin.kernels.gram import MEMORY, check_semidefinite
 from maxmargin.kernels.maps import Expansion, exact, incomplete_cholesky, nystroem
 from maxmargin.problem import Problem
+from maxmargin.reports.explanation import Hard
 from maxmargin.solvers.base import Result, State
 from maxmargin.solvers.choose import choose
 from maxmargin.solvers.kernel_cuts import TokenCuts
@@ -87,6 +88,16 @@ class KernelMixin(StructuredEstimator):
         self._need_features("top_weights")
         return super().top_weights(n)
 
+    def hardest(self, X: Any, y: Any, n: int = 5, most: int = 500) -> list[Hard]:
+        """As for all estimators; a kernel has no weights of features to score by."""
+        self._need_features("hardest")
+        return super().hardest(X, y, n, most)
+
+    def best_few(self, x: Any, k: int = 3) -> list[tuple[Any, float]]:
+        """As for all estimators; a kernel has no weights of features to score by."""
+        self._need_features("best_few")
+        return super().best_few(x, k)
+
     def _need_features(self, what: str) -> None:
         if getattr(self, "expansion_", None) is not None:
             raise ValueError(f"{what} is about weights of features: a kernel has none")
@@ -101,7 +112,10 @@ class KernelMixin(StructuredEstimator):
         """Numbers of the training rows in the kernel expansion."""
         rows = self.expansion_.rows
         if rows is None:
-            raise AttributeError("the points are no training rows: see basis_")
+            raise AttributeError(
+                f"kernel_method={self.kernel_method!r} does not keep which training rows "
+                "its points are, if any: see basis_"
+            )
         return rows
 
     def _kernel(self, X: Any) -> Any:

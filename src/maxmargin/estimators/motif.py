@@ -164,7 +164,7 @@ checkpoint, verbose
             Where the first start begins, for every sequence; strand 0 or 1.
         """
         check_same_length(X, y)
-        labels = np.asarray(y)
+        labels = np.array(np.asarray(y).tolist())
         classes = np.unique(labels)
         if len(classes) != 2:
             raise ValueError(f"y has {len(classes)} labels; motif or none are two")
@@ -196,6 +196,10 @@ checkpoint, verbose
         if self.class_weight == "balanced":
             mass = {c: weight[labels == c].sum() for c in self.classes_}
             factor = {c: weight.sum() / (2.0 * m) for c, m in mass.items() if m > 0}
+        elif isinstance(self.class_weight, str):
+            raise ValueError(
+                f"class_weight={self.class_weight!r} is neither 'balanced' nor a dict"
+            )
         else:
             factor = dict(self.class_weight)
             unknown = set(factor) - set(self.classes_.tolist())

@@ -17,7 +17,7 @@ from maxmargin.losses import Hamming, ZeroOne
 from maxmargin.metrics.margins import margin_losses
 from maxmargin.metrics.sequences import token_error
 from maxmargin.structures.base import Augment, Structure
-from maxmargin.structures.graph_checks import plain
+from maxmargin.structures.graph_checks import as_graph, plain
 from maxmargin.structures.graphs import Graph
 from maxmargin.structures.kernel_network import KernelNetwork
 from maxmargin.structures.network import Network
@@ -189,7 +189,10 @@ checkpoint, verbose
         -------
         self
         """
-        if y is not None and has_hidden(y):
+        if isinstance(X, Graph):
+            raise ValueError("X is one Graph, not a list of graphs: write [X] and [y]")
+        check_same_length(X, y)
+        if has_hidden(y):
             return self._fit_hidden(X, y, sample_weight)
         if not self._factored():
             return super().fit(X, y, sample_weight)
@@ -197,7 +200,6 @@ checkpoint, verbose
             raise ValueError(
                 f"a kernel is trained by solver='smo', not by {self.solver!r}"
             )
-        check_same_length(X, y)
         self._show(X, y)
         structure = self._structure(X, y).bind(X, y)
         x = structure.encode(X)
@@ -209,7 +211,6 @@ checkpoint, verbose
 
     def _fit_hidden(self, X: Any, y: Any, sample_weight: Any) -> Any:
         """Train on the known nodes, then on all with the rest completed."""
-        check_same_length(X, y)
         self._show(X, y)
         structure: Any = self._structure(X, y).bind(X, y)
         x = structure.encode(X)
@@ -277,10 +278,15 @@ checkpoint, verbose
 
 def _stack_nodes(X: Any) -> Any:
     """Features of the nodes of the first graphs, to scale kernels by."""
-    parts = [Graph(*x).nodes for x in list(X)[:500]]
+    parts = [as_graph(i, x).nodes for i, x in enumerate(list(X)[:500])]
     if any(sp.issparse(p) for p in parts):
         return sp.vstack([sp.csr_array(p) for p in parts])
-    return np.concatenate([np.asarray(p, dtype=np.float64) for p in parts])
+    try:
+        return np.concatenate([np.asarray(p, dtype=np.float64) for p in parts])
+    except ValueError as wrong:
+        raise ValueError(
+            "a kernel on nodes needs the same features at all of them"
+        ) from wrong
 
 
 def _stack_edges(X: Any) -> Any:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 from sklearn.utils.validation import check_is_fitted
@@ -17,8 +18,10 @@ from maxmargin.estimators.base import (
     StructuredEstimator,
     check_same_length,
     object_array,
+    penalties_of,
     seed_of,
 )
+from maxmargin.estimators.reporting import by_position
 from maxmargin.losses import named_loss
 from maxmargin.metrics.ranking import (
     average_precision,
@@ -132,6 +135,8 @@ checkpoint, verbose
         self.verbose = verbose
 
     def _structure(self, X: Any, y: Any) -> Structure:
+        if self.k < 1:
+            raise ValueError(f"k={self.k!r}: at least one place must count")
         loss = named_loss(self.loss, self._known_losses(Ranking()))
         if loss.form == "order":
             return Orders()
@@ -157,9 +162,15 @@ checkpoint, verbose
             relevant ones only, say nothing and get none.
         """
         check_same_length(X, y)
+        X, y = by_position(X), by_position(y)
+        if sample_weight is not None:
+            penalties_of(self.C, sample_weight, len(y))
+        _check_queries(X, y)
         weight = self._told(y, sample_weight)
-        if not self._told(y, None).any():
-            raise ValueError("no query has both relevant and other documents")
+        if not weight.any():
+            raise ValueError(
+                "no query has both relevant and other documents, and a weight"
+            )
         some = np.flatnonzero(weight > 0)
         rows = [X[i] for i in some], [y[i] for i in some]
         self._show(*rows)
@@ -215,6 +226,7 @@ checkpoint, verbose
 
     def score(self, X: Any, y: Any) -> float:
         """Mean over queries of what was optimised: precision@k, NDCG@k, ..."""
+        check_same_length(X, y)
         scores = self.decision_function(X)
         loss = named_loss(self.loss, self._known_losses(Ranking()))
         if isinstance(loss, AveragePrecision):
@@ -224,3 +236,15 @@ checkpoint, verbose
         if isinstance(loss, PrecisionAtK):
             return mean_over_queries(precision_at_k, y, scores, self.k)
         return mean_over_queries(ndcg_at_k, y, scores, self.k, letor=loss.letor)
+
+
+def _check_queries(X: Any, y: Any) -> None:
+    """Refuse what is no matrix of documents, and grades that are no numbers."""
+    for i, (x, grades) in enumerate(zip(X, y, strict=True)):
+        if sp.issparse(x) or np.ndim(x) != 2:
+            raise ValueError(
+                f"query {i}: X has one dense matrix (documents, features) per query, "
+                f"not a {type(x).__name__}; rows of one table are to be grouped by query"
+            )
+        if np.ndim(grades) != 1 or np.asarray(grades).dtype.kind not in "biuf":
+            raise ValueError(f"query {i}: y has a list of grades 0, 1, 2, .. per query")

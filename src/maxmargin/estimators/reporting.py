@@ -38,6 +38,7 @@ class ReportMixin(ExplainMixin):
         """
         from maxmargin.reports.page import write
 
+        check_is_fitted(self, "result_")
         write(self, path, X, y, title=title, command=command)
 
     def best_few(self, x: Any, k: int = 3) -> list[tuple[Any, float]]:

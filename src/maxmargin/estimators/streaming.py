@@ -17,6 +17,8 @@ class StreamMixin:
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Go on training with a further batch; earlier batches are not needed again.
 
+        Not for kernels, nor for outputs with hidden parts.
+
         The first batch fixes labels and features, so it must show all labels. The
         planes of earlier batches are kept and improved along with those of the new.
 

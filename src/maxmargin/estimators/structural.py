@@ -30,11 +30,13 @@ class StructuralSVM(StructuredEstimator):
     C : float, default=0.2
         Penalty of the slacks; multiplies their plain sum.
     loss : str or Loss, default="auto"
-        "auto" (the structure's own), "hamming", "zero-one", a cost matrix, or a Loss.
+        "auto" (the structure's own), "hamming", "zero-one", a cost matrix, or a Loss;
+        an object with three methods has its own loss, "zero-one" if that is 0 or 1.
     rescaling : {"margin", "slack", None}, default="margin"
         How the loss enters; None is the zero-one loss.
     penalty : {"linear", "squared", "hard", "summed"}, default="linear"
-        SVM1, SVM2, SVM0 (hard margin), or linear summed error.
+        SVM1, SVM2, SVM0 (hard margin), or linear summed error; hidden parts need
+        "linear" or "squared".
     solver : str or Solver, default="auto"
         "block-dual", "n-slack", "n-slack-block", "one-slack", ...; an object has its
         own `tol` and limits, which count instead of those below.

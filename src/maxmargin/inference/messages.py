@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.arrays import Ints, pointers
+from maxmargin.arrays import Ints, longest, pointers
 from maxmargin.inference.tables import Tables, incidence
 from maxmargin.jit import loop
 
@@ -21,14 +21,6 @@ def places(tables: Tables) -> tuple[Ints, Ints, Ints]:
     k = tables.n_labels
     start = pointers(k[tables.edges[:, 0]] + k[tables.edges[:, 1]])
     return *incidence(tables.edges, tables.n_nodes), start
-
-
-@loop
-def _most_labels(label_ptr):
-    most = 1
-    for v in range(len(label_ptr) - 1):
-        most = max(most, label_ptr[v + 1] - label_ptr[v])
-    return most
 
 
 @loop
@@ -55,7 +47,7 @@ def run_damped(
     labels = np.zeros(len(label_ptr) - 1, np.int32)
     trial = np.zeros(len(label_ptr) - 1, np.int32)
     bounds = np.full(graphs, np.inf)
-    most = _most_labels(label_ptr)
+    most = longest(label_ptr)
     belief = np.empty(most)
     fresh = np.empty(most)
     for g in range(graphs):
@@ -163,7 +155,7 @@ def run_reweighted(
     labels = np.zeros(len(label_ptr) - 1, np.int32)
     trial = np.zeros(len(label_ptr) - 1, np.int32)
     bounds = np.full(graphs, np.inf)
-    most = _most_labels(label_ptr)
+    most = longest(label_ptr)
     belief = np.empty(most)
     ready = np.empty(most)
     for g in range(graphs):

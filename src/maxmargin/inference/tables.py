@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from maxmargin.arrays import Floats, Ints, Labels, pointers
+from maxmargin.arrays import Floats, Ints, Labels, longest, pointers
 from maxmargin.jit import loop
 
 
@@ -265,16 +265,8 @@ def _gains(v, label_ptr, unary, edges, pair_ptr, pairwise, ptr, near, labels, ga
 
 
 @loop
-def _most_labels(label_ptr):
-    most = 1
-    for v in range(len(label_ptr) - 1):
-        most = max(most, label_ptr[v + 1] - label_ptr[v])
-    return most
-
-
-@loop
 def _improve(label_ptr, unary, edges, pair_ptr, pairwise, ptr, near, sweeps, labels):
-    gain = np.empty(_most_labels(label_ptr))
+    gain = np.empty(longest(label_ptr))
     for _ in range(sweeps):
         changed = False
         for v in range(len(label_ptr) - 1):
@@ -297,7 +289,7 @@ def _best_flip(
     node_ptr, label_ptr, unary, edges, pair_ptr, pairwise, ptr, near, labels
 ):
     out = labels.copy()
-    gain = np.empty(_most_labels(label_ptr))
+    gain = np.empty(longest(label_ptr))
     found = np.zeros(len(node_ptr) - 1, np.bool_)
     for g in range(len(node_ptr) - 1):
         most, where, what = -np.inf, -1, 0

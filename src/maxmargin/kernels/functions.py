@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -276,17 +277,22 @@ def named_kernel(kernel: Any, X: Any = None, **given: Any) -> Any:
             raise TypeError(f"kernel={kernel!r} is neither a name nor a function")
         return Function(kernel)
     given = {k: v for k, v in given.items() if v is not None}
-    gamma = float(given.get("gamma", 0.0))
+    gamma, degree = given.get("gamma", 1.0), given.get("degree", 2)
+    if not isinstance(gamma, Real) or not 0.0 < float(gamma) < np.inf:
+        raise ValueError(
+            f"gamma={gamma!r}: a number greater than zero is needed, or None: one over "
+            "the mean squared length of the rows"
+        )
+    if not isinstance(degree, Integral) or degree < 1:
+        raise ValueError(f"degree={degree!r}: a whole number, at least one, is needed")
     if "gamma" not in given and X is not None and kernel != "precomputed":
         gamma = 1.0 / (float(squares(X).mean()) or 1.0)
-    gamma = gamma or 1.0
+    gamma = float(gamma)
     known: dict[str, Callable[[], Kernel]] = {
         "linear": Linear,
         "quadratic": lambda: Polynomial(2, gamma, given.get("coef0", 1.0)),
         "cubic": lambda: Polynomial(3, gamma, given.get("coef0", 1.0)),
-        "poly": lambda: Polynomial(
-            given.get("degree", 2), gamma, given.get("coef0", 1.0)
-        ),
+        "poly": lambda: Polynomial(int(degree), gamma, given.get("coef0", 1.0)),
         "rbf": lambda: Rbf(gamma),
         "precomputed": Precomputed,
     }

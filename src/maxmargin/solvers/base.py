@@ -22,7 +22,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from maxmargin.arrays import Floats, Ints
-from maxmargin.problem import Problem
+from maxmargin.problem import ADVICE, OracleError, Problem
 from maxmargin.solvers.resume import Keeper, dump, graft
 
 HISTORY = np.dtype(
@@ -322,8 +322,13 @@ class _Run:
             if state.gap() <= self.solver.tol:
                 self.status = Status.CONVERGED
         result = self.result(state)
-        if result.certificate == "exact":
-            self.problem.check_bounds(result.primal, result.dual)
+        dual, primal = result.dual, result.primal
+        if result.certificate == "exact" and dual > primal + 1e-4 * abs(primal):
+            raise OracleError(
+                f"the dual, {dual:.6g}, exceeds the primal, {primal:.6g}: argmax of "
+                f"{type(self.problem.structure).__name__} has not returned the best "
+                f"outputs, with the loss added where a truth is given; {ADVICE}"
+            )
         return result
 
     def result(self, state: State) -> Result:

@@ -74,6 +74,8 @@ def tracks_of(sequence: Any, where: str) -> dict[str, Any]:
         tracks = {k: v for k, v in sequence.items() if k != "name"}
     else:
         tracks = {"residue": sequence}
+    if sequence is None:
+        raise ValueError(f"{where}: there is no sequence, but None")
     if not tracks:
         raise ValueError(f"{where}: the sequence has no tracks")
     sizes = {name: len(values) for name, values in tracks.items()}

@@ -53,8 +53,8 @@ def columns_of(written: Any, where: str) -> Ints:
     return columns.astype(np.int64)
 
 
-def check_rows(written: Any, letters: Sequence[Any], where: str) -> None:
-    """Refuse rows of text that do not spell the two sequences.
+def check_rows(written: Any, pair: Sequence[Any], where: str) -> None:
+    """Refuse rows of text that do not spell the residues of the two sequences.
 
     Examples
     --------
@@ -65,6 +65,7 @@ sequence has 'E', position 1
     """
     if len(written) != 2 or not all(isinstance(row, str) for row in written):
         return
+    letters = [s.get("residue", ()) if hasattr(s, "get") else s for s in pair]
     for side, name in enumerate(("first", "second")):
         spelt = [v for v in written[side] if v != "-"]
         for k, (a, b) in enumerate(zip(spelt, letters[side], strict=False)):

@@ -197,6 +197,11 @@ def as_pairs(x: Any, i: int) -> PairFeatures:
     """Document i as PairFeatures: a matrix has as many mentions as its rows tell."""
     if isinstance(x, PairFeatures):
         pairs = x
+    elif isinstance(x, str) or not (hasattr(x, "shape") or hasattr(x, "__len__")):
+        raise ValueError(
+            f"document {i} is a {type(x).__name__}: neither a Document nor a matrix with "
+            "one row per pair of mentions"
+        )
     else:
         rows = x.shape[0] if hasattr(x, "shape") else len(x)
         m = round((1 + np.sqrt(1 + 8 * rows)) / 2)
@@ -233,6 +238,11 @@ def chain_of(clusters: Any, m: int, i: int) -> list[int]:
     last: dict[Any, int] = {}
     row = []
     for t, c in enumerate(np.asarray(clusters).tolist()):
+        if c is None or c != c:
+            raise ValueError(
+                f"document {i}, mention {t}: its cluster is {c}; a mention that stands "
+                "alone has a cluster of its own"
+            )
         row.append(last.get(c, t))
         last[c] = t
     return row

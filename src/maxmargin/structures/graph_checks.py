@@ -28,6 +28,11 @@ def plain(values: Any) -> list[Any]:
 
 def as_graph(i: int, given: Any) -> Graph:
     """A `Graph` from a Graph or a tuple; checks nodes and edges."""
+    if isinstance(given, tuple) and given and isinstance(given[0], Graph):
+        raise ValueError(
+            f"graph {i}: a tuple that begins with a Graph; graph_from_networkx returns "
+            "the graph and the names of its nodes: graph, names = ..."
+        )
     try:
         graph = Graph(*given)
         empty = graph.n == 0

@@ -126,7 +126,7 @@ def _sparse_part(graph: Graph) -> tuple[Any, Any, Any]:
         rows = sp.csr_array(graph.nodes)
         rows.sum_duplicates()
         return np.diff(rows.indptr), rows.indices, rows.data.astype(np.float64)
-    vectors = [np.ravel(np.asarray(v, dtype=np.float64)) for v in graph.nodes]
+    vectors = _numbers(graph)
     filled = [np.flatnonzero(v) for v in vectors]
     return (
         np.array([len(f) for f in filled]),
@@ -143,9 +143,19 @@ def _dense_part(graph: Graph) -> tuple[Any, Any, Any]:
     if isinstance(dense, np.ndarray) and dense.ndim == 2:
         sizes = np.full(dense.shape[0], dense.shape[1])
         return sizes, np.empty(0, np.int32), np.array(dense, dtype=np.float64).ravel()
-    vectors = [np.ravel(np.asarray(v, dtype=np.float64)) for v in dense]
+    vectors = _numbers(graph)
     sizes = np.array([len(v) for v in vectors])
     return sizes, np.empty(0, np.int32), np.concatenate(vectors)
+
+
+def _numbers(graph: Graph) -> list[Floats]:
+    """Features of the nodes as vectors."""
+    try:
+        return [np.ravel(np.asarray(v, dtype=np.float64)) for v in graph.nodes]
+    except (TypeError, ValueError) as wrong:
+        raise ValueError(
+            f"features of nodes must be vectors of numbers: {wrong}"
+        ) from wrong
 
 
 def _with_constant(

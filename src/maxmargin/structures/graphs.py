@@ -180,7 +180,7 @@ def graph_from_networkx(
     lacking = [v for v in names if features not in graph.nodes[v]]
     if lacking:
         raise ValueError(f"node {lacking[0]!r} has no attribute {features!r}")
-    rows = [np.asarray(graph.nodes[v][features], dtype=np.float64) for v in names]
+    rows = [np.atleast_1d(np.asarray(graph.nodes[v][features], float)) for v in names]
     same = len({len(r) for r in rows}) <= 1
     kept: dict[tuple[int, int], Any] = {}
     for u, v, data in graph.edges(data=True):

@@ -208,7 +208,8 @@ class KernelNetwork(Network):
     def features(self, x: Any, ids: Ints, labels: Ragged) -> Rows:
         """Refused: psi is not written out under a kernel."""
         raise ValueError(
-            "a network with a kernel has no joint features; train it with solver='smo'"
+            "a network with a kernel has no joint features, which this asks for; "
+            "solver='smo' trains it"
         )
 
     def pieces(self, x: Any, i: int, row: Labels) -> Pieces:

@@ -107,6 +107,7 @@ def pair_features(document: Document) -> PairFeatures:
     >>> pairs.features.shape == (3, len(NAMES))
     True
     """
+    document = document._replace(mentions=[Mention(*m) for m in document.mentions])
     facts = _facts(document)
     m = len(document.mentions)
     j, i = np.tril_indices(m, -1)

@@ -124,6 +124,8 @@ class Motif(Structure):
 
     def encode(self, X: Sequence[Any]) -> Bases:
         """Strings of bases, in either case."""
+        if isinstance(X, str):
+            raise ValueError("X is one string, not a list of sequences: write [X]")
         codes = [_encode(s, i) for i, s in enumerate(X)]
         letter = np.concatenate(codes) if codes else np.empty(0, np.int32)
         ptr = pointers([len(c) for c in codes])
@@ -283,7 +285,11 @@ def _rows(array: Labels) -> Ragged:
 
 
 def _encode(sequence: Any, i: int) -> Labels:
-    raw = sequence.encode("latin-1") if isinstance(sequence, str) else bytes(sequence)
+    if not isinstance(sequence, str | bytes):
+        raise ValueError(f"sequence {i} is a {type(sequence).__name__}, not a string")
+    raw = (
+        sequence.encode("latin-1", "replace") if isinstance(sequence, str) else sequence
+    )
     code = _CODE[np.frombuffer(raw, np.uint8)]
     if (code < 0).any():
         at = int(np.flatnonzero(code < 0)[0])

@@ -134,16 +134,17 @@ class Network(Structure):
 
     def mapped(self, phi: Any) -> Self:
         """The same labels over phi(x_v) in place of x_v, for nodes of one type."""
-        kinds, layout = self._kinds, self._layout
-        if len(kinds.types) != 1:
-            raise ValueError(
-                "a kernel with a map needs nodes of one type, not "
-                f"{', '.join(map(repr, kinds.types))}; use kernel_method='exact'"
-            )
-        return replace(self, phi=phi, layout=widened(layout, phi.width + self.bias))
+        width = phi.width + self.bias
+        return replace(self, phi=phi, layout=widened(self._layout, width))
 
     def input_matrix(self, x: Graphs) -> Any:
-        """Nodes as rows, without their constant."""
+        """Nodes, all of one type, as rows without their constant."""
+        types = self._kinds.types
+        if len(types) != 1:
+            many = ", ".join(map(repr, types))
+            raise ValueError(
+                f"kernel_method must be 'exact' with types {many} of nodes"
+            )
         return _matrix(x, self._kinds, self.bias)
 
     def with_inputs(self, x: Graphs, matrix: Any) -> Graphs:

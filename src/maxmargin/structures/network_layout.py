@@ -80,6 +80,12 @@ def survey(X: Sequence[Any], Y: Sequence[Any], bias: bool, pairwise: str):
         own = plain(labels)
         if len(own) != graph.n:
             raise ValueError(f"graph {i} has {graph.n} nodes, but {len(own)} labels")
+        for v, label in enumerate(own):
+            if label != label:
+                raise ValueError(
+                    f"graph {i}, node {v}: the label is {label}; None marks a label that "
+                    "is not known"
+                )
         for kind, label in zip(kinds, own, strict=True):
             seen.setdefault(kind, set()).add(label)
         for kind, width in zip(kinds, widths(graph), strict=True):

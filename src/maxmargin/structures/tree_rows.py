@@ -25,6 +25,10 @@ def checked_tokens(i: int, sentence: Any, with_tags: bool) -> list[Token]:
         raise ValueError(
             f"sentence {i}: {sentence!r} is a string, not a list of tokens"
         )
+    if not hasattr(sentence, "__iter__"):
+        raise ValueError(
+            f"sentence {i} is a {type(sentence).__name__}, not a list of tokens"
+        )
     out = []
     for t, token in enumerate(sentence):
         if isinstance(token, str):
@@ -44,6 +48,11 @@ def checked_tree(i: int, tree: Tree, tokens: Sequence[Token], shape: Shape) -> N
     """Binarised tree i, if it is a tree over the tokens."""
     if tree is None:
         raise ValueError(f"sentence {i}: there is no tree")
+    if hasattr(tree, "label"):
+        raise ValueError(
+            f"sentence {i}: trees of NLTK go through text, parse_trees(str(tree)).trees "
+            "of maxmargin.io.treebank"
+        )
     try:
         node = binarise(tree, shape)
     except ValueError as error:
