@@ -60,8 +60,8 @@ class AlignmentSVM(StructuredEstimator):
         Only cells this far from the diagonal.
     alphabets : mapping from track to letters, optional
         Letters that may occur; default: those seen in training.
-    kernel : {"rbf", "quadratic", "cubic", "poly", "linear"}, Kernel or callable, \
-optional
+    kernel : str, Kernel or callable, optional
+        "rbf", "quadratic", "cubic", "poly", "linear", or a function of two matrices.
         Matches score phi(s_i)' W phi(t_j), too, with phi the map of a kernel between
         positions (letters as indicators and vectors as they are, all tracks side by
         side): an expansion over pairs of basis positions.
@@ -86,8 +86,7 @@ optional
         Limits on steps and on seconds.
     n_jobs : int, optional
         Threads for the oracle.
-    engine, random_state, warm_start, callbacks, \
-checkpoint, verbose
+    engine, random_state, warm_start, callbacks, checkpoint, verbose
         As in `StructuralSVM`.
 
     Attributes

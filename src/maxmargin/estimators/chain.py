@@ -69,15 +69,15 @@ class ChainSVM(KernelMixin):
     kernel : str, Kernel or callable, optional
         Compare tokens by a kernel ("quadratic", "cubic", "rbf", `Polynomial(2)`, ..)
         instead of weighting their features; transitions stay linear.
-    kernel_method : {"exact", "sampled", "cpsp", "nystroem", "cholesky"}, \
-default="exact"
+    kernel_method : str, default="exact"
+        "exact", "sampled", "cpsp", "nystroem" or "cholesky".
         How to train with it, see `KernelSVM`.
     n_basis : int, default=200
         Number of basis functions, or of rows drawn per turn ("sampled").
-    solver, tol, max_iter, max_time, n_jobs, engine, random_state, warm_start, \
-callbacks, \
-checkpoint, verbose
+    solver, tol, max_iter, max_time, n_jobs, engine, random_state, warm_start
         As in `StructuralSVM`.
+    callbacks, checkpoint, verbose
+        As there.
 
     Attributes
     ----------

@@ -34,10 +34,10 @@ class CoreferenceSVM(StructuredEstimator):
         `pair_features`; anything else must be pair features already.
     init : array, optional
         Initial weights; by default training begins with chains in order of mention.
-    loss, restarts, rescaling, penalty, solver, tol, max_iter, max_time, n_jobs, \
-engine, random_state, warm_start, callbacks, \
-checkpoint, verbose
+    loss, restarts, rescaling, penalty, solver, tol, max_iter, max_time, n_jobs
         As in `StructuralSVM`.
+    engine, random_state, warm_start, callbacks, checkpoint, verbose
+        As there.
 
     Attributes
     ----------
@@ -166,6 +166,8 @@ def _document_pairs(i: int, document: Document) -> Any:
 class CorrelationSVM(CoreferenceSVM):
     r"""Correlation clustering trained by a structural SVM (SVM-cluster).
 
+    .. math:: f(x) = \arg\max_y \sum_{i < j,\; y_i = y_j} \langle w, x_{ij} \rangle
+
     All pairs of a cluster count, none is hidden. The loss is the percentage of wrong
     pairs.
 
@@ -176,8 +178,10 @@ class CorrelationSVM(CoreferenceSVM):
     inference : {"greedy", "relaxed"}, default="greedy"
         Clusters merged while that gains; or a linear program over pairs whose
         fractional answers become planes, for documents of up to 150 mentions.
-    features : callable, optional
-        As in `CoreferenceSVM`, like all else.
+    features, loss, rescaling, penalty, solver, tol, max_iter, max_time, n_jobs, engine
+        As in `CoreferenceSVM`.
+    random_state, warm_start, callbacks, checkpoint, verbose
+        As there.
 
     References
     ----------

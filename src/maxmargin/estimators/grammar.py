@@ -58,10 +58,10 @@ class GrammarSVM(StructuredEstimator):
         Predictions drop parts that score less than the best of their span by more.
     fallback : {"none", "flat"}, default="none"
         What a sentence without a parse becomes: None, or a flat tree.
-    solver, tol, max_iter, max_time, n_jobs, engine, random_state, warm_start, \
-callbacks, \
-checkpoint, verbose
+    solver, tol, max_iter, max_time, n_jobs, engine, random_state, warm_start
         As in `StructuralSVM`.
+    callbacks, checkpoint, verbose
+        As there.
 
     Attributes
     ----------

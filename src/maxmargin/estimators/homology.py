@@ -41,8 +41,8 @@ class HomologySVM(StructuredEstimator):
         SVM2, SVM1, SVM0 (hard margin), or linear summed error; the loss is zero-one.
     solver, tol, max_iter, max_time, n_jobs, engine, random_state, warm_start, callbacks
         As in `StructuralSVM`.
-    verbose : int, default=0
-        Show progress.
+    checkpoint, verbose
+        As there.
 
     Attributes
     ----------

@@ -34,11 +34,11 @@ class KernelSVM(MulticlassSVM):
     ----------
     C : float, default=1.0
         Penalty of the slacks; multiplies their plain sum, as in SVC.
-    kernel : {"rbf", "poly", "quadratic", "cubic", "linear", "precomputed"}, Kernel, \
-or callable, default="rbf"
+    kernel : str, Kernel or callable, default="rbf"
+        "rbf", "poly", "quadratic", "cubic", "linear" or "precomputed".
         A callable takes two matrices of rows and returns the matrix of values.
-    kernel_method : {"exact", "sampled", "cpsp", "nystroem", "cholesky"}, \
-default="exact"
+    kernel_method : str, default="exact"
+        "exact", "sampled", "cpsp", "nystroem" or "cholesky".
         "exact" needs columns of the Gram matrix (two classes; any memory) or all of it.
         "cpsp" grows a basis of `n_basis` points that need not be training rows; it has
         the fewest points for its accuracy. "sampled" draws `n_basis` rows per turn, in
@@ -55,10 +55,12 @@ default="exact"
         differentiable ("train" is CPSP(tr)).
     memory : float, default=4e9
         Bytes for kernel values at most.
-    loss, rescaling, penalty, solver, fit_intercept, intercept_scaling, class_weight, \
-tol, max_iter, max_time, n_jobs, engine, random_state, warm_start, callbacks, \
-checkpoint, verbose
+    loss, rescaling, penalty, solver, fit_intercept, intercept_scaling, class_weight
         As in `MulticlassSVM`; `solver` trains over explicit maps.
+    tol, max_iter, max_time, n_jobs, engine, random_state, warm_start, callbacks
+        As there.
+    checkpoint, verbose
+        As there.
 
     Attributes
     ----------

@@ -46,9 +46,10 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
         sequences down by `sample_weight` in `fit`.
     loss : {"zero-one"} or MotifLoss
         Costs of a miss and of a false alarm.
-    rescaling, penalty, solver, tol, max_iter, max_time, n_jobs, engine, callbacks, \
-checkpoint, verbose
+    rescaling, penalty, solver, tol, max_iter, max_time, n_jobs, engine, callbacks
         As in `StructuralSVM`.
+    warm_start, checkpoint, verbose
+        As there.
     restarts : int, default=5
         Starts from different places; the lowest objective is kept.
     init : array, optional

@@ -73,8 +73,8 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
     kernel : str, Kernel or callable, optional
         Compare inputs by a kernel instead of weighting their features; see `KernelSVM`,
         which has more to choose.
-    kernel_method : {"exact", "sampled", "cpsp", "nystroem", "cholesky"}, \
-default="exact"
+    kernel_method : str, default="exact"
+        "exact", "sampled", "cpsp", "nystroem" or "cholesky".
         How to train with it.
     n_basis : int, default=200
         Number of basis functions, or of rows drawn per turn ("sampled").

@@ -44,8 +44,8 @@ class NetworkSVM(KernelMixin):
     edge_kernel : str or callable, optional
         The same on the features of edges; without one they keep their weights. Needs
         `kernel_method="exact"`; nodes are then compared by `kernel`, or linearly.
-    kernel_method : {"exact", "sampled", "cpsp", "nystroem", "cholesky"}, \
-default="exact"
+    kernel_method : str, default="exact"
+        "exact", "sampled", "cpsp", "nystroem" or "cholesky".
         How to train with it. "exact" is trained by "smo", with the Gram matrix of all
         nodes (edges) in memory, refused above 4 GB; for the others see `KernelSVM`;
         they need nodes of one type.
@@ -70,9 +70,10 @@ default="exact"
         SVM1, SVM2, SVM0 (hard margin), or linear summed error.
     solver : str or Solver, default="auto"
         "block-dual", "one-slack", ..., "smo" (the factored dual of Taskar et al. 2003).
-    tol, max_iter, max_time, n_jobs, engine, random_state, warm_start, callbacks, \
-checkpoint, verbose
+    tol, max_iter, max_time, n_jobs, engine, random_state, warm_start, callbacks
         As for `StructuralSVM`.
+    checkpoint, verbose
+        As there.
 
     Attributes
     ----------

@@ -61,10 +61,10 @@ class RankingSVM(StructuredEstimator):
         Penalty of a query in that classification.
     restarts : int, default=1
         Further starts are from disturbed initial weights.
-    rescaling, penalty, solver, tol, max_iter, max_time, n_jobs, engine, random_state, \
-warm_start, callbacks, \
-checkpoint, verbose
+    rescaling, penalty, solver, tol, max_iter, max_time, n_jobs, engine, random_state
         As in `StructuralSVM`.
+    warm_start, callbacks, checkpoint, verbose
+        As there.
 
     Attributes
     ----------
