@@ -64,15 +64,11 @@ class OwnLoss:
         return replace(self, form="zero-one")
 
     def value(self, truth: Ragged, labels: Ragged) -> Floats:
-        """Loss of each row; refuses what is no loss."""
+        """Loss of each row."""
         out = np.array([
             float(self.owner.loss(_unpickle(truth.row(i)), _unpickle(labels.row(i))))
             for i in range(truth.n)
         ])  # fmt: skip
-        if not (out >= 0.0).all():
-            raise ValueError(
-                f"`loss` returned {out[~(out >= 0.0)][0]}: a loss is a number, zero or more"
-            )
         bad = np.flatnonzero((out != 0.0) & (out != 1.0))
         if self.form == "zero-one" and len(bad):
             raise ValueError(
