@@ -79,14 +79,13 @@ class Problem:
 
     def __post_init__(self) -> None:
         """SVM0, SVM1 and SVM2 proper are margin rescaling with the zero-one loss."""
-        svm = self.formulation.rescaling is None or self.formulation.penalty == "hard"
-        if svm:
+        if self.formulation.rescaling is None or self.formulation.penalty == "hard":
             own = getattr(self.loss, "zero_one", None)
             loss = own() if own else ZeroOne(self.structure.label_count())
             object.__setattr__(self, "loss", loss)
         if self.loss.form not in self.structure.losses:
             name = type(self.structure).__name__
-            why = " (rescaling=None and penalty='hard' are about it)" if svm else ""
+            why = " (penalty='hard', or no rescaling)" * (self.loss.form == "zero-one")
             raise ValueError(
                 f"{name} cannot be trained for a loss of form {self.loss.form!r}{why}; "
                 f"it knows {', '.join(map(repr, self.structure.losses))}"

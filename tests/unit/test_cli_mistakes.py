@@ -117,3 +117,13 @@ def test_labels_of_a_test_file_are_read_as_those_of_training(tmp_path, capsys):
     assert said == {"examples": 2, "accuracy": 0.5, "unseen_labels": 1}
     code, said = said_by(capsys, "report", model, data, "--out", tmp_path / "r")
     assert code == 3 and "y[1] is 'y', which is not among the 2 classes" in said
+
+
+@pytest.mark.parametrize("task", ["trees", "graphs", "motifs", "alignments"])
+def test_an_empty_file_has_no_examples(task, tmp_path, capsys):
+    data = tmp_path / "empty.txt"
+    data.write_text("")
+    words = ("train", task, str(data), str(tmp_path / "m.mm"))
+    code, said = said_by(capsys, *words)
+    assert code == 3
+    assert "no examples" in said

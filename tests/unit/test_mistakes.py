@@ -203,7 +203,8 @@ class TestGraphs:
             NetworkSVM().fit(X, y)
 
     @pytest.mark.parametrize(
-        "method, said", [("exact", "same features"), ("nystroem", "must be 'exact'")]
+        "method, said",
+        [("exact", "same features"), ("nystroem", "need kernel_method='exact'")],
     )
     def test_kernels_on_nodes_of_two_types(self, method, said):
         graph = Graph([[1.0, 0.0], [2.0]], [[0, 1]], node_types=["book", "author"])
@@ -244,7 +245,7 @@ class TestRankings:
             RankingSVM(k=2).partial_fit(X, y)
         with pytest.raises(ValueError, match="hidden parts need another penalty"):
             RankingSVM(k=2, penalty="summed").fit(X, y)
-        with pytest.raises(ValueError, match="rescaling=None and penalty='hard'"):
+        with pytest.raises(ValueError, match="penalty='hard', or no rescaling"):
             RankingSVM(k=2, penalty="hard").fit(X, y)
         said = RankingSVM(k=2).fit(X, y).result_.summary()
         assert "last convex problem: dual" in said

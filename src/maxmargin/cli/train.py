@@ -34,7 +34,8 @@ def run(args: argparse.Namespace, inputs: Inputs) -> int:
     options: dict[str, Any] = _reading(args)
     data = TASKS[task].formats[form](paths, options)
     if data.y is None or len(data.y) == 0:
-        what = "examples without an output" if data.y is None else "no examples"
+        without = data.y is None and len(data.X) > 0
+        what = "examples without an output" if without else "no examples"
         raise InputError(f"{names[0]} has {what}: there is nothing to learn from")
     n = len(data.y)
     model = _fitted(args, task, data)

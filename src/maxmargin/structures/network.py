@@ -142,9 +142,7 @@ class Network(Structure):
         types = self._kinds.types
         if len(types) != 1:
             many = ", ".join(map(repr, types))
-            raise ValueError(
-                f"kernel_method must be 'exact' with types {many} of nodes"
-            )
+            raise ValueError(f"node types {many} need kernel_method='exact'")
         return _matrix(x, self._kinds, self.bias)
 
     def with_inputs(self, x: Graphs, matrix: Any) -> Graphs:
