@@ -119,7 +119,7 @@ def test_labels_of_a_test_file_are_read_as_those_of_training(tmp_path, capsys):
     assert code == 3 and "y[1] is 'y', which is not among the 2 classes" in said
 
 
-@pytest.mark.parametrize("task", ["trees", "graphs", "motifs", "alignments"])
+@pytest.mark.parametrize("task", ["trees", "graphs", "motifs"])
 def test_an_empty_file_has_no_examples(task, tmp_path, capsys):
     data = tmp_path / "empty.txt"
     data.write_text("")
