@@ -13,7 +13,7 @@ import numpy as np
 
 from maxmargin.arrays import Ints, pointers
 from maxmargin.inference.tables import Tables, incidence
-from maxmargin.jit import loop
+from maxmargin.jit import inner_loop, loop
 
 
 def places(tables: Tables) -> tuple[Ints, Ints, Ints]:
@@ -23,7 +23,7 @@ def places(tables: Tables) -> tuple[Ints, Ints, Ints]:
     return *incidence(tables.edges, tables.n_nodes), start
 
 
-@loop
+@inner_loop
 def _most_labels(label_ptr):
     most = 1
     for v in range(len(label_ptr) - 1):
@@ -31,7 +31,7 @@ def _most_labels(label_ptr):
     return most
 
 
-@loop
+@inner_loop
 def _gather(v, label_ptr, unary, edges, ptr, near, start, message, belief):
     """Belief: unary + all messages at v."""
     k = label_ptr[v + 1] - label_ptr[v]
@@ -79,13 +79,14 @@ def run_damped(
             bounds[g] = min(bounds[g], bound)
             if score > top:
                 top = score
-                labels[first:end] = trial[first:end]
+                for v in range(first, end):
+                    labels[v] = trial[v]
             if change <= tol:
                 break
     return labels, bounds
 
 
-@loop
+@inner_loop
 def _sweep_damped(
     first, end, forward, label_ptr, unary, edges, pair_ptr, pairwise, ptr, near, start,
     message, belief, fresh, keep,
@@ -121,7 +122,7 @@ def _sweep_damped(
     return change
 
 
-@loop
+@inner_loop
 def _read(
     first, end, first_edge, end_edge, label_ptr, unary, edges, pair_ptr, pairwise, ptr,
     near, start, message, belief, labels,
@@ -184,7 +185,8 @@ def run_reweighted(
             )  # fmt: skip
             if score > top:
                 top = score
-                labels[first:end] = trial[first:end]
+                for v in range(first, end):
+                    labels[v] = trial[v]
             size = 1.0 + abs(bounds[g])
             if bounds[g] - top <= tol * size:
                 break
@@ -194,7 +196,7 @@ def run_reweighted(
     return labels, bounds
 
 
-@loop
+@inner_loop
 def _sweep_reweighted(
     first, end, forward, label_ptr, unary, edges, pair_ptr, pairwise, ptr, near, start,
     message, belief, ready,
@@ -248,7 +250,7 @@ def _sweep_reweighted(
     return bound
 
 
-@loop
+@inner_loop
 def _round(
     first, end, label_ptr, unary, edges, pair_ptr, pairwise, ptr, near, start, message,
     belief, labels,
