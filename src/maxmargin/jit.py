@@ -1,14 +1,15 @@
-"""The Numba decorators: `loop`, `inner_loop`, and `dense_loop` for sums over neighbours.
+"""The Numba decorators: `loop`, `inner_loop`, `dense_loop` for sums over neighbours.
 
-Every compiled function of the package is one of them: without the GIL, serial. What
-Python calls is a `@loop`. What only other loops call is an `@inner_loop`: Python cannot
-call it, which saves compiling its entry. A `@dense_loop` may re-associate its sums,
-which vectorises products of contiguous arrays; on sums over scattered places it would
-make the processor gather, which is twice as slow as plain loads (AMD EPYC, 3.1 against
-1.5 ns an entry). Infinities and NaN keep their meaning in all. A loop calls loops of its
-own file or of a leaf file only (`arrays.py`; in solvers `steps.py`, `parts.py`,
-`plane_store.py`; for alignments those of `LEAF_LOOPS` in `tests/test_architecture.py`),
-because Numba's cache watches the calling file alone.
+Every compiled function of the package is one of them: cached on disk, without the GIL,
+serial. What Python calls is a `@loop`. What only other loops call is an `@inner_loop`,
+which spares compiling an entry for Python: a call from there would end the process
+(`tests/test_architecture.py` sees to it that there is none). A `@dense_loop` may
+re-associate its sums, which vectorises products of contiguous arrays; on sums over
+scattered places it would make the processor gather, which is twice as slow as plain
+loads (AMD EPYC, 3.1 against 1.5 ns an entry). Infinities and NaN keep their meaning in
+all. A loop calls loops of its own file or of a leaf file only (`arrays.py`; in solvers
+`steps.py`, `parts.py`, `plane_store.py`; for alignments those of `LEAF_LOOPS` in that
+test), because Numba's cache watches the calling file alone.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def loop(function: Callable[..., Any]) -> Any:
 
 
 def inner_loop(function: Callable[..., Any]) -> Any:
-    """Compile `function` with the first loop that calls it; Python cannot call it."""
+    """Compile `function` with the first loop that calls it; Python must not call it."""
     return _inner(function)
 
 
