@@ -51,6 +51,8 @@ def add(left: Any, right: Any) -> Any:
 def joined(answers: Iterable[Cuts]) -> Cuts:
     """The planes of several chunks, one after the other."""
     parts = list(answers)
+    if len(parts) == 1:
+        return parts[0]
     return Cuts(
         np.concatenate([p.ids for p in parts]),
         Rows.concat([p.a for p in parts]),

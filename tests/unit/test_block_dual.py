@@ -63,3 +63,35 @@ def test_few_planes_per_example_reach_the_same_optimum():
     assert few.status.name == "CONVERGED"
     np.testing.assert_allclose(few.dual, many.dual, rtol=2e-4)
     assert few.planes <= 4 * len(X)
+
+
+def test_planes_without_weight_are_forgotten_with_their_coordinates():
+    problem = chain_problem(5, n=40, C=2.0, longest=5)
+    solver = BlockDual(tol=1e-9)
+    state = solver.start(problem)
+    for _ in range(6):
+        solver.step(problem, state)
+    blocks, w, dual = state.blocks, state.w.copy(), state.dual
+    held = blocks.counts()
+
+    def weighted(i):
+        heights, alpha = blocks.heights(i, w), blocks.alphas()[i]
+        return sorted(zip(alpha[alpha > 0], heights[alpha > 0], strict=True))
+
+    before = [weighted(i) for i in range(problem.n)]
+    blocks.forget_idle(0)
+    assert 0 < blocks.planes < held.sum()
+    store = blocks.store
+    for i in range(problem.n):
+        np.testing.assert_allclose(weighted(i), before[i], rtol=1e-12)
+        planes = range(store.first[i], store.first[i] + store.count[i])
+        used = [store.idx[store.start[s] : store.stop[s]] for s in planes]
+        used = set(np.concatenate(used).tolist()) if used else set()
+        assert used <= set(range(store.width[i]))
+        assert len(used) == store.width[i] or store.count[i] == held[i]
+    np.testing.assert_allclose(blocks.weights(), w, atol=1e-9)
+    assert blocks.dual(w) == pytest.approx(dual, rel=1e-12)
+    for _ in range(200):  # and training goes on as if nothing had happened
+        solver.step(problem, state)
+    best = BlockDual(tol=1e-7).solve(problem)[0]
+    assert state.dual == pytest.approx(best.dual, rel=1e-6)

@@ -78,7 +78,7 @@ class DaskEngine(Engine):
         super().__init__()
         self._own = isinstance(client, str)
         self.address = client if self._own else client.scheduler.address
-        self.client = _connect(client, patience) if self._own else client
+        self.client: Any = _connect(client, patience) if self._own else client
         self.patience = patience
         self._placed: list[tuple[Any, dict[Span | None, Future]]] = []
         self._owners: dict[tuple[str, Span], str] = {}

@@ -6,6 +6,8 @@ over the planes held, without the oracle, while that raises the dual faster per 
 of work than the pass as a whole did (the slope rule of MP-BCFW, with counted instead
 of clocked work, so that runs repeat bit for bit). Examples whose oracle brings no
 news rest, twice as long each time; blocks that are closed are skipped in sweeps.
+Planes that carry no weight for several visits are forgotten: more than half of all
+that were found, and with them half of the coordinates that a visit reads.
 
 When the gaps seen on the way suggest that the tolerance is met, a pass at fixed
 weights certifies it; its planes are taken in like any others. While the gap is wide
@@ -38,6 +40,7 @@ SHARE = 20  # a block has one in so many of the examples, if that is less
 RUN = 8  # neighbours visited together in these
 MEAN = 100.0  # work per weight after which w is taken into the average
 WIDE = 0.02  # gap above which the average is often better than w
+IDLE = 8  # visits without weight after which a plane is forgotten
 BATCH = 8192  # examples whose planes are in hand at a time in a certified pass
 
 
@@ -114,6 +117,7 @@ class BlockDual(Solver):
         rise = self._sweep(problem, state, gap, rise, work)
         if np.isinf(problem.dual_set.upper).any():
             state.blocks.stretch(state.w)
+        state.blocks.forget_idle(IDLE)
         state.fresh = False
         state.dual = state.blocks.dual(state.w)
         state.planes = state.blocks.planes

@@ -125,14 +125,42 @@ def remove(store, i, j):
 
 @loop
 def forget_idle(store, patience):
-    """Drop planes that have carried no weight for `patience` visits."""
+    """Drop planes that have carried no weight for `patience` visits.
+
+    The support of a block that lost planes shrinks to what the others touch.
+    """
+    used = np.zeros(1, np.int32)
     for i in range(len(store.count)):
-        j = store.count[i] - 1
+        j, before = store.count[i] - 1, store.count[i]
         while j >= 0:
             s = store.first[i] + j
             if store.alpha[s] == 0.0 and store.idle[s] >= patience:
                 remove(store, i, j)
             j -= 1
+        if store.count[i] < before:
+            if len(used) < store.width[i]:
+                used = np.zeros(2 * store.width[i], np.int32)
+            _trim(store, i, used)
+
+
+@loop
+def _trim(store, i, used):
+    """Leave coordinates out of the support of block i that no plane touches."""
+    f, at, size = store.first[i], store.support_at[i], 0
+    for s in range(f, f + store.count[i]):
+        for e in range(store.start[s], store.stop[s]):
+            used[store.idx[e]] = 1
+    for p in range(store.width[i]):
+        if used[p]:
+            store.support[at + size] = store.support[at + p]
+            used[p] = size
+            size += 1
+    for s in range(f, f + store.count[i]):
+        for e in range(store.start[s], store.stop[s]):
+            store.idx[e] = used[store.idx[e]]
+    for p in range(store.width[i]):
+        used[p] = 0
+    store.width[i] = size
 
 
 @loop

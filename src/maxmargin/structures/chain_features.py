@@ -49,6 +49,7 @@ def layout_of(
     return Layout(labels=k, order=order, width=width, **parts, dim=at)
 
 
+@lru_cache(maxsize=8)
 def widened(layout: Layout, width: int) -> Layout:
     """The same layout for another number of input features (no edge features)."""
     shift = (width - layout.width) * layout.labels
