@@ -1,6 +1,7 @@
 """Who may import whom, how long files are, and what is kept in one place only."""
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -159,11 +160,42 @@ def test_loops_call_loops_of_their_own_or_a_leaf_file(path):
                 assert home in LEAF_LOOPS, f"{node.name} calls {call.func.id} of {home}"
 
 
-def compiled(node):
-    return any(
-        isinstance(d, ast.Name) and d.id in ("loop", "dense_loop")
-        for d in node.decorator_list
-    )
+@pytest.mark.parametrize("folder", ["src", "tests", "benchmarks", "experiments"])
+def test_inner_loops_are_called_by_loops_only(folder):
+    """They have no entry for Python (see `jit.py`): a call would end the process."""
+    for path in SOURCE.parents[1].joinpath(folder).rglob("*.py"):
+        used = inner_loops_of_python(path)
+        assert not used, f"{path}: Python calls {used}"
+
+
+def inner_loops_of_python(path):
+    """Inner loops that the Python code of a file names."""
+    tree = ast.parse(path.read_text())
+    inner = inner_loops(path)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module.startswith("maxmargin"):
+            home = SOURCE.joinpath(*node.module.split(".")[1:])
+            for alias in node.names:
+                here = alias.asname or alias.name
+                if alias.name in inner_loops(home.with_suffix(".py")):
+                    inner |= {here}
+                inner |= {f"{here}.{n}" for n in inner_loops(home / f"{alias.name}.py")}
+    python = [node for node in tree.body if not compiled(node)] if inner else []
+    names = (n for top in python for n in ast.walk(top))
+    names = (n for n in names if isinstance(n, ast.Name | ast.Attribute))
+    return inner.intersection(map(ast.unparse, names))
+
+
+def compiled(node, by=("loop", "inner_loop", "dense_loop")):
+    decorators = getattr(node, "decorator_list", [])
+    return any(isinstance(d, ast.Name) and d.id in by for d in decorators)
+
+
+@cache
+def inner_loops(path):
+    """Names of the inner loops of a file; none if there is no such file."""
+    body = ast.parse(path.read_text()).body if path.exists() else []
+    return frozenset(node.name for node in body if compiled(node, ("inner_loop",)))
 
 
 def test_importing_the_package_loads_nothing_heavy():

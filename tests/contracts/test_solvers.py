@@ -72,7 +72,7 @@ def test_the_optimum_is_that_of_all_constraints(solver, case, name):
     for seed in (1, 2):
         problem, dense = make(case, seed, name, loss=-1 - seed % len(case.LOSSES))
         slow = solver == "subgradient"  # no rate to wait for: its bounds must hold
-        most = 200 if slow else 20_000 if problem.exact else 30
+        most = (200 if slow else 20_000) if problem.exact else 30
         made = trainer(solver, problem, max_iter=most)
         result, _ = made.solve(problem)
         best, _ = optimum(dense)

@@ -78,6 +78,23 @@ def test_coordinates_may_repeat_and_what_cancels_is_left_out():
     assert (left.idx.tolist(), left.val.tolist()) == ([1], [3.0])
 
 
+@given(seed=seeds, dim=st.sampled_from([3, 40, 1000]))
+@settings(max_examples=30, deadline=None)
+def test_differences_of_long_rows_are_sorted(seed, dim):
+    rng = np.random.default_rng(seed)
+    a, b = (
+        Rows(
+            pointers(sizes),
+            rng.integers(dim, size=sizes.sum()).astype(np.int32),
+            rng.integers(-3, 4, size=sizes.sum()).astype(float),
+        )
+        for sizes in rng.integers(100, size=(2, 4))
+    )
+    left = a.minus(b)
+    expected = Rows.from_dense((a.csr(dim) - b.csr(dim)).toarray())
+    assert all(np.array_equal(x, y) for x, y in zip(left, expected, strict=True))
+
+
 @given(seed=seeds, k=st.integers(1, 5), sparse=st.booleans())
 @settings(max_examples=30)
 def test_vectors_meet_labels(seed, k, sparse):

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from maxmargin.arrays import Floats, Ragged, add_scores
-from maxmargin.jit import loop
+from maxmargin.jit import inner_loop, loop
 from maxmargin.structures.chain import Chain, Tokens
 
 
@@ -163,7 +163,7 @@ def _sums(ptr, nodes, pair, first, last, K, moves):
     return total
 
 
-@loop
+@inner_loop
 def _forward(table, step, L, K, local, alpha, scale):
     """Alpha of each token, scaled to sum to one; returns the log of all scales."""
     total = 0.0
@@ -188,7 +188,7 @@ def _forward(table, step, L, K, local, alpha, scale):
     return total
 
 
-@loop
+@inner_loop
 def _backward(step, L, K, local, alpha, scale, beta, after, table, moves):
     """Marginals of labels into table, of label pairs added to moves."""
     for k in range(K):

@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.arrays import Floats, Ints, Ragged
-from maxmargin.jit import loop
+from maxmargin.jit import inner_loop, loop
 
 MATCH, DELETE, INSERT = 0, 1, 2
 GLOBAL, SEMIGLOBAL, LOCAL = 0, 1, 2
@@ -150,7 +150,7 @@ def best_paths(rows, cols, lo, hi, start, match, row_gap, col_gap, mode, affine)
     return ptr, out[: ptr[-1]].copy(), score
 
 
-@loop
+@inner_loop
 def _room(rows, cols, start):
     """Entries of all paths, cells of the largest table, rows of the longest."""
     r, moves, largest, longest = 0, 0, 0, 0
@@ -162,7 +162,7 @@ def _room(rows, cols, start):
     return moves, largest, longest
 
 
-@loop
+@inner_loop
 def _scratch():
     """Values of a row, on a cache line."""
     flat = np.empty(15 * STRIDE + 8)
@@ -170,7 +170,7 @@ def _scratch():
     return flat[skip:]
 
 
-@loop
+@inner_loop
 def _left_border(mode, first, rg, cg, left):
     """MF, E and H of each row before its first column."""
     value = 0.0
@@ -182,7 +182,7 @@ def _left_border(mode, first, rg, cg, left):
         left[i, 1] = -np.inf
 
 
-@loop
+@inner_loop
 def _columns(gap, begin, stop, V):
     """Gap scores by column, aligned as the values; whether extensions are all equal."""
     s = np.zeros(9)
@@ -200,7 +200,7 @@ def _columns(gap, begin, stop, V):
     return even
 
 
-@loop
+@inner_loop
 def _top(mode, corner, begin, stop, reach, rg, V):
     """Values on the upper border up to column `reach`; deletes may start there."""
     for k in range(OPEN):
@@ -217,7 +217,7 @@ def _top(mode, corner, begin, stop, reach, rg, V):
     return corner
 
 
-@loop
+@inner_loop
 def _end(end, mode, i, m, n, a, k, V):
     """Replace `end` by a better one in k columns of row i: value, cell, last move."""
     if mode == LOCAL:
@@ -247,14 +247,14 @@ def _end(end, mode, i, m, n, a, k, V):
         end[0], end[1], end[2] = v, m, n
 
 
-@loop
+@inner_loop
 def _keep_better(end, value, i, j, move):
     """The higher of two ends; of equals the one in the upper row."""
     if value > end[0] or (value == end[0] and i < end[1]):
         end[0], end[1], end[2], end[3] = value, i, j, move
 
 
-@loop
+@inner_loop
 def _affine_row(match, rg, i, mode, even, left, V, trace):
     """States of the columns of row i in a strip; `left` those of the column before.
 
@@ -293,7 +293,7 @@ def _affine_row(match, rg, i, mode, even, left, V, trace):
     left[0], left[1], left[2] = V[MF + n - 1], V[E + n - 1], V[H + n - 1]
 
 
-@loop
+@inner_loop
 def _linear_row(match, rg, i, mode, even, left, V, trace):
     """As `_affine_row` without a state for extensions; bits 1, 2 and 16."""
     n, fresh = len(match), 0.0 if mode == LOCAL else -np.inf
@@ -324,7 +324,7 @@ def _linear_row(match, rg, i, mode, even, left, V, trace):
     V[E + n - 1] = V[H + n - 2] + (V[OPEN + n - 1] + rg[2, i + 1])
 
 
-@loop
+@inner_loop
 def _four(n, even, s, V):
     """B[j]: best of EO[j - k] and k extensions up to column j, k = 0 to 3."""
     s2, s3 = 2.0 * s, 3.0 * s
@@ -342,7 +342,7 @@ def _four(n, even, s, V):
             V[j + B] = max(near, far)
 
 
-@loop
+@inner_loop
 def _trace_back(lo, start, mode, affine, trace, i, j, state, out, k):
     """Moves of the path that ends in cell (i, j) with `state`, from out[k] on."""
     first = k

@@ -27,7 +27,7 @@ from maxmargin.inference.alignment import (
     SEMIGLOBAL,
     Tables,
 )
-from maxmargin.jit import loop
+from maxmargin.jit import inner_loop, loop
 
 
 class CountedPaths(NamedTuple):
@@ -98,7 +98,7 @@ def _batch(
         r, c = r + m, c + n + 1
 
 
-@loop
+@inner_loop
 def _fill(lo, hi, start, match, counts, rg, cg, k, mode, trace):
     """Trace of one table; per layer the best value, and its cell and last move."""
     m, n = len(lo), cg.shape[1] - 1
@@ -140,7 +140,7 @@ def _fill(lo, hi, start, match, counts, rg, cg, k, mode, trace):
     return value, end
 
 
-@loop
+@inner_loop
 def _match(before, score, shift, mode, M, bits):
     """State M of a cell from the best of the cell before; bit 16: a path starts."""
     if shift > 0:
@@ -154,7 +154,7 @@ def _match(before, score, shift, mode, M, bits):
         bits[shift] = 16
 
 
-@loop
+@inner_loop
 def _gaps(
     M, F, above, MF_left, E_left, delete, delete_on, insert, insert_on, H, MF, E, bits
 ):
@@ -176,7 +176,7 @@ def _gaps(
         )  # fmt: skip
 
 
-@loop
+@inner_loop
 def _ends(i, j, m, n, mode, M, F, E, value, end):
     """Take cell (i, j) as an end where the mode allows it."""
     corner = i == m and j == n
@@ -197,7 +197,7 @@ def _ends(i, j, m, n, mode, M, F, E, value, end):
                     end[c, 0], end[c, 1], end[c, 2] = i, j, state
 
 
-@loop
+@inner_loop
 def _trace_back(lo, start, counts, mode, trace, end, layer, out, k):
     """Write the path that ends in `end` with `layer` counted; where it stops."""
     i, j, state = end[0], end[1], end[2]

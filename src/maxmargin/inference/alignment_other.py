@@ -25,7 +25,7 @@ from maxmargin.inference.alignment import (
     SEMIGLOBAL,
     Tables,
 )
-from maxmargin.jit import loop
+from maxmargin.jit import inner_loop, loop
 
 
 def other_paths(tables: Tables, given: Ragged, mode: int) -> tuple[Ragged, Floats]:
@@ -63,7 +63,7 @@ def _batch(rows, cols, lo, hi, start, match, row_gap, col_gap, ptr, data, mode):
     return out_ptr, out[: out_ptr[-1]].copy(), score
 
 
-@loop
+@inner_loop
 def _gap(row_gap, col_gap, i, j, move, again):
     """Score of a gap move from cell (i, j); rows and columns already offset."""
     k = 1 if again else 0
@@ -72,7 +72,7 @@ def _gap(row_gap, col_gap, i, j, move, again):
     return col_gap[k, j] + row_gap[2 + k, i]
 
 
-@loop
+@inner_loop
 def _values(m, n, lo, hi, start, match, row_gap, col_gap, r, c, b, mode):
     """values[move, i, j] of the best path into cell (i, j) whose last move it is."""
     V = np.full((3, m + 1, n + 1), -np.inf)
@@ -110,7 +110,7 @@ def _values(m, n, lo, hi, start, match, row_gap, col_gap, r, c, b, mode):
     return V
 
 
-@loop
+@inner_loop
 def _may_end(i, j, move, m, n, mode):
     if mode == GLOBAL:
         return i == m and j == n
@@ -125,7 +125,7 @@ def _may_end(i, j, move, m, n, mode):
     return j == n and i < m
 
 
-@loop
+@inner_loop
 def _last_cell(given):
     i, j = given[0], given[1]
     for move in given[2:]:
@@ -134,7 +134,7 @@ def _last_cell(given):
     return i, j
 
 
-@loop
+@inner_loop
 def _other_end(values, given, m, n, mode):
     """Best path that ends elsewhere: value, cell, move, moves of the given one left."""
     stop_i, stop_j = _last_cell(given)
@@ -152,7 +152,7 @@ def _other_end(values, given, m, n, mode):
     return best
 
 
-@loop
+@inner_loop
 def _joins(
     best, values, given, m, n, match, lo, start, row_gap, col_gap, r, c, b, mode
 ):
@@ -193,7 +193,7 @@ def _joins(
     return best
 
 
-@loop
+@inner_loop
 def _write(best, values, given, row_gap, col_gap, r, c, b, mode, out, k):
     """Trace the path back from where it ends or joins; then the given moves."""
     value, i, j, move, left = best

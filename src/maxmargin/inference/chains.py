@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.arrays import Floats, Ints, Ragged
-from maxmargin.jit import loop
+from maxmargin.jit import inner_loop, loop
 
 LAYERS = 1024  # costs beyond this many units share the last layer
 PARTS = 24  # a unit is at least the smallest cost divided by this
@@ -98,7 +98,7 @@ def max_marginals(tables: Tables) -> Floats:
     return _max_marginals(*tables).reshape(-1, tables.labels)
 
 
-@loop
+@inner_loop
 def _level(t, K, order):
     """Where the scores of token t after min(t, order) labels begin, and their rows."""
     at, rows = 0, K
@@ -108,7 +108,7 @@ def _level(t, K, order):
     return at, rows
 
 
-@loop
+@inner_loop
 def _scores(t, pair, edges, begin, K, order, local):
     """Scores of (state before, label of token t) into `local`; returns the rows."""
     at, rows = _level(t, K, order)
@@ -121,16 +121,6 @@ def _scores(t, pair, edges, begin, K, order, local):
             for c in range(K):
                 local[s * K + c] += edge[(s % K) * K + c]
     return rows
-
-
-@loop
-def _unfold(state, t, K, order, out):
-    """Labels of a state at token t; returns how many it names."""
-    m = min(t + 1, order)
-    for j in range(m):
-        out[t - j] = state % K
-        state //= K
-    return m
 
 
 @loop
@@ -200,7 +190,7 @@ def _by_cost(ptr, nodes, edges, pair, first, last, K, order, tptr, truth, units,
     return out_ptr, row_ptr[: row + 1], out[: row_ptr[row]], score[:row]
 
 
-@loop
+@inner_loop
 def _advance(prev, local, rows, grows, K, best, arg):
     """best[s'] and the label forgotten on the way there, for the states after."""
     if grows:
@@ -224,7 +214,7 @@ def _advance(prev, local, rows, grows, K, best, arg):
                     arg[b * K + c] = a
 
 
-@loop
+@inner_loop
 def _trace(back, M, states, K, order, L, state, layer, out):
     """Follow `back` from a state of the last token; arg * M + layer at each step."""
     t, B = L - 1, states // K
@@ -306,7 +296,7 @@ def _many(ptr, nodes, edges, pair, first, last, K, order, k):
     return out_ptr, row_ptr[: row + 1], out[: row_ptr[row]], score[:row]
 
 
-@loop
+@inner_loop
 def _insert(values, codes, v, code):
     """Keep `values` falling; equal ones stay in order of arrival."""
     j = len(values) - 1
@@ -318,7 +308,7 @@ def _insert(values, codes, v, code):
     codes[j] = code
 
 
-@loop
+@inner_loop
 def _trace_rank(back, states, K, order, L, state, rank, k, out):
     t, B = L - 1, states // K
     while t >= 1:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.jit import loop
+from maxmargin.jit import inner_loop, loop
 
 # kinds of decisions; typed, since loops are compiled anew for each literal
 ROOT, BARE, CHAIN, RULE, WORD = (np.int64(kind) for kind in range(5))
@@ -27,7 +27,7 @@ NONE = np.empty(0)
 NIL, ZERO, BASE, TOP = np.int64(-1), np.int64(0), np.int64(0), np.int64(1)
 
 
-@loop
+@inner_loop
 def span(i, j):
     """Number of the span of the words i .. j - 1: each comes after its parts."""
     return j * (j + 1) // 2 - 1 - i
@@ -81,7 +81,7 @@ def inside(rules, scores, words, gold, bonus, beam):
     return where, ptr, symbol[: ptr[-1]].copy(), value[: ptr[-1]].copy()
 
 
-@loop
+@inner_loop
 def _anchor(score, kind, start, end, length, rule):
     """Scores of all rules over one span; nothing to do where none is anchored."""
     if len(start) > 0:
@@ -90,7 +90,7 @@ def _anchor(score, kind, start, end, length, rule):
             rule[r] = score[r] + start[s] + end[s] + length[s]
 
 
-@loop
+@inner_loop
 def _combine(
     left_ptr, right, parent, kind, rule, split, first, last, symbol, value, top, base,
     seen, size,
@@ -113,7 +113,7 @@ def _combine(
     return size
 
 
-@loop
+@inner_loop
 def _hits(ptr, label, c, hit):
     """How often each bracket label is in the set for span c."""
     for a in range(len(hit)):
@@ -122,7 +122,7 @@ def _hits(ptr, label, c, hit):
         hit[label[p]] += 1
 
 
-@loop
+@inner_loop
 def _chains(rules, unary, start, end, length, hit, own, match):
     """Score of each chain over a span; its brackets in the set beyond its bottom's."""
     for chain in range(len(own)):
@@ -142,7 +142,7 @@ def _chains(rules, unary, start, end, length, hit, own, match):
                 match[chain] += 1 if used < hit[label] else 0
 
 
-@loop
+@inner_loop
 def _close(rules, bonus, hit, own, match, base, top, seen, size):
     """Add the bonus of brackets; the best of each symbol with at most one chain above."""
     for q in range(size):
@@ -164,7 +164,7 @@ def _close(rules, bonus, hit, own, match, base, top, seen, size):
     return size
 
 
-@loop
+@inner_loop
 def _longer(symbol, value):
     """Twice the room."""
     more, worth = np.empty(2 * len(symbol), np.int32), np.empty((2 * len(symbol), 2))
@@ -173,7 +173,7 @@ def _longer(symbol, value):
     return more, worth
 
 
-@loop
+@inner_loop
 def _store(c, i, beam, base, top, seen, where, ptr, symbol, value, right):
     """Write down the parts of span c, clear base and top; drop those beyond the beam."""
     best, at = -np.inf, ptr[c]
@@ -261,7 +261,7 @@ def forest(rules, scores, words, gold, bonus, where, ptr, symbol, value, floor):
     return node, outer, edge[: count[1]], worth[: count[1]]
 
 
-@loop
+@inner_loop
 def _any_kept(number, first, last):
     """Whether any part of a span, with its chain, is a node."""
     kept = False
@@ -270,7 +270,7 @@ def _any_kept(number, first, last):
     return kept
 
 
-@loop
+@inner_loop
 def _chain_edges(
     rules, bonus, j, q, a, own, match, where, value, out, number, floor, count, edge,
     worth,
@@ -300,7 +300,7 @@ def _chain_edges(
     return edge, worth
 
 
-@loop
+@inner_loop
 def _rule_edges(
     rules, scores, bonus, hit, i, j, q, a, where, value, out, number, floor, count,
     edge, worth, peak, most,
@@ -337,7 +337,7 @@ def _rule_edges(
     return edge, worth
 
 
-@loop
+@inner_loop
 def _peaks(rules, rule, ptr, value):
     """Best score of any part of each span, and of any rule of each parent."""
     peak = np.full(len(ptr) - 1, -np.inf)
@@ -350,7 +350,7 @@ def _peaks(rules, rule, ptr, value):
     return peak, steep
 
 
-@loop
+@inner_loop
 def _lift(start, end, length):
     """No class of rules gets more than this from where it stands, and a little."""
     best = 0.0
@@ -362,7 +362,7 @@ def _lift(start, end, length):
     return best + 1e-9 * (1.0 + abs(best))
 
 
-@loop
+@inner_loop
 def _number(count, number, q, layer):
     """Number of a part as a node, a new one if it has none."""
     if number[q, layer] == 0:
@@ -371,7 +371,7 @@ def _number(count, number, q, layer):
     return number[q, layer]
 
 
-@loop
+@inner_loop
 def _roomy(edge, worth, count):
     """Twice the room if there is none left."""
     t = count[1]
@@ -385,7 +385,7 @@ def _roomy(edge, worth, count):
     return more, longer
 
 
-@loop
+@inner_loop
 def _note(edge, worth, count, head, first, second, kind, rule, split, m, e, own):
     """Write down an edge."""
     t = count[1]
@@ -395,7 +395,7 @@ def _note(edge, worth, count, head, first, second, kind, rule, split, m, e, own)
     count[1] += 1
 
 
-@loop
+@inner_loop
 def _described(n, nodes, ptr, number, out):
     """Span and outside score of each node."""
     node, outer = np.zeros((nodes, 2), np.int32), np.zeros(nodes)

@@ -18,7 +18,7 @@ import numpy as np
 from maxmargin.arrays import Floats, Ints
 from maxmargin.inference.junction import Orders
 from maxmargin.inference.tables import Tables, sum_by
-from maxmargin.jit import loop
+from maxmargin.jit import inner_loop, loop
 
 
 class Direction(NamedTuple):
@@ -84,7 +84,7 @@ def clique_pairs(orders: Orders, where: Ints) -> Ints:
     return np.column_stack((first, where[orders.scope])).astype(np.int64)
 
 
-@loop
+@inner_loop
 def _top(parent, v):
     while parent[v] != v:
         parent[v] = parent[parent[v]]
@@ -159,7 +159,7 @@ def room_of_graphs(
     return room
 
 
-@loop
+@inner_loop
 def _clique_index(n_labels, v, scope, labels):
     at = 0
     for j in range(len(scope)):

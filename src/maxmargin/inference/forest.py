@@ -15,7 +15,7 @@ import numpy as np
 
 from maxmargin.arrays import Floats, Ints, Labels, pointers
 from maxmargin.inference.tables import Best, Tables, incidence
-from maxmargin.jit import loop
+from maxmargin.jit import inner_loop, loop
 
 
 class Rooted(NamedTuple):
@@ -172,7 +172,7 @@ def _best(label_ptr, unary, edges, pair_ptr, pairwise, order, parent):
     return labels
 
 
-@loop
+@inner_loop
 def _log_sum(values):
     most = values.max()
     if most == -np.inf:

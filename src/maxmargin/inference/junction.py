@@ -19,7 +19,7 @@ import numpy as np
 from maxmargin.arrays import Floats, Ints, pointers
 from maxmargin.inference.tables import Best, Tables
 from maxmargin.inference.triangulation import Elimination, eliminate
-from maxmargin.jit import loop
+from maxmargin.jit import inner_loop, loop
 
 
 class Orders(NamedTuple):
@@ -83,7 +83,7 @@ def best(
     return Best(labels, score, score.copy())
 
 
-@loop
+@inner_loop
 def _add_factor(joint, size, stride, factor, start, sign):
     """joint[index] += sign * factor[start + strides], over all indices."""
     axes = len(size)
@@ -103,7 +103,7 @@ def _add_factor(joint, size, stride, factor, start, sign):
             index[axis] = 0
 
 
-@loop
+@inner_loop
 def _max_last(joint, last, message, choice):
     for q in range(len(joint) // last):
         at = 0
@@ -116,7 +116,7 @@ def _max_last(joint, last, message, choice):
         choice[q] = at
 
 
-@loop
+@inner_loop
 def _place(label_ptr, edges, first, end, order, scope_ptr, scope, position):
     """Sizes of the messages of one graph; lists of edges and messages per position."""
     count = end - first
@@ -145,7 +145,7 @@ def _clique_sizes(n_labels, order, scope_ptr, scope):
     return out
 
 
-@loop
+@inner_loop
 def _axes(label_ptr, v, scope, stride_of, size):
     """Sizes of the axes (scope..., v); stride_of[node] = axis."""
     for j in range(len(scope)):
@@ -182,7 +182,8 @@ def _best(
             label_ptr, edges, first, end, order, scope_ptr, scope, position
         )
         start = np.zeros(end - first + 1, np.int64)
-        start[1:] = np.cumsum(size)
+        for q in range(end - first):
+            start[q + 1] = start[q] + size[q]
         message = np.empty(start[-1])
         choice = np.empty(start[-1], np.int32)
         for q in range(end - first):
@@ -193,7 +194,8 @@ def _best(
             _axes(label_ptr, v, own, axis, sizes)
             joint = np.zeros(size[q] * sizes[width - 1])
             if len(cliques) > 0:
-                joint[:] = cliques[at_clique : at_clique + len(joint)]
+                for p in range(len(joint)):
+                    joint[p] = cliques[at_clique + p]
                 at_clique += len(joint)
             stride = np.zeros(width, np.int64)
             stride[width - 1] = 1

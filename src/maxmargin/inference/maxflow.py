@@ -15,7 +15,7 @@ import numpy as np
 
 from maxmargin.arrays import Floats, Labels
 from maxmargin.inference.tables import Incidence
-from maxmargin.jit import loop
+from maxmargin.jit import inner_loop, loop
 
 NONE, TERMINAL, ORPHAN = -1, -2, -3  # parents that are not arcs
 
@@ -45,7 +45,7 @@ def min_cut(
     return _grow(edges.reshape(-1), near.ptr, near.edge, left, arcs)
 
 
-@loop
+@inner_loop
 def _push(head, excess, arc, parent, middle, orphan, front):
     """Send flow along the path through `middle`; new orphans go to the front."""
     room = arc[middle]
@@ -80,7 +80,7 @@ def _push(head, excess, arc, parent, middle, orphan, front):
     return front
 
 
-@loop
+@inner_loop
 def _distance(head, parent, stamp, depth, clock, v):
     """Steps from v to its terminal, or -1 if the way is broken."""
     steps = 0
@@ -108,7 +108,7 @@ def _distance(head, parent, stamp, depth, clock, v):
     return steps
 
 
-@loop
+@inner_loop
 def _adopt(
     v, head, ptr, near, arc, parent, sink, stamp, depth, clock, orphan, rear,
     queue, queued, tail,
@@ -145,7 +145,7 @@ def _adopt(
     return rear, tail
 
 
-@loop
+@inner_loop
 def _meet(v, head, ptr, near, arc, parent, sink, stamp, depth, queue, queued, tail):
     """Grow the tree at v; the arc where it meets the other tree, or NONE."""
     for p in range(ptr[v], ptr[v + 1]):

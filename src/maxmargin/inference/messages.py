@@ -13,7 +13,7 @@ import numpy as np
 
 from maxmargin.arrays import Ints, longest, pointers
 from maxmargin.inference.tables import Tables, incidence
-from maxmargin.jit import loop
+from maxmargin.jit import inner_loop, loop
 
 
 def places(tables: Tables) -> tuple[Ints, Ints, Ints]:
@@ -23,7 +23,7 @@ def places(tables: Tables) -> tuple[Ints, Ints, Ints]:
     return *incidence(tables.edges, tables.n_nodes), start
 
 
-@loop
+@inner_loop
 def _gather(v, label_ptr, unary, edges, ptr, near, start, message, belief):
     """Belief: unary + all messages at v."""
     k = label_ptr[v + 1] - label_ptr[v]
@@ -71,13 +71,14 @@ def run_damped(
             bounds[g] = min(bounds[g], bound)
             if score > top:
                 top = score
-                labels[first:end] = trial[first:end]
+                for v in range(first, end):
+                    labels[v] = trial[v]
             if change <= tol:
                 break
     return labels, bounds
 
 
-@loop
+@inner_loop
 def _sweep_damped(
     first, end, forward, label_ptr, unary, edges, pair_ptr, pairwise, ptr, near, start,
     message, belief, fresh, keep,
@@ -113,7 +114,7 @@ def _sweep_damped(
     return change
 
 
-@loop
+@inner_loop
 def _read(
     first, end, first_edge, end_edge, label_ptr, unary, edges, pair_ptr, pairwise, ptr,
     near, start, message, belief, labels,
@@ -176,7 +177,8 @@ def run_reweighted(
             )  # fmt: skip
             if score > top:
                 top = score
-                labels[first:end] = trial[first:end]
+                for v in range(first, end):
+                    labels[v] = trial[v]
             size = 1.0 + abs(bounds[g])
             if bounds[g] - top <= tol * size:
                 break
@@ -186,7 +188,7 @@ def run_reweighted(
     return labels, bounds
 
 
-@loop
+@inner_loop
 def _sweep_reweighted(
     first, end, forward, label_ptr, unary, edges, pair_ptr, pairwise, ptr, near, start,
     message, belief, ready,
@@ -240,7 +242,7 @@ def _sweep_reweighted(
     return bound
 
 
-@loop
+@inner_loop
 def _round(
     first, end, label_ptr, unary, edges, pair_ptr, pairwise, ptr, near, start, message,
     belief, labels,

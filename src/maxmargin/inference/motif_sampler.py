@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.arrays import Floats
-from maxmargin.jit import loop
+from maxmargin.jit import inner_loop, loop
 
 
 def markov(context: Any, order: int) -> Floats:
@@ -49,7 +49,7 @@ def log_background(context: Any, q: Floats) -> Floats:
     return np.where(context >= 0, q[np.maximum(context, 0)], 0.0)
 
 
-@loop
+@inner_loop
 def _base(letter, h, j, length, strand):
     if strand == 0:
         return letter[h + j]
@@ -57,7 +57,7 @@ def _base(letter, h, j, length, strand):
     return c if c == 4 else 3 - c
 
 
-@loop
+@inner_loop
 def _count(letter, h, length, strand, sign, counts):
     for j in range(length):
         c = _base(letter, h, j, length, strand)
@@ -65,7 +65,7 @@ def _count(letter, h, length, strand, sign, counts):
             counts[j, c] += sign
 
 
-@loop
+@inner_loop
 def _windows(letter, odds, a, b, table, length, strands, out):
     """Log-odds of every window and strand; returns how many."""
     n = 0
@@ -84,7 +84,7 @@ def _windows(letter, odds, a, b, table, length, strands, out):
     return n
 
 
-@loop
+@inner_loop
 def _draw(out, n, u):
     """A window drawn in proportion to exp(out)."""
     top, total = -np.inf, 0.0
@@ -134,6 +134,5 @@ def sample(ptr, letter, odds, length, strands, draws, pseudo):
             h, strand = ptr[i] + place[i] // strands, place[i] % strands
             _count(letter, h, length, strand, 1.0, counts)
         if total > best:
-            best = total
-            kept[:], at[:] = counts, place
+            best, kept, at = total, counts.copy(), place.copy()
     return best, kept, at

@@ -26,10 +26,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.jit import loop
+from maxmargin.jit import inner_loop, loop
 
 
-@loop
+@inner_loop
 def groups(edge, nodes):
     """First edge of each node and one past its last; none for one node more."""
     first, last = np.zeros(nodes + 1, np.int64), np.zeros(nodes + 1, np.int64)
@@ -81,7 +81,7 @@ def k_best(edge, value, nodes, bonus, k):
     return found[:done], ptr, path
 
 
-@loop
+@inner_loop
 def _lowest(score, size):
     at = 0
     for q in range(size):
@@ -89,7 +89,7 @@ def _lowest(score, size):
     return at
 
 
-@loop
+@inner_loop
 def _highest(score, size):
     at = 0
     for q in range(size):
@@ -97,7 +97,7 @@ def _highest(score, size):
     return at
 
 
-@loop
+@inner_loop
 def _doubled(table):
     """The same table with room for as many rows more."""
     out = np.empty((2 * table.shape[0], table.shape[1]), np.int64)
@@ -107,7 +107,7 @@ def _doubled(table):
     return out
 
 
-@loop
+@inner_loop
 def _inner(edge, value, nodes, bonus):
     """Best score through each edge, and below each node, with bonus."""
     worth, inner = np.empty(len(edge)), np.full(nodes + 1, -np.inf)
@@ -123,7 +123,7 @@ def _inner(edge, value, nodes, bonus):
     return worth, inner
 
 
-@loop
+@inner_loop
 def _taken(state, todo, count, before, t, edge, rest):
     """Write down the partial tree that takes edge t next."""
     if count[0] == len(state):
@@ -141,7 +141,7 @@ def _taken(state, todo, count, before, t, edge, rest):
     return state, todo
 
 
-@loop
+@inner_loop
 def _paths(state, final):
     """Edges of each finished tree, the root first."""
     ptr = np.zeros(len(final) + 1, np.int64)
@@ -179,7 +179,7 @@ def by_match(edge, value, nodes, g):
     return inner[0].copy(), misses[0].copy(), outer, most[2], most[1, 0]
 
 
-@loop
+@inner_loop
 def _raise(edge, value, t, inner, misses, most):
     """Best scores below an edge into those of its node."""
     head, one, two = edge[t, 0], edge[t, 1], edge[t, 2]
@@ -196,7 +196,7 @@ def _raise(edge, value, t, inner, misses, most):
     most[1, head] = max(most[1, head], e)
 
 
-@loop
+@inner_loop
 def _lower(edge, value, t, inner, outer, most):
     """Best scores around an edge's node, with one side of it, around the other."""
     head, m, e = edge[t, 0], edge[t, 6], edge[t, 7] + most[2, edge[t, 0]]
@@ -254,7 +254,7 @@ def strata(node, edge, value, outer, around, need, shift):
     return point[a:b, :2].copy(), score[a:b].copy(), ptr, path
 
 
-@loop
+@inner_loop
 def _spread(edge, value, t, first, last, point, score, shift, grid, how):
     """Put all sums of points below edge t into the grid; the highest m and e."""
     one, two = edge[t, 1], edge[t, 2]
@@ -276,7 +276,7 @@ def _spread(edge, value, t, first, last, point, score, shift, grid, how):
     return high_m, high_e
 
 
-@loop
+@inner_loop
 def _front(grid, how, high_m, high_e, shift, bounds, point, score, size):
     """Keep the points that some tree may need, and clear the grid."""
     best = np.full(high_m + 1, -np.inf)
@@ -298,7 +298,7 @@ def _front(grid, how, high_m, high_e, shift, bounds, point, score, size):
     return size
 
 
-@loop
+@inner_loop
 def _needed(m, e, s, bounds):
     """Whether any tree with this point may have the score it needs."""
     outer, around, need = bounds
@@ -309,7 +309,7 @@ def _needed(m, e, s, bounds):
     return found
 
 
-@loop
+@inner_loop
 def _trees(point, a, b, most):
     """Edges of the tree of each point a .. b - 1, the root first."""
     ptr = np.zeros(b - a + 1, np.int64)

@@ -21,7 +21,7 @@ import scipy.sparse as sp
 from scipy.optimize import linprog
 
 from maxmargin.arrays import Floats
-from maxmargin.jit import loop
+from maxmargin.jit import inner_loop, loop
 
 ROUNDS = 40
 TOLERANCE = 1e-7
@@ -70,7 +70,7 @@ def _solve(score: Floats, triples: np.ndarray) -> Floats:
     return np.clip(found.x, 0.0, 1.0)
 
 
-@loop
+@inner_loop
 def _pair(i, j):
     return j * (j - 1) // 2 + i if i < j else i * (i - 1) // 2 + j
 

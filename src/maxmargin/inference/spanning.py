@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from maxmargin.arrays import Floats, Labels
-from maxmargin.jit import loop
+from maxmargin.jit import inner_loop, loop
 
 
 def spanning_forest(m: int, score: Floats) -> Labels:
@@ -75,7 +75,7 @@ def _forest(m, score, cluster, least):
     return _hang(m, link)
 
 
-@loop
+@inner_loop
 def _hang(m, link):
     """Trees given by undirected links, each hung on its smallest vertex."""
     degree = np.zeros(m + 1, np.int64)

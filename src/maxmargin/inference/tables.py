@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from maxmargin.arrays import Floats, Ints, Labels, longest, pointers
-from maxmargin.jit import loop
+from maxmargin.jit import inner_loop, loop
 
 
 class Tables(NamedTuple):
@@ -243,7 +243,7 @@ def _incidence(edges, nodes):
     return ptr, edge
 
 
-@loop
+@inner_loop
 def _gains(v, label_ptr, unary, edges, pair_ptr, pairwise, ptr, near, labels, gain):
     """Score of each label of v, all other nodes fixed."""
     k = label_ptr[v + 1] - label_ptr[v]

@@ -21,7 +21,7 @@ import numpy as np
 
 from maxmargin.arrays import Floats, Ints, Labels
 from maxmargin.cuts import Cuts
-from maxmargin.jit import loop
+from maxmargin.jit import inner_loop, loop
 from maxmargin.mapped import Pages
 from maxmargin.solvers.parts import part_add, part_clear, part_dot, place, space_of
 from maxmargin.structures.base import Parts
@@ -228,7 +228,7 @@ def _toward(
     return rise, work
 
 
-@loop
+@inner_loop
 def _square(space, spread, idx, step):
     """Squared length of a step, by way of the step in weight space."""
     out = 0.0
@@ -245,7 +245,7 @@ def _square(space, spread, idx, step):
     return out
 
 
-@loop
+@inner_loop
 def _widen(s, space, where, i, start, stop, idx):
     """Let the plane of example i have all coordinates of the new one; marks `where`."""
     at, m = s.at[i], s.size[i]
@@ -261,7 +261,7 @@ def _widen(s, space, where, i, start, stop, idx):
     return m
 
 
-@loop
+@inner_loop
 def _move(s, space, mean, i, size, lift, step, w):
     """Go `size` of the way; the average takes the new w in."""
     k, scale = mean.number[0], mean.number[1]

@@ -22,7 +22,7 @@ import numpy as np
 from maxmargin.arrays import Floats, Ints
 from maxmargin.cuts import Cuts
 from maxmargin.formulations import DualSet
-from maxmargin.jit import loop
+from maxmargin.jit import inner_loop, loop
 from maxmargin.solvers.planes import PlaneBlocks
 
 RULES = ("toward", "pairwise", "away")
@@ -170,7 +170,7 @@ def _visits(store, upper, order, w, gaps, rule, g, local):
     return rise, work
 
 
-@loop
+@inner_loop
 def _ends(alpha, g, upper):
     """Highest plane, lowest with weight (-1: the zero plane), weight left, inner."""
     up, down, left, inner = -1, -2, upper, 0.0
@@ -189,7 +189,7 @@ def _ends(alpha, g, upper):
     return up, down, left, inner
 
 
-@loop
+@inner_loop
 def _apply(store, i, alpha, direction, size, local, w):
     """Alpha and w go `size` along the direction; `local` is scratch."""
     f, at, width = store.first[i], store.support_at[i], store.width[i]

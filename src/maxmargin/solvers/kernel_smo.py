@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maxmargin.arrays import Floats, Ints
-from maxmargin.jit import loop
+from maxmargin.jit import inner_loop, loop
 from maxmargin.kernels.gram import INDEFINITE, Columns
 from maxmargin.solvers.base import HISTORY, Result, Status
 
@@ -209,7 +209,7 @@ def _steps(store, where, used, clock, diagonal, y, C, alpha, g, epsilon, limit):
     return limit, ENOUGH, -1
 
 
-@loop
+@inner_loop
 def _move(alpha, C, i, by):
     alpha[i] += by
     if alpha[i] < 1e-14 * C[i]:

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.arrays import Floats, Ints, Labels, add_scores, fill_scores, inner
-from maxmargin.jit import dense_loop, loop
+from maxmargin.jit import dense_loop, inner_loop, loop
 
 STEPS = 50  # pairwise steps per visit
 NEIGHBOURS = 5  # weights of neighbouring labels that cost as much as one alone
@@ -129,7 +129,8 @@ def slacks(t, w):
         y = t.truth[i]
         fill_scores(ptr, idx, val, width, i, w, z, row)
         if t.plain:
-            h[:] = row
+            for j in range(k):
+                h[j] = row[j]
         else:
             _combine(lambdas, labels, k - 1, row, h)
         own = h[y]
@@ -156,7 +157,7 @@ def weights(t, alpha, w):
             add_scores(t.ptr, t.idx, t.val, t.width, i, row, z, w)
 
 
-@loop
+@inner_loop
 def _few(alpha, i):
     """Whether sparse products with the labels held alone cost less than with all."""
     count = 0
@@ -165,7 +166,7 @@ def _few(alpha, i):
     return NEIGHBOURS * count < alpha.shape[1]
 
 
-@loop
+@inner_loop
 def _list(alpha, i, y, few, labels, a):
     """Outputs other than the truth y, with their alpha, then y; returns how many."""
     m = 0
@@ -178,7 +179,7 @@ def _list(alpha, i, y, few, labels, a):
     return m
 
 
-@loop
+@inner_loop
 def _products(ptr, idx, val, W, i, labels, m, few, row, h):
     """h[e] = <phi(x_i), weights of labels[e]>, e <= m; sparse, outputs canonical."""
     start, end = ptr[i], ptr[i + 1]
@@ -198,21 +199,21 @@ def _products(ptr, idx, val, W, i, labels, m, few, row, h):
             h[e] = row[labels[e]]
 
 
-@loop
+@inner_loop
 def _combine(lambdas, labels, m, row, h):
     """h[e] = <Lambda(labels[e]), row>, e <= m."""
     for e in range(m + 1):
         h[e] = inner(lambdas[labels[e]], row)
 
 
-@loop
+@inner_loop
 def _add_to(u, c, v):
     if c != 0.0:
         for f in range(len(u)):
             u[f] += c * v[f]
 
 
-@loop
+@inner_loop
 def _length(labels, m, row):
     """Squared length of row at the labels listed."""
     s = 0.0
@@ -221,7 +222,7 @@ def _length(labels, m, row):
     return s
 
 
-@loop
+@inner_loop
 def _to_heights(B, C, y, labels, m, h):
     """Scores to heights b - <a, w>."""
     own = h[m]
@@ -230,7 +231,7 @@ def _to_heights(B, C, y, labels, m, h):
         h[e] = B[y, j] - C[y, j] * (own - h[e])
 
 
-@loop
+@inner_loop
 def _gap(m, h, a, upper, ridge, box):
     """Exact gap over the outputs listed (hard margins: a KKT measure)."""
     top, held, total, summed, worst = 0.0, 0.0, 0.0, 0.0, 0.0
@@ -250,7 +251,7 @@ def _gap(m, h, a, upper, ridge, box):
     return max(top, worst) * (1.0 + total)
 
 
-@loop
+@inner_loop
 def _project(m, h, a, xx, upper, ridge, v):
     """Exact step where a_y = phi (x) (e_truth - e_y): v = max(v - theta, 0) - a.
 
@@ -287,7 +288,7 @@ def _project(m, h, a, xx, upper, ridge, v):
         v[e] = max(v[e] - theta, 0.0) - a[e]
 
 
-@loop
+@inner_loop
 def _shorten(m, ridge, labels, h, a):
     """Keep the outputs that hold alpha or could gain some; returns how many."""
     total, kept = 0.0, 0
@@ -302,7 +303,7 @@ def _shorten(m, ridge, labels, h, a):
     return kept
 
 
-@loop
+@inner_loop
 def _gram(D, C, y, xx, labels, m, K):
     """K[e, f] = <a_u, a_v> for outputs u, v listed."""
     for e in range(m):
@@ -314,7 +315,7 @@ def _gram(D, C, y, xx, labels, m, K):
             K[f, e] = K[e, f]
 
 
-@loop
+@inner_loop
 def _pair_steps(K, ridge, m, g, a, upper):
     """As steps.pair_steps: the zero plane, the truth's own, has index m."""
     total, top = 0.0, 0.0
@@ -365,7 +366,7 @@ def _pair_steps(K, ridge, m, g, a, upper):
             left -= move
 
 
-@loop
+@inner_loop
 def _box_steps(K, m, g, a, upper):
     """Single steps in the box, the largest rise first."""
     for _ in range(STEPS):
@@ -386,7 +387,7 @@ def _box_steps(K, m, g, a, upper):
             g[e] -= move * K[best, e]
 
 
-@loop
+@inner_loop
 def _move(alpha, i, labels, m, h, change, ridge):
     """Alpha += change; returns the rise of the dual but for the curvature of w."""
     rise, before, after = 0.0, 0.0, 0.0
@@ -399,7 +400,7 @@ def _move(alpha, i, labels, m, h, change, ridge):
     return rise - 0.5 * ridge * (after * after - before * before)
 
 
-@loop
+@inner_loop
 def _coefficients(C, lambdas, plain, y, labels, m, change, row):
     """Row with phi (x) row = sum of change * a; if plain, at the labels listed."""
     if plain:
@@ -419,7 +420,7 @@ def _coefficients(C, lambdas, plain, y, labels, m, change, row):
                 row[f] += amount * (lambdas[y, f] - lambdas[j, f])
 
 
-@loop
+@inner_loop
 def _add(ptr, idx, val, W, i, labels, m, row):
     """Add row[j] * phi(x_i) to the weights of the labels j listed; sparse."""
     start, end, changed = ptr[i], ptr[i + 1], 0

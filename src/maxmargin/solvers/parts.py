@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.arrays import Floats, Ints, Labels, inner
-from maxmargin.jit import loop
+from maxmargin.jit import inner_loop
 from maxmargin.structures.base import Parts
 
 
@@ -42,7 +42,7 @@ def space_of(parts: Parts | None) -> Space:
     return Space(*vectors, k, vectors.n * k, vectors.width * k, ring)
 
 
-@loop
+@inner_loop
 def place(space, c):
     """Where coordinate c of an example goes in a table that any example fits into.
 
@@ -53,7 +53,7 @@ def place(space, c):
     return c & (space.ring - 1)
 
 
-@loop
+@inner_loop
 def part_dot(space, c, w):
     """<part c, w>."""
     if c >= space.limit:
@@ -80,7 +80,7 @@ def part_dot(space, c, w):
     return (s0 + s1) + (s2 + s3)
 
 
-@loop
+@inner_loop
 def part_add(space, c, amount, w):
     """Add amount * part c to w."""
     if c >= space.limit:
@@ -99,7 +99,7 @@ def part_add(space, c, amount, w):
             weights[p - a] += amount * space.val[p]
 
 
-@loop
+@inner_loop
 def part_clear(space, c, w):
     """Set w to 0 wherever part c is not."""
     if c >= space.limit:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.arrays import Floats, Labels
-from maxmargin.jit import loop
+from maxmargin.jit import inner_loop, loop
 from maxmargin.solvers.parts import part_add, part_clear, part_dot, place
 from maxmargin.solvers.plane_store import remove
 from maxmargin.solvers.steps import block_gap, box_steps, pair_steps
@@ -61,7 +61,7 @@ def gather(store, scratch, space, i, w):
     return work
 
 
-@loop
+@inner_loop
 def improve(store, scratch, space, dual, i, w, closed):
     """Exact ascent on the block of example i after `gather`; returns (gap, rise)."""
     m, f = store.count[i], store.first[i]
@@ -207,7 +207,7 @@ def insert(store, scratch, space, i, a, z, idx, val, b):
     write_plane(store, scratch, space, i, size, b)
 
 
-@loop
+@inner_loop
 def write_plane(store, scratch, space, i, size, b):
     """The plane whose local values are in `acc` becomes the last of block i."""
     acc, against = scratch.acc, scratch.acc
@@ -240,7 +240,7 @@ def write_plane(store, scratch, space, i, size, b):
     store.count[i] = j + 1
 
 
-@loop
+@inner_loop
 def spread_out(store, scratch, space, i, size):
     """local[p] = <part p, plane in acc>, by way of the plane in weight space."""
     at = store.support_at[i]
@@ -254,7 +254,7 @@ def spread_out(store, scratch, space, i, size):
             part_clear(space, store.support[at + p], scratch.spread)
 
 
-@loop
+@inner_loop
 def merge(store, scratch, space, i):
     """Replace the two planes of least weight by their average: the dual stays."""
     m, f = store.count[i], store.first[i]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.arrays import Floats, Ints, Labels
-from maxmargin.jit import loop
+from maxmargin.jit import inner_loop, loop
 from maxmargin.solvers.parts import part_add
 
 
@@ -37,7 +37,7 @@ class Store(NamedTuple):
     top: Ints  # (4,) used: slots, gram, support, entries
 
 
-@loop
+@inner_loop
 def make_room(store, ids, sizes):
     """Give each example in `ids` a free slot and support for `sizes` more entries.
 
@@ -104,7 +104,7 @@ def reserve(store, ids, sizes, most):
     return widest
 
 
-@loop
+@inner_loop
 def remove(store, i, j):
     """Forget plane j of block i: the last plane takes its place."""
     last = store.count[i] - 1
@@ -208,22 +208,13 @@ def add_weights(store, space, first, last, w):
                     part_add(space, c, store.alpha[s] * store.val[e], w)
 
 
-@loop
-def live(store):
-    """Slots, Gram, support and plane entries that `compact` would copy."""
-    out = np.zeros(4, np.int64)
-    for i in range(len(store.count)):
-        out[0] += store.room[i]
-        out[1] += store.room[i] * store.room[i]
-        out[2] += _roomy(store.width[i])
-        for s in range(store.first[i], store.first[i] + store.count[i]):
-            out[3] += store.stop[s] - store.start[s]
-    return out
-
-
-@loop
-def _roomy(width):
-    return width + width // 4
+def live(store: Store) -> Ints:
+    """Slots, Gram, support and plane entries that `compact` would take."""
+    before = np.append(0, np.cumsum(store.stop - store.start))
+    entries = before[store.first + store.count] - before[store.first]
+    support = store.width + store.width // 4
+    sums = store.room.sum(), (store.room**2).sum(), support.sum(), entries.sum()
+    return np.array(sums)
 
 
 @loop
@@ -266,7 +257,7 @@ def compact(old, new):
         sup, size = new.top[2], old.width[i]
         for p in range(size):
             new.support[sup + p] = old.support[old.support_at[i] + p]
-        space = _roomy(size)
+        space = size + size // 4
         new.width[i], new.width_room[i], new.support_at[i] = size, space, sup
         new.top[0], new.top[1] = to + room, gram + room * room
         new.top[2], new.top[3] = sup + space, end

@@ -291,9 +291,10 @@ class PlaneBlocks:
     def _evict(self, ids: Ints, most: int) -> None:
         """Leave examples with at most `most` - 1 planes, if there is room to merge."""
         store = self._store
-        for s, e in self._pages.pieces(len(ids)):
+        full = ids[store.count[ids] >= most]
+        for s, e in self._pages.pieces(len(full)):
             loops.evict(
-                store, self._scratch, self._space, ids[s:e], most, len(store.idx)
+                store, self._scratch, self._space, full[s:e], most, len(store.idx)
             )
 
     def settle(self) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from maxmargin.arrays import Floats, Ints, Ragged, Rows
 from maxmargin.inference.alignment import DELETE, INSERT, MATCH, Tables
-from maxmargin.jit import loop
+from maxmargin.jit import inner_loop, loop
 from maxmargin.structures.alignment_inputs import Side
 from maxmargin.structures.alignment_layout import (
     EXTEND,
@@ -142,13 +142,13 @@ def fill_cells(
             r += 1
 
 
-@loop
+@inner_loop
 def _gather(weights, codes, row):
     for j in range(len(codes)):
         row[j] += weights[np.uint32(codes[j])]
 
 
-@loop
+@inner_loop
 def _project(x, block, full, total):
     """Left vector times the weights of a pair."""
     k = block[RIGHT_SIZE]
@@ -160,7 +160,7 @@ def _project(x, block, full, total):
             total[c] += v * full[first + c]
 
 
-@loop
+@inner_loop
 def _room_to_turn(which, ptr, real):
     """A row per real column, long enough for the longest of these sequences."""
     longest = 0
@@ -169,7 +169,7 @@ def _room_to_turn(which, ptr, real):
     return np.empty((real.shape[1], longest))
 
 
-@loop
+@inner_loop
 def _turn(real, turned):
     """Columns as rows, so that products run along the sequence."""
     for j in range(real.shape[0]):
@@ -177,7 +177,7 @@ def _turn(real, turned):
             turned[c, j] = real[j, c]
 
 
-@loop
+@inner_loop
 def _dot(weights, vectors, first, row):
     for c in range(len(weights)):
         for j in range(len(row)):

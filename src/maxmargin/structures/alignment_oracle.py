@@ -13,7 +13,7 @@ import numpy as np
 
 from maxmargin.arrays import Floats, Ints, Ragged
 from maxmargin.inference.alignment import band, best_paths
-from maxmargin.jit import loop
+from maxmargin.jit import inner_loop, loop
 from maxmargin.structures.alignment_augment import lower_cells
 from maxmargin.structures.alignment_features import fill_cells, gap_scores
 from maxmargin.structures.alignment_inputs import Side
@@ -78,7 +78,7 @@ def _search(
     return out_ptr, out[: out_ptr[-1]].copy(), value
 
 
-@loop
+@inner_loop
 def _lengths(which, ptr):
     out = np.empty(len(which), np.int64)
     for p in range(len(which)):
@@ -86,7 +86,7 @@ def _lengths(which, ptr):
     return out
 
 
-@loop
+@inner_loop
 def _room(rows, cols, width):
     """Entries of all paths, and cells of any of the tables."""
     moves, cells = 0, 0
@@ -97,7 +97,7 @@ def _room(rows, cols, width):
     return moves, cells
 
 
-@loop
+@inner_loop
 def _extend_as_open(gap):
     for k in range(gap.shape[1]):
         gap[1, k], gap[3, k] = gap[0, k], gap[2, k]

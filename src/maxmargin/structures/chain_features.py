@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maxmargin.arrays import Ints, Ragged, Vectors, pointers
-from maxmargin.jit import loop
+from maxmargin.jit import inner_loop, loop
 
 WHOLE = 10**6  # tokens up to which all of them get their units at once
 
@@ -103,7 +103,7 @@ def differences(vptr, vidx, vval, ptr, ids, layout, eta, astart, adata, bptr, bd
     return row_ptr, idx[:m], val[:m]
 
 
-@loop
+@inner_loop
 def _room(vptr, begin, one, two, layout):
     """Bound the entries of psi(one) - psi(two); two may be empty."""
     size, L = 0, len(one)
@@ -119,7 +119,7 @@ def _room(vptr, begin, one, two, layout):
     return size
 
 
-@loop
+@inner_loop
 def _write(vptr, vidx, vval, begin, one, two, layout, eta, idx, val, m):
     """Write psi(one) - psi(two) from place m on; returns the place after it."""
     K, L, plain = layout.labels, len(one), len(two) == 0
@@ -155,7 +155,7 @@ def _write(vptr, vidx, vval, begin, one, two, layout, eta, idx, val, m):
     return m
 
 
-@loop
+@inner_loop
 def _put(plus, minus, value, plain, idx, val, m):
     idx[m], val[m] = plus, value
     if plain:
@@ -164,7 +164,7 @@ def _put(plus, minus, value, plain, idx, val, m):
     return m + 2
 
 
-@loop
+@inner_loop
 def _write_input(vptr, vidx, vval, width, r, base, kinds, y, o, plain, idx, val, m):
     """Input features of token r with "label" y less those with o."""
     sparse = len(vidx) > 0

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from maxmargin.arrays import inner
-from maxmargin.jit import loop
+from maxmargin.jit import inner_loop, loop
 
 
 @loop
@@ -114,7 +114,7 @@ def join(w, layout, eta, legal):
     return pair, first, last
 
 
-@loop
+@inner_loop
 def _lengths(ptr, ids):
     total, longest = 0, 0
     for i in ids:
@@ -123,7 +123,7 @@ def _lengths(ptr, ids):
     return total, longest
 
 
-@loop
+@inner_loop
 def _scratch(layout, longest):
     K, edge = layout.labels, layout.edge >= 0
     states = K**layout.order
@@ -133,7 +133,7 @@ def _scratch(layout, longest):
     return nodes, edges, local, np.empty(longest * states)
 
 
-@loop
+@inner_loop
 def _fill(vptr, vidx, vval, width, r, w, K, out):
     """out[:K] += <vector r, weights of each label>; four features at a time."""
     p, stop = vptr[r], vptr[r + 1]
@@ -158,7 +158,7 @@ def _fill(vptr, vidx, vval, width, r, w, K, out):
             out[k] += inner(x, w[k * width : k * width + len(x)])
 
 
-@loop
+@inner_loop
 def _fill_tables(vptr, vidx, vval, forced, begin, L, w, layout, nodes, edges):
     """Nodes (L, K) and, with edge features, edges (L, K * K), flat."""
     K, width = layout.labels, layout.width
@@ -179,7 +179,7 @@ def _fill_tables(vptr, vidx, vval, forced, begin, L, w, layout, nodes, edges):
                 nodes[t * K + k] = -np.inf
 
 
-@loop
+@inner_loop
 def _add_edges(pair, edge, K, out):
     """Out = pair + edge scores of (last label of the state, new label)."""
     for s in range(len(pair) // K):
@@ -188,7 +188,7 @@ def _add_edges(pair, edge, K, out):
             out[s * K + c] = pair[s * K + c] + edge[e + c]
 
 
-@loop
+@inner_loop
 def _step(prev, pair, K, B, cur):
     """cur[b, c] = max_a prev[a, b] + pair[a, b, c]."""
     for b in range(B):
@@ -223,7 +223,7 @@ def _step(prev, pair, K, B, cur):
             a += 1
 
 
-@loop
+@inner_loop
 def _forward(nodes, edges, pair, first, last, L, K, order, local, values):
     """Best value of each state at each token; returns the best of all and its state."""
     states = K**order
@@ -262,7 +262,7 @@ def _forward(nodes, edges, pair, first, last, L, K, order, local, values):
     return best, state
 
 
-@loop
+@inner_loop
 def _backward(edges, pair, L, K, order, values, state, out):
     """Labels of the best path that ends in `state`."""
     states = K**order
@@ -289,7 +289,7 @@ def _backward(edges, pair, L, K, order, values, state, out):
         t -= 1
 
 
-@loop
+@inner_loop
 def _path_score(nodes, edges, pair, first, last, labels, K, order):
     """Score of given labels (at least one)."""
     L = len(labels)

@@ -25,7 +25,7 @@ import numpy as np
 from maxmargin.arrays import Floats, Ints, Labels, Ragged, Rows
 from maxmargin.inference import partition
 from maxmargin.inference.tables import sum_by
-from maxmargin.jit import loop
+from maxmargin.jit import inner_loop, loop
 from maxmargin.structures.base import Answer, Augment, Found, Pieces, Structure
 from maxmargin.structures.coreference import Pairs, as_pairs, encode_pairs, pair_scores
 
@@ -238,7 +238,7 @@ def _within(own, pairs):
     return s
 
 
-@loop
+@inner_loop
 def _best_partner(S, alive, r):
     best = -1
     for c in range(r):

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.arrays import Floats, Ints
-from maxmargin.jit import loop
+from maxmargin.jit import inner_loop, loop
 
 
 class Moves(NamedTuple):
@@ -91,7 +91,7 @@ def edge_moves(link_at, links, where_edge, edge_class, layout, pair_ptr, edge_mu
     return at, row[:n].copy(), column[:n].copy(), change[:n].copy()
 
 
-@loop
+@inner_loop
 def _slope(moves, space, g):
     total = 0.0
     for k in range(moves.at[g], moves.at[g + 1]):
@@ -99,7 +99,7 @@ def _slope(moves, space, g):
     return total
 
 
-@loop
+@inner_loop
 def _square(moves, space, g):
     total = 0.0
     for k in range(moves.at[g], moves.at[g + 1]):
@@ -111,7 +111,7 @@ def _square(moves, space, g):
     return total
 
 
-@loop
+@inner_loop
 def _shift(moves, space, g, step):
     for k in range(moves.at[g], moves.at[g + 1]):
         d, row, column = step * moves.change[k], moves.row[k], moves.column[k]

@@ -24,7 +24,7 @@ import numpy as np
 
 from maxmargin.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
 from maxmargin.inference.motif_sampler import log_background, markov, sample
-from maxmargin.jit import loop
+from maxmargin.jit import inner_loop, loop
 from maxmargin.structures.base import Answer, Augment, Found, Layers, Pieces, Structure
 
 LETTERS = "ACGT"
@@ -364,7 +364,7 @@ def _background(ptr, letter, context, ids, w, length):
     return out
 
 
-@loop
+@inner_loop
 def _put_window(letter, context, a, row, length, sign, n, idx, val):
     """Entries of psi(x, 1, h) - psi(x, 0), times sign, from n on."""
     h, strand = a + row[1], row[2]

@@ -15,12 +15,12 @@ from __future__ import annotations
 import numpy as np
 
 from maxmargin.arrays import add_scores, fill_scores
-from maxmargin.jit import loop
+from maxmargin.jit import inner_loop, loop
 
 EMPTY = 1e-10  # of the mass: what rounding leaves
 
 
-@loop
+@inner_loop
 def _search(first, n, edges, edge_class, layout, pairwise, forests, score, node_mu,
             edge_mu, empty, sign, up, choice, labels):  # fmt: skip
     """Labels of highest sign * score; sign = -1 keeps to parts that carry mass."""
@@ -63,7 +63,7 @@ def _search(first, n, edges, edge_class, layout, pairwise, forests, score, node_
             labels[v] = choice[v, labels[edges[e, 0] + edges[e, 1] - v]]
 
 
-@loop
+@inner_loop
 def _value(first, n, start, stop, edges, edge_class, layout, pairwise, label_ptr, score,
            labels):  # fmt: skip
     base = label_ptr[first]
@@ -77,7 +77,7 @@ def _value(first, n, start, stop, edges, edge_class, layout, pairwise, label_ptr
     return total
 
 
-@loop
+@inner_loop
 def _room(first, n, start, stop, edges, forests, node_mu, edge_mu, high, low):
     """Mass that y2 can give to y1."""
     room = np.inf
@@ -92,7 +92,7 @@ def _room(first, n, start, stop, edges, forests, node_mu, edge_mu, high, low):
     return room
 
 
-@loop
+@inner_loop
 def _count_edges(first, start, stop, edges, edge_class, layout, label_ptr, high, low,
                  value, count):  # fmt: skip
     """Add value to the parameters of y1's edges, take it from those of y2."""
@@ -109,7 +109,7 @@ def _count_edges(first, start, stop, edges, edge_class, layout, label_ptr, high,
                 count[at + p] -= value
 
 
-@loop
+@inner_loop
 def _edge_square(first, start, stop, edges, edge_class, layout, label_ptr, high, low,
                  count):  # fmt: skip
     """Squared length of the edge part of psi(y1) - psi(y2)."""
@@ -129,7 +129,7 @@ def _edge_square(first, start, stop, edges, edge_class, layout, label_ptr, high,
     return total
 
 
-@loop
+@inner_loop
 def _node_square(first, n, node_type, gram, high, low):
     """Squared length of the node part of psi(y1) - psi(y2)."""
     total = 0.0
@@ -152,7 +152,7 @@ def _node_square(first, n, node_type, gram, high, low):
     return total
 
 
-@loop
+@inner_loop
 def _apply(first, n, start, stop, edges, edge_class, node_type, layout, forests, step,
            node_mu, edge_mu, w, pairwise, work):  # fmt: skip
     """Move mass `step`; scores of the graph and edge weights follow."""
@@ -198,7 +198,7 @@ def _apply(first, n, start, stop, edges, edge_class, node_type, layout, forests,
                         pairwise[table + q] -= change
 
 
-@loop
+@inner_loop
 def _ascend(i, steps, share, node_ptr, edge_ptr, edges, node_type, edge_class, layout,
             forests, node_mu, edge_mu, w, pairwise, work):  # fmt: skip
     """Steps on graph i, whose augmented scores are in work.score; (slack, gain)."""
@@ -240,7 +240,7 @@ def _ascend(i, steps, share, node_ptr, edge_ptr, edges, node_type, edge_class, l
     return slack, gain
 
 
-@loop
+@inner_loop
 def _local_gram(first, n, ptr, idx, val, gram):
     """Products of the vectors of a graph; sparse ones are merged."""
     for v in range(n):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from maxmargin.arrays import fill_scores
-from maxmargin.jit import loop
+from maxmargin.jit import inner_loop, loop
 
 
 @loop
@@ -50,7 +50,7 @@ def fill_unary(ids, node_ptr, node_type, ptr, idx, val, layout, w, nodes, label_
     return unary
 
 
-@loop
+@inner_loop
 def _fill_table(layout, c, edge_val, at, w, out):
     """One table; edges without features have the constant alone."""
     width = layout.edge_width
@@ -115,7 +115,7 @@ def fill_shared(layout, w):
     return out
 
 
-@loop
+@inner_loop
 def _group_room(g, dim, node_at, nodes, link_at, links, where, ptr, layout, label_ptr,
                 pair_ptr):  # fmt: skip
     """Entries that the row of group g may need at most."""
@@ -207,7 +207,7 @@ def to_local(ids, node_ptr, node_type, layout, ptr, codes):
     return out
 
 
-@loop
+@inner_loop
 def _put(index, value, acc, seen, touched, m):
     """Add to a scratch vector, remembering which coordinates it touches."""
     if not seen[index]:
@@ -218,7 +218,7 @@ def _put(index, value, acc, seen, touched, m):
     return m
 
 
-@loop
+@inner_loop
 def _put_node(r, a, factor, node_type, ptr, idx, val, layout, acc, seen, touched, m):
     """Add factor * (vector of node r at local label a)."""
     t = node_type[r]
@@ -233,7 +233,7 @@ def _put_node(r, a, factor, node_type, ptr, idx, val, layout, acc, seen, touched
     return m
 
 
-@loop
+@inner_loop
 def _put_edge(e, a, b, factor, edge_class, edge_val, layout, acc, seen, touched, m):
     """Add factor * (features of edge e at the local labels a, b)."""
     c = edge_class[e]
@@ -252,7 +252,7 @@ def _put_edge(e, a, b, factor, edge_class, edge_val, layout, acc, seen, touched,
     return m
 
 
-@loop
+@inner_loop
 def _flush(acc, seen, touched, m, idx, val, at):
     """Move the scratch vector to the rows; zeros are left out."""
     for j in range(m):
@@ -266,7 +266,7 @@ def _flush(acc, seen, touched, m, idx, val, at):
     return at
 
 
-@loop
+@inner_loop
 def _room(i, dim, node_ptr, edge_ptr, ptr, edge_width, copies):
     """Entries that the row of example i may need at most."""
     size = (edge_ptr[i + 1] - edge_ptr[i]) * edge_width

@@ -1,0 +1,28 @@
+"""The garbage collector rests while loops are compiled, and only then."""
+
+import gc
+
+import numba
+import pytest
+
+from maxmargin.jit import compiling
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_collection_goes_on_as_before(before):
+    seen = []
+    (gc.enable if before else gc.disable)()
+    try:
+        with compiling(lambda: seen.append(gc.isenabled())):
+            inner = numba.njit(lambda x: x + 1)
+            assert numba.njit(lambda x: inner(x) + 1)(1) == 3
+        seen.append(gc.isenabled())
+    finally:
+        gc.enable()
+    assert seen == [False, before]
+
+
+def test_collection_goes_on_after_a_failure():
+    with pytest.raises(numba.TypingError):
+        numba.njit(lambda x: x.nothing)(1)
+    assert gc.isenabled()
