@@ -323,7 +323,7 @@ def test_estimators_clone_and_pickle():
          "sentence 0, token 1: the tree has the tag 'X', the sentence 'NN'"),
         ([["DT", 3, "VBD"]], [CAT], "sentence 0, token 1: 3 is neither a tag"),
         (["DT NN VBD"], [CAT], "sentence 0: 'DT NN VBD' is a string"),
-        ([X[0]], [None], "sentence 0: there is no tree"),
+        ([X[0]], [None], r"y\[0\] is None"),
         ([X[0]], [("S", "the", "cat")], "sentence 0, word 0: 'the' has no tag"),
         ([X[0]], ["(S (DT the))"], "sentence 0, word 0: .* is text; .*parse_trees"),
         ([X[0]], [("S", ("NP",), ("NN", "a"))], "sentence 0, word 0: .* is no node"),
