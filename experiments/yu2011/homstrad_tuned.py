@@ -7,15 +7,15 @@ Fits are kept in `results/parts` as they are done; those that are not there yet 
 
 from __future__ import annotations
 
-import json
 import time
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from experiments.runner import RESULTS
+from experiments.parts import Parts
 from experiments.yu2011.table4_1 import (
     PUBLISHED,
     REMOTE,
@@ -57,12 +57,15 @@ def run(data: Path, quick: bool = False, seed: int = 0) -> dict:
     sizes = (30, 10, 30) if quick else (150, 60, len(families) - 210)
     test, valid, train = split(families, sizes, (2, 2, 2 if quick else 10), seed)
     rows = baselines(train, test)
-    path = RESULTS / "parts" / f"yu2011.homstrad_tuned.{seed}.json"
-    fits = Fits(None if quick else path, valid, test)
+    fits = Parts(f"yu2011.homstrad_tuned.{seed}", keep=not quick)
     remote, first = remote_pairs(test), None
     for model, loss in QUICK if quick else MODELS:
         some = Cs[1:2] if quick else Cs[:2] if model == "profile" else Cs
-        tried = {C: fits.of(model, loss, C, train) for C in some}
+        tried = {}
+        for C in some:
+            key = f"{model} {loss} C={C:g} {len(train.X)}"
+            task = partial(one_fit, model, loss, C, train, valid, test)
+            tried[C] = fits.of(key, task)
         C = max(tried, key=lambda C: tried[C]["valid"])
         first = first or tried[C]
         rows.append(row(model, loss, C, len(train.X), tried[C], first, remote))
@@ -71,26 +74,6 @@ def run(data: Path, quick: bool = False, seed: int = 0) -> dict:
         f"{int(remote.sum())} of them remote."
     ]
     return {"rows": rows, "notes": NOTES + facts, "part": quick}
-
-
-class Fits:
-    """Fits by model, loss, C and number of pairs; those of a file were done before."""
-
-    def __init__(self, path: Path | None, valid: Part, test: Part) -> None:
-        self.path, self.valid, self.test = path, valid, test
-        self.done: dict[str, Any] = {}
-        if path and path.exists():
-            self.done = json.loads(path.read_text())
-
-    def of(self, name: str, loss: str, C: float, train: Part) -> dict[str, Any]:
-        """Scores and what the fit took; stored."""
-        key = f"{name} {loss} C={C:g} {len(train.X)}"
-        if key not in self.done:
-            self.done[key] = one_fit(name, loss, C, train, self.valid, self.test)
-            if self.path:
-                self.path.parent.mkdir(parents=True, exist_ok=True)
-                self.path.write_text(json.dumps(self.done) + "\n")
-        return self.done[key]
 
 
 def one_fit(
