@@ -79,7 +79,7 @@ def labels_task(data: Path, name: str):
 
 
 def fitted(X, Y, C, **options):
-    model = NetworkSVM(C, **{"tol": 1e-2, "max_iter": 60, "max_time": 150.0, **options})
+    model = NetworkSVM(C, **{"tol": 3e-3, "max_iter": 100, "max_time": 150.0, **options})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return model.fit(X, Y)
