@@ -79,7 +79,9 @@ def labels_task(data: Path, name: str):
 
 
 def fitted(X, Y, C, **options):
-    model = NetworkSVM(C, **{"tol": 3e-3, "max_iter": 100, "max_time": 150.0, **options})
+    model = NetworkSVM(
+        C, **{"tol": 3e-3, "max_iter": 100, "max_time": 150.0, **options}
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return model.fit(X, Y)
