@@ -90,6 +90,7 @@ def test_stored_records_are_known_experiments():
 @pytest.mark.data
 @pytest.mark.skipif(not DATA, reason="MAXMARGIN_DATA is not set")
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.timeout(900)  # a minute alone, more beside others
 @pytest.mark.parametrize("name", catalogue.names())
 def test_quick_run_keeps_its_claims(name):
     record = runner.run(name, Path(DATA), quick=True)
