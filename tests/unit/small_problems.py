@@ -1,4 +1,4 @@
-"""A small chain problem with all its planes, and the dense QP over them (clarabel)."""
+"""Small problems with all their planes, the dense QP over them (clarabel), and Sign."""
 
 from itertools import product
 
@@ -90,3 +90,19 @@ def optimum(problem):
     mass = np.bincount(owner, alpha, n)
     value = alpha @ b - 0.5 * w @ w - 0.5 * dual_set.ridge @ mass**2
     return float(value), w
+
+
+class Sign:
+    """Two classes, told apart by the sign of a product."""
+
+    def joint_feature(self, x, y):
+        return y * np.asarray(x)
+
+    def loss(self, y, y_hat):
+        return float(y != y_hat)
+
+    def argmax(self, w, x, y=None):
+        def worth(z):
+            return w @ self.joint_feature(x, z) + (0 if y is None else self.loss(y, z))
+
+        return max((-1, 1), key=worth)

@@ -4,6 +4,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from small_problems import Sign
 
 import maxmargin
 from maxmargin.structures.matching import Matching
@@ -15,20 +16,6 @@ SENTENCES = [
     [{"w": "Eva", "cap": True}, {"w": "ran"}, {"w": "today"}],
 ]
 TAGS = [["NAME", "VERB"], ["TIME", "NAME", "VERB"], ["NAME", "VERB", "TIME"]]
-
-
-class Sign:
-    def joint_feature(self, x, y):
-        return y * np.asarray(x)
-
-    def loss(self, y, y_hat):
-        return float(y != y_hat)
-
-    def argmax(self, w, x, y=None):
-        def worth(z):
-            return w @ self.joint_feature(x, z) + (0 if y is None else self.loss(y, z))
-
-        return max((-1, 1), key=worth)
 
 
 def chain():

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
+from small_problems import Sign
 
 from maxmargin import (
     AlignmentSVM,
@@ -40,22 +41,6 @@ def queries(n=4):
     rng = np.random.default_rng(0)
     X = [rng.normal(size=(6, 2)) for _ in range(n)]
     return X, [(x[:, 0] > np.median(x[:, 0])).astype(int) for x in X]
-
-
-class Sign:
-    """Two classes, told apart by the sign of a product."""
-
-    def joint_feature(self, x, y):
-        return y * np.asarray(x)
-
-    def loss(self, y, y_hat):
-        return float(y != y_hat)
-
-    def argmax(self, w, x, y=None):
-        def worth(z):
-            return w @ self.joint_feature(x, z) + (0 if y is None else self.loss(y, z))
-
-        return max((-1, 1), key=worth)
 
 
 POINTS = [[1.0, 0.2], [-2.0, 0.1], [0.5, -0.3], [-0.4, 1.0]], [1, -1, -1, 1]
