@@ -9,79 +9,11 @@ from typing import Any, Self
 import numpy as np
 
 import maxmargin
+from maxmargin.estimators.model_tags import TAGS
 from maxmargin.io.archive import MOST_BYTES, ModelFileError
 from maxmargin.io.model import Place, read_model, versions, write_model
 
-# Name in the file: (module, class). Names are for ever; where classes live is not.
-HOMES = {
-    "estimators.alignment": "AlignmentSVM",
-    "estimators.chain": "ChainSVM",
-    "estimators.coreference": "CoreferenceSVM CorrelationSVM",
-    "estimators.cv": "PathCV",
-    "estimators.grammar": "GrammarSVM",
-    "estimators.homology": "HomologySVM",
-    "estimators.kernel": "KernelSVM",
-    "estimators.motif": "MotifSVM Found",
-    "estimators.multiclass": "MulticlassSVM",
-    "estimators.network": "NetworkSVM",
-    "estimators.ranking": "RankingSVM",
-    "estimators.structural": "StructuralSVM",
-    "arrays": "Ragged Rows Vectors",
-    "losses": "ZeroOne Hamming BracketF1 BracketHamming",
-    "alignment_losses": "AlignedPairs",
-    "kernels.functions": "Linear Polynomial Rbf Precomputed Function Sum Product Joint",
-    "kernels.maps": "Expansion KernelMap",
-    "inference.chart": "Rules",
-    "io.substitution": "Substitution",
-    "solvers.auto": "Auto",
-    "solvers.base": "Status Result",
-    "solvers.bcfw": "BCFW",
-    "solvers.block_dual": "BlockDual",
-    "solvers.cccp": "CCCP LatentResult",
-    "solvers.cocoa": "Cocoa",
-    "solvers.enumerated": "Enumerated",
-    "solvers.lse_cutting_plane": "LSECuttingPlane",
-    "solvers.newton": "Newton",
-    "solvers.n_slack": "NSlack NSlackBlock",
-    "solvers.one_slack": "OneSlack",
-    "solvers.sdcd": "SDCD",
-    "solvers.sdm": "SDM",
-    "solvers.smo": "Smo",
-    "solvers.stream": "Stream",
-    "solvers.subgradient": "Subgradient",
-    "structures.alignment": "Alignment",
-    "structures.alignment_inputs": "Symbols",
-    "structures.alignment_layout": "Layout",
-    "structures.alignment_positions": "Positions",
-    "structures.alignment_views": "View Pair Gaps",
-    "structures.anchors": "Anchors",
-    "structures.binarise": "Symbol Shape",
-    "structures.chain": "Chain",
-    "structures.chain_features": "Layout",
-    "structures.coreference": "Coreference ForestLoss",
-    "structures.correlation": "Correlation PairLoss",
-    "structures.grammar": "Grammar",
-    "structures.homology": "Homology",
-    "structures.kernel_network": "KernelNetwork",
-    "structures.matching": "Matching",
-    "structures.motif": "Motif MotifLoss",
-    "structures.multiclass": "Multiclass",
-    "structures.network": "Network",
-    "structures.network_layout": "Layout Kinds",
-    "structures.orders": "Orders AveragePrecision RocArea",
-    "structures.own": "OwnStructure OwnLoss",
-    "structures.partial": "Partial PartialLoss",
-    "structures.partial_network": "PartialNetwork",
-    "structures.productions": "Productions",
-    "structures.ranking": "Ranking PrecisionAtK NDCGAtK",
-    "structures.taxonomy": "Taxonomy",
-}
-KNOWN = {
-    f"{home.removeprefix('structures.')}.{name}": (f"maxmargin.{home}", name)
-    for home, names in HOMES.items()
-    for name in names.split()
-}
-TAGS = {home: name for name, home in KNOWN.items()}
+NAMES = {home: tag for tag, home in TAGS.items()}  # the table, the other way round
 
 
 def save(
@@ -200,12 +132,12 @@ class FileMixin:
 
 def class_of(name: str) -> type:
     """The class behind a name in a file."""
-    if name not in KNOWN:
+    if name not in TAGS:
         raise ModelFileError(f"the file names a class {name!r:.80} that is not known")
-    module, attribute = KNOWN[name]
+    module, _, attribute = TAGS[name].partition(":")
     return getattr(importlib.import_module(module), attribute)
 
 
 def tag_of(made: type) -> str | None:
     """The name of a class in files; None if it is not one of ours."""
-    return TAGS.get((made.__module__, made.__name__))
+    return NAMES.get(f"{made.__module__}:{made.__name__}")
