@@ -67,7 +67,7 @@ def proteins(pairs: int):
 
 def model(gaps):
     """BLOSUM62 as a bound structure and weights."""
-    from maxmargin.baselines.alignment import KnownMatrix
+    from maxmargin.baselines import KnownMatrix
 
     opening, extension = gaps
     known = KnownMatrix(opening=-opening, extension=-extension).bind()
@@ -75,10 +75,10 @@ def model(gaps):
 
 
 def ours(pairs: int) -> dict[str, Callable]:
-    from maxmargin.alignment_losses import AlignedPairs
+    from maxmargin.core import Augment
     from maxmargin.inference.alignment import MODES, affine_paths, linear_paths
-    from maxmargin.structures.alignment_augment import lower_cells
-    from maxmargin.structures.base import Augment
+    from maxmargin.losses import AlignedPairs
+    from maxmargin.structures.alignment import lower_cells
 
     X = proteins(pairs)
     structure, w = model((11.0, 1.0))
@@ -178,11 +178,9 @@ def cold_start() -> float:
 
 def threads(pairs: int, passes: int) -> float:
     """Wall clock of one thread over that of two, for the oracle."""
-    from maxmargin.alignment_losses import AlignedPairs
-    from maxmargin.engines.serial import Serial
-    from maxmargin.engines.threads import Threads
-    from maxmargin.formulations import Formulation
-    from maxmargin.problem import Problem
+    from maxmargin.core import Formulation, Problem, Serial
+    from maxmargin.engines import Threads
+    from maxmargin.losses import AlignedPairs
 
     structure, w = model((11.0, 1.0))
     X = proteins(pairs) * max(1, 256 // pairs)

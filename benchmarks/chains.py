@@ -71,7 +71,7 @@ def ner(part: str, quick: bool):
 
 
 def ner_raw(part: str, quick: bool):
-    from maxmargin.io.conll import load_conll
+    from maxmargin.io.sequences import load_conll
 
     X, y = load_conll(DATA / "conll2002_esp" / f"esp.{part}.txt.gz")
     some = slice(0, 800 if quick else None)
@@ -81,7 +81,7 @@ def ner_raw(part: str, quick: bool):
 def wsj(quick: bool):
     import gzip
 
-    from maxmargin.io.templates import pos
+    from maxmargin.io.sequences import pos
 
     parts = {True: ([], []), False: ([], [])}
     with gzip.open(DATA / "wsj_pos" / "wsj_pos.txt.gz", "rt", encoding="utf-8") as file:
@@ -186,7 +186,7 @@ def _named(X):
 
 
 def scores(name: str, truth, found) -> dict:
-    from maxmargin.metrics.sequences import span_f1, token_error
+    from maxmargin.metrics import span_f1, token_error
 
     truth = [list(row) for row in truth]
     out = {f"{name} error": token_error(truth, found)}
@@ -270,11 +270,9 @@ def run_pos(who: str, quick: bool, C: float) -> dict:
 
 def run_threads(quick: bool) -> dict:
     """Wall seconds of one oracle pass over the NER sentences, by threads."""
-    from maxmargin.engines.serial import Serial
-    from maxmargin.engines.threads import Threads
-    from maxmargin.formulations import Formulation
+    from maxmargin.core import Formulation, Problem, Serial
+    from maxmargin.engines import Threads
     from maxmargin.losses import Hamming
-    from maxmargin.problem import Problem
     from maxmargin.structures.chain import Chain
 
     X, y = ner("train", quick)

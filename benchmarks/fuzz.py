@@ -26,20 +26,9 @@ from pathlib import Path
 import numpy as np
 
 import maxmargin
-from maxmargin.io import (
-    alignments,
-    conll,
-    crfsuite,
-    fasta,
-    graphs_jsonl,
-    letor,
-    meme,
-    pairs,
-    substitution,
-    svm_hmm,
-    svmlight,
-    treebank,
-)
+from maxmargin.io import graphs_jsonl, letor, svmlight, treebank
+from maxmargin.io.biology import alignments, fasta, meme, pairs, substitution
+from maxmargin.io.sequences import conll, crfsuite, svm_hmm
 
 LIMIT, MEMORY = 5.0, 300e6
 FIXTURES = Path(__file__).parents[1] / "tests" / "fixtures" / "models"

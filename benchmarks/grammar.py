@@ -24,10 +24,10 @@ from typing import Any
 import numpy as np
 
 from maxmargin import GrammarSVM
-from maxmargin.baselines.pcfg import PCFG, log_probabilities
-from maxmargin.io.treebank import read_treebank, tagged_words
+from maxmargin.baselines import PCFG, log_probabilities
+from maxmargin.core import Augment
+from maxmargin.io import read_treebank, tagged_words
 from maxmargin.losses import BracketF1
-from maxmargin.structures.base import Augment
 from maxmargin.structures.grammar import Grammar
 
 SENTENCES = {10: 20, 20: 10, 40: 4}  # of each length

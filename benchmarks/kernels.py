@@ -26,7 +26,7 @@ from sklearn.svm import SVC
 from experiments.runner import data_folder
 from experiments.yu2011 import kernels
 from maxmargin import KernelSVM
-from maxmargin.kernels.functions import Rbf
+from maxmargin.kernels import Rbf
 
 SMALL = 1000
 COLD = """

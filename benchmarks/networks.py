@@ -25,9 +25,9 @@ from pathlib import Path
 import numpy as np
 
 from maxmargin import NetworkSVM
-from maxmargin.inference.decode import decode, plan
-from maxmargin.inference.tables import Tables
-from maxmargin.structures.graphs import grid_edges
+from maxmargin.inference.graph import Tables, plan
+from maxmargin.inference.graph.decode import decode
+from maxmargin.structures.network import grid_edges
 
 RESULTS = Path(__file__).parent / "results" / "networks.json"
 LIMIT = 60.0  # seconds for training on a long graph

@@ -13,8 +13,7 @@ import warnings
 import numpy as np
 
 from benchmarks.tasks import data_folder, ocr_parts
-from maxmargin.estimators.cv import PathCV
-from maxmargin.estimators.structural import StructuralSVM
+from maxmargin.estimators import PathCV, StructuralSVM
 from maxmargin.structures.chain import Chain
 
 CS = np.logspace(-3, 0, 10)

@@ -31,15 +31,11 @@ from types import SimpleNamespace
 import numpy as np
 
 from benchmarks.tasks import TASKS, Task, data_folder
-from maxmargin.problem import Problem
-from maxmargin.solvers.auto import Auto
-from maxmargin.solvers.bcfw import BCFW
-from maxmargin.solvers.block_dual import BlockDual
+from maxmargin.core import Problem
+from maxmargin.solvers import Auto, OneSlack, Subgradient
 from maxmargin.solvers.choose import choose
-from maxmargin.solvers.n_slack import NSlack, NSlackBlock
-from maxmargin.solvers.one_slack import OneSlack
-from maxmargin.solvers.sdm import SDM
-from maxmargin.solvers.subgradient import Subgradient
+from maxmargin.solvers.frank_wolfe import BCFW
+from maxmargin.solvers.n_slack import SDM, BlockDual, NSlack, NSlackBlock
 
 SOLVERS = {
     "auto": Auto(),

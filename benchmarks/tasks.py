@@ -12,11 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.formulations import Formulation
+from maxmargin.core import Formulation, Problem
 from maxmargin.losses import Hamming
-from maxmargin.problem import Problem
 from maxmargin.structures.chain import Chain
-from maxmargin.structures.multiclass import Multiclass
+from maxmargin.structures.classes import Multiclass
 
 
 class Task(NamedTuple):

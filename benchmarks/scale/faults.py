@@ -8,8 +8,8 @@ import time
 from dataclasses import replace
 
 from benchmarks.scale.problems import cluster, dask_engine, synthetic
-from maxmargin.solvers.cocoa import Cocoa
-from maxmargin.solvers.one_slack import OneSlack
+from maxmargin.solvers import OneSlack
+from maxmargin.solvers.distributed import Cocoa
 
 WORKERS = 3
 

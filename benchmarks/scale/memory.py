@@ -9,10 +9,10 @@ import threading
 from pathlib import Path
 
 from benchmarks.scale.problems import folder_of, synthetic
-from maxmargin.solvers.bcfw import BCFW
-from maxmargin.solvers.block_dual import BlockDual
-from maxmargin.solvers.one_slack import OneSlack
-from maxmargin.structures.encoded import open_encoded
+from maxmargin.solvers import OneSlack
+from maxmargin.solvers.frank_wolfe import BCFW
+from maxmargin.solvers.n_slack import BlockDual
+from maxmargin.structures.chain import open_encoded
 
 # One slack needs 16 bytes a sentence. Trainers that hold planes need 1 to 2 kB: they get
 # sentences of 43 kB, with 300 features a token.

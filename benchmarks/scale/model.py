@@ -16,11 +16,10 @@ import numpy as np
 
 from benchmarks.scale.problems import cluster, dask_engine, seconds_of, synthetic
 from benchmarks.tasks import TASKS, data_folder
-from maxmargin.engines.serial import Serial
-from maxmargin.solvers.auto import Auto
-from maxmargin.solvers.block_dual import BlockDual
-from maxmargin.solvers.cocoa import Cocoa
-from maxmargin.solvers.one_slack import OneSlack
+from maxmargin.core import Serial
+from maxmargin.solvers import Auto, OneSlack
+from maxmargin.solvers.distributed import Cocoa
+from maxmargin.solvers.n_slack import BlockDual
 
 TOL = 1e-2
 CORES, BANDWIDTH, LATENCY = 16, 1e9, 1e-3  # of a machine, and of the network, assumed

@@ -15,16 +15,16 @@ from benchmarks.scale.problems import (
     seconds_of,
     synthetic,
 )
-from maxmargin.engines.serial import Serial
-from maxmargin.engines.threads import Threads
-from maxmargin.solvers.block_dual import BlockDual
-from maxmargin.solvers.cocoa import Cocoa
-from maxmargin.solvers.one_slack import OneSlack
-from maxmargin.structures.encoded import open_encoded
+from maxmargin.core import Serial
+from maxmargin.engines import Threads
+from maxmargin.solvers import OneSlack
+from maxmargin.solvers.distributed import Cocoa
+from maxmargin.solvers.n_slack import BlockDual
+from maxmargin.structures.chain import open_encoded
 
 
 def bits(quick: bool) -> list[dict]:
-    from maxmargin.engines.processes import Processes
+    from maxmargin.engines import Processes
 
     problem = synthetic(300 if quick else 1000, C=0.1)
     solvers = {

@@ -9,12 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from maxmargin.arrays import Ragged, Vectors, pointers
-from maxmargin.formulations import Formulation
+from maxmargin.core import Formulation, Problem, Ragged, Vectors, pointers
 from maxmargin.losses import Hamming
-from maxmargin.problem import Problem
-from maxmargin.structures.chain import Chain, Tokens
-from maxmargin.structures.encoded import open_encoded, write_encoded
+from maxmargin.structures.chain import Chain, Tokens, open_encoded, write_encoded
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
 LABELS, WORDS, LENGTH = 10, 5000, 12
@@ -102,7 +99,7 @@ def cluster(workers: int):
 
 
 def dask_engine(address: str, patience: float = 60.0):
-    from maxmargin.engines.dask import DaskEngine
+    from maxmargin.engines import DaskEngine
 
     return DaskEngine(address, patience)
 

@@ -13,7 +13,7 @@ import numpy as np
 from benchmarks.tasks import make
 from experiments.balamurugan2012.runs import history, plot, relative
 from experiments.runner import RESULTS
-from maxmargin.structures.multiclass import Multiclass
+from maxmargin.structures.classes import Multiclass
 
 TITLE = "Figure 1: relative dual difference against time, covertype sample, C=0.01"
 PUBLISHED = "SDCD reaches the optimum an order of magnitude faster than CP"

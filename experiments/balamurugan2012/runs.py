@@ -8,9 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.tasks import Task
-from maxmargin.solvers.lse_cutting_plane import LSECuttingPlane
-from maxmargin.solvers.sdcd import SDCD
-from maxmargin.solvers.sdm import SDM
+from maxmargin.solvers.n_slack import SDM
+from maxmargin.solvers.summed import SDCD, LSECuttingPlane
 
 
 def trainer(name: str, epsilon: float = 0.1, k: int = 1):

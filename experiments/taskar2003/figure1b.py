@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from maxmargin import NetworkSVM
-from maxmargin.baselines.crf import CRF
+from maxmargin.baselines import CRF
 from maxmargin.structures.chain import Chain
 
 TITLE = "Figure 1(b): per-letter test error, 10 folds of about 600 training words"

@@ -11,8 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin import NetworkSVM
-from maxmargin.baselines.markov import MarkovNetwork
-from maxmargin.structures.graphs import Graph
+from maxmargin.baselines import MarkovNetwork
+from maxmargin.structures.network import Graph
 
 TITLE = "Figure 1(c): test error by school, trained on the other three"
 # The figure is a bar chart; the text says: M3N makes 40 % fewer errors than the network

@@ -16,7 +16,7 @@ import numpy as np
 
 from experiments.parts import Parts
 from maxmargin import NetworkSVM
-from maxmargin.structures.graphs import (
+from maxmargin.structures.network import (
     Graph,
     full_edges,
     grid_edges,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from experiments.tsochantaridis2005.table4 import svm
-from maxmargin.datasets.homologs import make_homologs
+from maxmargin.datasets import make_homologs
 
 TITLE = "Figure 2: constraints |S| of Algorithm 1 on homologs, SVM2, C = 0.01"
 PUBLISHED = {

@@ -12,10 +12,10 @@ import numpy as np
 from scipy.stats import binomtest
 
 from maxmargin import GrammarSVM
-from maxmargin.baselines.pcfg import PCFG
-from maxmargin.engines.serial import Serial
-from maxmargin.io.treebank import read_treebank, tagged_words
-from maxmargin.metrics.brackets import COLLINS, bracket_scores
+from maxmargin.baselines import PCFG
+from maxmargin.core import Serial
+from maxmargin.io import read_treebank, tagged_words
+from maxmargin.metrics import COLLINS, bracket_scores
 from maxmargin.solvers.n_slack import NSlackBlock
 from maxmargin.structures.grammar import Grammar
 

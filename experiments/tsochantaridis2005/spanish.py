@@ -18,16 +18,13 @@ import scipy.sparse as sp
 
 from experiments.parts import Parts
 from maxmargin import ChainSVM, Sequences
-from maxmargin.baselines.crf import CRF
-from maxmargin.baselines.hmm import HMM
-from maxmargin.baselines.perceptron import Perceptron
-from maxmargin.formulations import Formulation
-from maxmargin.kernels.functions import Polynomial
+from maxmargin.baselines import CRF, HMM, Perceptron
+from maxmargin.core import Formulation, Problem
+from maxmargin.kernels import Polynomial
 from maxmargin.losses import Hamming
-from maxmargin.metrics.sequences import token_error
-from maxmargin.problem import Problem
+from maxmargin.metrics import token_error
 from maxmargin.solvers.n_slack import NSlackBlock
-from maxmargin.solvers.plane_store import planes_of
+from maxmargin.solvers.planes import planes_of
 from maxmargin.structures.chain import Chain
 
 SENTENCES, FOLDS = 300, 5

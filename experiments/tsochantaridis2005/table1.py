@@ -26,7 +26,7 @@ import scipy.sparse as sp
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 
 from maxmargin import MulticlassSVM
-from maxmargin.structures.taxonomy import Taxonomy
+from maxmargin.structures.classes import Taxonomy
 
 TITLE = "Classification with taxonomies, few documents per class"
 PUBLISHED = {  # WIPO-alpha, section D: accuracy in percent and tree loss

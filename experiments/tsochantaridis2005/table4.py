@@ -12,12 +12,10 @@ from typing import Any
 import numpy as np
 
 from maxmargin import HomologySVM
-from maxmargin.baselines.alignment import LogOdds
-from maxmargin.datasets.homologs import LETTERS, make_homologs
+from maxmargin.baselines import LogOdds
+from maxmargin.datasets import LETTERS, make_homologs
 from maxmargin.solvers.n_slack import NSlack
-from maxmargin.structures.alignment import Alignment
-from maxmargin.structures.alignment_views import Gaps, simple
-from maxmargin.structures.homology import Homology
+from maxmargin.structures.alignment import Alignment, Gaps, Homology, simple
 
 TITLE = "Table 4: errors (%) in finding the homolog, SVM2, C = 0.01, epsilon = 0.1"
 SIZES = (1, 2, 4, 10, 20, 40, 80)

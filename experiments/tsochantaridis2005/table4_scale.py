@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from experiments.tsochantaridis2005 import table4
-from maxmargin.datasets.homologs import make_homologs
+from maxmargin.datasets import make_homologs
 
 TITLE = "Table 4, SVM2 by C: test error (%) and |S| beside the published ones"
 SIZES = (1, 2, 4, 5, 10)

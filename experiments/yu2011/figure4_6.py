@@ -11,7 +11,7 @@ from pathlib import Path
 
 from experiments.yu2011.table4_1 import split
 from maxmargin import AlignmentSVM
-from maxmargin.datasets.homstrad import read_homstrad
+from maxmargin.datasets import read_homstrad
 
 TITLE = "Figure 4.6: Q of the anova2 model against C, trained for Q and for Q4"
 PUBLISHED = {"all C": "trained for Q4 dominates (a plot; no figures in the text)"}

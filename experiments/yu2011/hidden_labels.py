@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from maxmargin import ChainSVM
-from maxmargin.structures.partial import filled
+from maxmargin.structures.latent.partial import filled
 
 TITLE = "Chains with hidden labels (CoNLL 2002, Spanish): token error and entity F1"
 PUBLISHED: dict = {}

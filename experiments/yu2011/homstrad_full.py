@@ -12,7 +12,7 @@ from typing import Any
 
 from experiments.yu2011.table4_1 import REMOTE, remote_pairs, split
 from maxmargin import AlignmentSVM
-from maxmargin.datasets.homstrad import read_homstrad
+from maxmargin.datasets import read_homstrad
 
 TITLE = "HOMSTRAD in full: all pairs of six sevenths of the families, one core"
 PUBLISHED = {"training pairs": 4542}

@@ -25,9 +25,9 @@ from experiments.yu2011.table4_1 import (
     split,
 )
 from maxmargin import AlignmentSVM
-from maxmargin.baselines.alignment import KnownMatrix, LogOdds
-from maxmargin.datasets.homstrad import read_homstrad
-from maxmargin.metrics.alignment import q_scores
+from maxmargin.baselines import KnownMatrix, LogOdds
+from maxmargin.datasets import read_homstrad
+from maxmargin.metrics import q_scores
 
 TITLE = "Tables 4.1 and 4.2 on more of HOMSTRAD: Q and Q4 on held-out families"
 QUICK = (("simple", "Q"), ("profile", "Q"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 from pathlib import Path
 
-from maxmargin.structures.mentions import Document, Mention
+from maxmargin.structures.clusters import Document, Mention
 
 
 def read_litbank(path: Path) -> list[tuple[str, Document, list[int]]]:

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maxmargin import AlignmentSVM
-from maxmargin.baselines.alignment import KnownMatrix, LogOdds
-from maxmargin.datasets.homstrad import Family, family_pairs, read_homstrad
-from maxmargin.metrics.alignment import identities, q_scores
+from maxmargin.baselines import KnownMatrix, LogOdds
+from maxmargin.datasets import Family, family_pairs, read_homstrad
+from maxmargin.metrics import identities, q_scores
 
 TITLE = "Tables 4.1 and 4.2: Q and Q4 of protein alignments on held-out families"
 PUBLISHED = {  # features; Q on training, validation, test; Q and Q4 on test, Q4-trained

@@ -16,8 +16,8 @@ import numpy as np
 from experiments.parts import Parts
 from experiments.yu2011.decoys import CONSENSUS, decoys, flipped
 from maxmargin import MotifSVM
-from maxmargin.baselines.gibbs_motif import GibbsMotif
-from maxmargin.metrics.ranking import roc_area
+from maxmargin.baselines import GibbsMotif
+from maxmargin.metrics import roc_area
 
 TITLE = "Table 5.1: classification error on yeast DNA (10-fold cross-validation)"
 PUBLISHED = {

@@ -11,9 +11,9 @@ import numpy as np
 
 from experiments.yu2011.litbank import read_litbank, shortened
 from maxmargin import CoreferenceSVM
-from maxmargin.estimators.coreference import CorrelationSVM
+from maxmargin.estimators import CorrelationSVM
 from maxmargin.metrics import clusters as measures
-from maxmargin.structures.mentions import pair_features
+from maxmargin.structures.clusters import pair_features
 
 TITLE = "Table 5.2: clustering accuracy (thesis: MUC-6; here: LitBank, gold mentions)"
 PUBLISHED = {  # MITRE loss, pair loss

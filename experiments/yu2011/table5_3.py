@@ -13,9 +13,9 @@ import numpy as np
 from sklearn.svm import LinearSVC
 
 from maxmargin import RankingSVM
-from maxmargin.baselines.pairwise_ranking import PairwiseRanking
-from maxmargin.io.letor import Queries, read_letor
-from maxmargin.metrics.ranking import (
+from maxmargin.baselines import PairwiseRanking
+from maxmargin.io import Queries, read_letor
+from maxmargin.metrics import (
     average_precision,
     mean_over_queries,
     ndcg_at_k,

@@ -2,15 +2,14 @@
 
 import numpy as np
 
-from maxmargin.alignment_losses import AlignedPairs
 from maxmargin.inference.alignment import DELETE, INSERT, MATCH
-from maxmargin.losses import ZeroOne
-from maxmargin.structures.alignment import Alignment
-from maxmargin.structures.alignment_paths import decode_path
-from maxmargin.structures.alignment_views import (
+from maxmargin.losses import AlignedPairs, ZeroOne
+from maxmargin.structures.alignment import (
+    Alignment,
     Gaps,
     View,
     anova2,
+    decode_path,
     profile,
     simple,
     structural_gaps,

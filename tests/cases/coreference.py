@@ -2,7 +2,7 @@
 
 from itertools import combinations
 
-from maxmargin.structures.coreference import Coreference, ForestLoss, PairFeatures
+from maxmargin.structures.clusters import Coreference, ForestLoss, PairFeatures
 
 LOSSES = [ForestLoss(), ForestLoss(r=0.25)]
 

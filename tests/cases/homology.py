@@ -4,8 +4,7 @@ import numpy as np
 
 from cases.alignment import GAPS, paths, sequence, written
 from maxmargin.losses import ZeroOne
-from maxmargin.structures.alignment import Alignment
-from maxmargin.structures.homology import Homology
+from maxmargin.structures.alignment import Alignment, Homology
 
 LOSSES = [ZeroOne()]
 

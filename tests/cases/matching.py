@@ -5,7 +5,7 @@ from itertools import permutations
 import numpy as np
 
 from maxmargin.losses import Hamming, ZeroOne
-from maxmargin.structures.matching import Matching
+from maxmargin.structures import Matching
 
 COST = np.array([[0, 1, 2, 3], [1, 0, 3, 2], [0.5, 1, 0, 1], [4, 1, 1, 0]], float)
 LOSSES = [ZeroOne(), Hamming(), Hamming(normalize=True), Hamming(cost=COST)]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from maxmargin.structures.motif import Motif, MotifLoss
+from maxmargin.structures import Motif, MotifLoss
 
 LOSSES = [MotifLoss(), MotifLoss(miss=2.0, false_alarm=0.5)]
 

@@ -4,7 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.losses import Hamming, ZeroOne
-from maxmargin.structures.multiclass import Multiclass
+from maxmargin.structures.classes import Multiclass
 
 K = 4
 COST = np.array([[0, 1, 2, 3], [1, 0, 0, 2], [0.5, 1, 0, 1], [4, 1, 1, 0]], float)

@@ -5,8 +5,7 @@ from itertools import product
 import numpy as np
 
 from maxmargin.losses import Hamming, ZeroOne
-from maxmargin.structures.graphs import Graph
-from maxmargin.structures.network import Network
+from maxmargin.structures.network import Graph, Network
 
 COST = [[0.0, 1.0, 2.0], [0.5, 0.0, 1.0], [1.0, 3.0, 0.0]]
 LOSSES = [Hamming(), Hamming(cost=COST, normalize=True), ZeroOne()]

@@ -2,8 +2,7 @@
 
 from cases import network as full
 from maxmargin.losses import Hamming
-from maxmargin.structures.partial import PartialLoss
-from maxmargin.structures.partial_network import PartialNetwork
+from maxmargin.structures.latent import PartialLoss, PartialNetwork
 
 LOSSES = [PartialLoss(Hamming()), PartialLoss(Hamming(normalize=True))]
 

@@ -5,8 +5,7 @@ import scipy.sparse as sp
 
 from cases.network import outputs
 from maxmargin.losses import Hamming, ZeroOne
-from maxmargin.structures.graphs import Graph
-from maxmargin.structures.network import Network
+from maxmargin.structures.network import Graph, Network
 
 LOSSES = [Hamming(), Hamming(class_weight=[1.0, 2.0, 0.5, 1.0]), ZeroOne()]
 LABELS = {"page": [0, 1, 2], "link": [2, 7]}

@@ -4,7 +4,7 @@ from itertools import permutations
 
 import numpy as np
 
-from maxmargin.structures.orders import AveragePrecision, Orders, RocArea
+from maxmargin.structures.ranking import AveragePrecision, Orders, RocArea
 
 LOSSES = [AveragePrecision(), RocArea()]
 

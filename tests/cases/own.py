@@ -4,7 +4,8 @@ from itertools import combinations
 
 import numpy as np
 
-from maxmargin.structures.own import OwnLoss, OwnStructure, _pickle
+from maxmargin.structures import OwnLoss, OwnStructure
+from maxmargin.structures.python_structure import _pickle
 
 
 class Knapsack:

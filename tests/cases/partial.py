@@ -3,7 +3,7 @@
 from cases import chain as full
 from maxmargin.losses import Hamming
 from maxmargin.structures.chain import Chain
-from maxmargin.structures.partial import Partial, PartialLoss
+from maxmargin.structures.latent import Partial, PartialLoss
 
 LOSSES = [PartialLoss(Hamming()), PartialLoss(Hamming(normalize=True))]
 

@@ -11,9 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import linprog
 
-from maxmargin.arrays import Ragged
-from maxmargin.formulations import Formulation
-from maxmargin.problem import Problem
+from maxmargin.core import Formulation, Problem, Ragged
 
 ROWS = {  # name in the papers: rescaling, penalty
     "SVM0": (None, "hard"),

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_structures import close, instance
 
-from maxmargin.arrays import Ragged
-from maxmargin.structures.coreference import components
+from maxmargin.core import Ragged
+from maxmargin.inference.cluster import components
 
 CASES = cases.modules()
 each_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())

@@ -10,9 +10,8 @@ from dense import ROWS, make, optimum
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from maxmargin.formulations import Formulation
+from maxmargin.core import Formulation, Problem
 from maxmargin.losses import Hamming
-from maxmargin.problem import Problem
 
 CASES = {
     name: case

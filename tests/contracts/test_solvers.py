@@ -9,17 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_formulations import CASES, usable, without_layers
 
-from maxmargin.arrays import Ragged
-from maxmargin.engines.base import Engine
-from maxmargin.engines.threads import Threads
+from maxmargin.core import Engine, OracleError, Ragged
+from maxmargin.engines import Threads
 from maxmargin.losses import ZeroOne
-from maxmargin.problem import OracleError
-from maxmargin.solvers.base import Status
-from maxmargin.solvers.block_dual import BlockDual
-from maxmargin.solvers.choose import SOLVERS, choose
+from maxmargin.solvers import SOLVERS, OneSlack, Status
+from maxmargin.solvers.choose import choose
 from maxmargin.solvers.enumerated import Enumerated
-from maxmargin.solvers.n_slack import NSlack
-from maxmargin.solvers.one_slack import OneSlack
+from maxmargin.solvers.n_slack import BlockDual, NSlack
 
 ALL = {**SOLVERS, "enumerated": Enumerated}
 # Trainers that reach any tolerance fast; the others are held to a coarser one.
@@ -387,7 +383,7 @@ def test_a_broken_oracle_is_named():
 
         cuts = None
 
-    from maxmargin.structures.base import Structure
+    from maxmargin.core import Structure
 
     Worst.cuts = Structure.cuts
     broken = Worst(problem.structure.outputs, problem.structure.bias)

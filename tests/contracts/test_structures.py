@@ -10,9 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from maxmargin.arrays import Ragged, Rows
-from maxmargin.formulations import Formulation
-from maxmargin.structures.base import Augment, Structure
+from maxmargin.core import Augment, Formulation, Ragged, Rows, Structure
 
 CASES = cases.modules()
 seeds = st.integers(0, 2**31)

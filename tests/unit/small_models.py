@@ -11,12 +11,12 @@ import scipy.sparse as sp
 from cases.own import Knapsack
 
 import maxmargin as mm
-from maxmargin.estimators.coreference import CorrelationSVM
-from maxmargin.kernels.functions import Polynomial
+from maxmargin.estimators import CorrelationSVM
+from maxmargin.kernels import Polynomial
 from maxmargin.losses import Hamming
-from maxmargin.solvers.one_slack import OneSlack
-from maxmargin.structures.coreference import PairFeatures
-from maxmargin.structures.matching import Matching
+from maxmargin.solvers import OneSlack
+from maxmargin.structures import Matching
+from maxmargin.structures.clusters import PairFeatures
 
 OWN = {"own": Knapsack}  # models that need something handed over
 

@@ -6,12 +6,10 @@ import clarabel
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.arrays import Ragged
-from maxmargin.formulations import Formulation
+from maxmargin.core import Formulation, Problem, Ragged
 from maxmargin.losses import Hamming
-from maxmargin.problem import Problem
 from maxmargin.structures.chain import Chain
-from maxmargin.structures.multiclass import Multiclass
+from maxmargin.structures.classes import Multiclass
 
 
 def chain_problem(

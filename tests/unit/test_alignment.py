@@ -3,22 +3,23 @@
 import numpy as np
 import pytest
 
-from maxmargin.alignment_losses import AlignedPairs
-from maxmargin.arrays import Ragged
-from maxmargin.io.substitution import Substitution
-from maxmargin.structures.alignment import Alignment
-from maxmargin.structures.alignment_features import collapse, fill_tables
-from maxmargin.structures.alignment_views import (
+from maxmargin.core import Ragged
+from maxmargin.io.biology import Substitution
+from maxmargin.losses import AlignedPairs
+from maxmargin.structures.alignment import (
+    Alignment,
     Gaps,
+    Homology,
     View,
     anova2,
+    collapse,
+    fill_tables,
     matrix,
     simple,
     structural_gaps,
     tensor,
     window,
 )
-from maxmargin.structures.homology import Homology
 
 TRACKS = ["residue", "ss"]
 

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from maxmargin import AlignmentSVM, load, save
-from maxmargin.kernels.functions import Linear
-from maxmargin.structures.alignment_positions import learn_positions
-from maxmargin.structures.alignment_views import Pair, View
+from maxmargin.kernels import Linear
+from maxmargin.structures.alignment import Pair, View, learn_positions
 
 
 def pairs(count, seed=0):

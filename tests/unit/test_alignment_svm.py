@@ -7,13 +7,12 @@ import pytest
 from sklearn.base import clone
 
 from maxmargin import AlignmentSVM, HomologySVM
-from maxmargin.baselines.alignment import KnownMatrix, LogOdds
-from maxmargin.datasets.homologs import make_homologs
-from maxmargin.io.alignments import columns_of_rows
-from maxmargin.io.substitution import Substitution
-from maxmargin.metrics.alignment import identities, precisions, q_scores
-from maxmargin.reports.alignments import agreement, alignment_svg, alignment_text
-from maxmargin.structures.alignment_views import simple
+from maxmargin.baselines import KnownMatrix, LogOdds
+from maxmargin.datasets import make_homologs
+from maxmargin.io.biology import Substitution, columns_of_rows
+from maxmargin.metrics import identities, precisions, q_scores
+from maxmargin.reports.drawing import agreement, alignment_svg, alignment_text
+from maxmargin.structures.alignment import simple
 
 
 def related(n, seed=0):

@@ -6,14 +6,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from maxmargin.arrays import (
-    Ragged,
-    Rows,
-    Vectors,
-    add_scores,
-    fill_scores,
-    pointers,
-)
+from maxmargin.core import Ragged, Rows, Vectors, add_scores, fill_scores, pointers
 
 lists = st.lists(st.lists(st.integers(-5, 5), max_size=4), max_size=6)
 seeds = st.integers(0, 2**31)

@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 from scipy.optimize import check_grad
 
-from maxmargin.arrays import Ragged
-from maxmargin.baselines.crf import CRF, objective
-from maxmargin.baselines.hmm import HMM
-from maxmargin.baselines.perceptron import Perceptron
+from maxmargin.baselines import CRF, HMM, Perceptron, objective
+from maxmargin.core import Ragged
 from maxmargin.structures.chain import Chain
 
 TEXT = ["the/D dog/N runs/V", "a/D cat/N", "dog/N runs/V", "runs/V the/D dog/N"]

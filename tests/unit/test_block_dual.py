@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from small_problems import chain_problem
 
 from maxmargin import ChainSVM
-from maxmargin.solvers.block_dual import BlockDual
+from maxmargin.solvers.n_slack import BlockDual
 
 
 def sequences(n=60, seed=0):

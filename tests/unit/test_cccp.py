@@ -7,13 +7,10 @@ import numpy as np
 import pytest
 
 from maxmargin import StructuralSVM
-from maxmargin.formulations import Formulation
-from maxmargin.problem import Problem
-from maxmargin.solvers.block_dual import BlockDual
-from maxmargin.solvers.cccp import CCCP
-from maxmargin.solvers.n_slack import NSlackBlock
-from maxmargin.solvers.one_slack import OneSlack
-from maxmargin.structures.own import OwnStructure, own_loss
+from maxmargin.core import Formulation, Problem
+from maxmargin.solvers import CCCP, OneSlack
+from maxmargin.solvers.n_slack import BlockDual, NSlackBlock
+from maxmargin.structures import OwnStructure, own_loss
 
 DIM = 5
 

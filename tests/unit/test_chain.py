@@ -10,11 +10,10 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from maxmargin.arrays import Ragged
+from maxmargin import Sequences
+from maxmargin.core import Augment, Ragged, Structure
 from maxmargin.losses import Hamming, ZeroOne
-from maxmargin.structures.base import Augment, Structure
 from maxmargin.structures.chain import Chain
-from maxmargin.structures.tokens import Sequences
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from cases.chain import outputs

@@ -10,7 +10,7 @@ from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.pipeline import Pipeline
 
 from maxmargin import ChainSVM, Sequences
-from maxmargin.metrics.sequences import token_error
+from maxmargin.metrics import token_error
 
 TEXT = """
 Ana/NP/B-PER vive/VB/O en/SP/O Lima/NP/B-LOC

@@ -8,14 +8,13 @@ import numpy as np
 import pytest
 from cases.own import Knapsack
 
-from maxmargin.arrays import Rows
-from maxmargin.structures.base import Found
-from maxmargin.structures.check import (
+from maxmargin.core import Found, Rows
+from maxmargin.structures import (
+    Matching,
     StructureError,
     check_structure,
     report_structure,
 )
-from maxmargin.structures.matching import Matching
 
 CASES = cases.modules()
 

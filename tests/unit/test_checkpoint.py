@@ -22,10 +22,10 @@ from maxmargin import (
     NetworkSVM,
     StructuralSVM,
 )
-from maxmargin.estimators.checkpoint import digest
-from maxmargin.solvers.bcfw import BCFW
-from maxmargin.solvers.cocoa import Cocoa
-from maxmargin.structures.matching import Matching
+from maxmargin.estimators.fitting import digest
+from maxmargin.solvers.distributed import Cocoa
+from maxmargin.solvers.frank_wolfe import BCFW
+from maxmargin.structures import Matching
 
 
 class Killed(Exception):
@@ -173,7 +173,7 @@ def test_the_digest_sees_what_matters():
     assert digest([b"1"]) != digest(["1"])
     assert digest(Matching()) == digest(Matching())
     out = subprocess.run(
-        [sys.executable, "-c", "from maxmargin.estimators.checkpoint import digest;"
+        [sys.executable, "-c", "from maxmargin.estimators.fitting.checkpoint import digest;"
          "print(digest([{'x', 'y', 'z'}, (1, None), {'k': 2.5}]))"],
         capture_output=True, text=True, check=True,
         env={**os.environ, "PYTHONHASHSEED": "77"},
@@ -185,7 +185,7 @@ RUN = """
 import sys, time
 import numpy as np
 from maxmargin import Checkpoint, StructuralSVM
-from maxmargin.structures.multiclass import Multiclass
+from maxmargin.structures.classes import Multiclass
 rng = np.random.default_rng(0)
 X = rng.normal(size=(400, 10))
 y = (X @ rng.normal(size=(10, 4)) + 2.0 * rng.normal(size=(400, 4))).argmax(axis=1)

@@ -13,8 +13,7 @@ from maxmargin.cli.errors import InputError
 from maxmargin.cli.main import main
 from maxmargin.cli.names import FORMAT_NAMES, TASK_NAMES
 from maxmargin.cli.tasks import TASKS
-from maxmargin.io.crfsuite import read_crfsuite
-from maxmargin.io.svm_hmm import read_svm_hmm
+from maxmargin.io.sequences import read_crfsuite, read_svm_hmm
 
 
 @pytest.mark.parametrize(

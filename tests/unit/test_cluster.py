@@ -15,11 +15,10 @@ from cluster import Cluster
 from small_problems import chain_problem
 
 from maxmargin import ChainSVM, Checkpoint, StructuralSVM
-from maxmargin.engines.base import ClusterGoneError
-from maxmargin.engines.dask import DaskEngine
-from maxmargin.engines.parcel import VersionMismatchError
-from maxmargin.solvers.cocoa import Cocoa
-from maxmargin.solvers.one_slack import OneSlack
+from maxmargin.core import ClusterGoneError
+from maxmargin.engines import DaskEngine, VersionMismatchError
+from maxmargin.solvers import OneSlack
+from maxmargin.solvers.distributed import Cocoa
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 

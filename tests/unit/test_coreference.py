@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from cases import coreference as case
 
-from maxmargin.arrays import Ragged
-from maxmargin.structures.coreference import Coreference, ForestLoss, PairFeatures
+from maxmargin.core import Ragged
+from maxmargin.structures.clusters import Coreference, ForestLoss, PairFeatures
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -4,14 +4,19 @@ import numpy as np
 import pytest
 
 from maxmargin import CoreferenceSVM
-from maxmargin.arrays import Ragged
-from maxmargin.estimators.coreference import CorrelationSVM
-from maxmargin.inference.partition import relax
+from maxmargin.core import Augment, Ragged
+from maxmargin.estimators import CorrelationSVM
+from maxmargin.inference.cluster import relax
 from maxmargin.metrics import clusters as measures
-from maxmargin.structures.base import Augment
-from maxmargin.structures.coreference import PairFeatures
-from maxmargin.structures.correlation import Correlation, PairLoss
-from maxmargin.structures.mentions import NAMES, Document, Mention, pair_features
+from maxmargin.structures.clusters import (
+    NAMES,
+    Correlation,
+    Document,
+    Mention,
+    PairFeatures,
+    PairLoss,
+    pair_features,
+)
 
 
 def documents(seed, n=8, m=12, noise=2.0):

@@ -4,7 +4,7 @@ import numpy as np
 
 from maxmargin import ChainSVM, MulticlassSVM
 from maxmargin.cli.main import main
-from maxmargin.datasets.postcodes import CODES, written_postcodes
+from maxmargin.datasets import CODES, written_postcodes
 
 
 def test_demo_prints_a_certificate_and_saves_a_picture(tmp_path, capsys):

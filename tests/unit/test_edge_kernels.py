@@ -11,12 +11,11 @@ from contracts.dense import make, optimum
 
 import maxmargin
 from maxmargin import NetworkSVM
-from maxmargin.kernels.functions import Polynomial
-from maxmargin.problem import Problem
-from maxmargin.solvers.smo import Smo
-from maxmargin.structures import kernel_network
-from maxmargin.structures.graphs import Graph
-from maxmargin.structures.kernel_network import KernelNetwork
+from maxmargin.core import Problem
+from maxmargin.kernels import Polynomial
+from maxmargin.solvers import Smo
+from maxmargin.structures.network import Graph, KernelNetwork
+from maxmargin.structures.network import kernel_structure as kernel_network
 
 SQUARE = Polynomial(2, 1.0, 0.0)
 

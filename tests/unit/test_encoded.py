@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 
 from maxmargin import ChainSVM
-from maxmargin.engines.processes import Processes
-from maxmargin.io.streams import stream_conll, stream_json_lines, stream_svm_hmm
-from maxmargin.mapped import Pages, open_array, place_of
-from maxmargin.solvers.one_slack import OneSlack
-from maxmargin.structures.chain import Chain
-from maxmargin.structures.encoded import encode_sequences, open_encoded
+from maxmargin.core import Pages, open_array, place_of
+from maxmargin.engines import Processes
+from maxmargin.io import stream_conll, stream_json_lines, stream_svm_hmm
+from maxmargin.solvers import OneSlack
+from maxmargin.structures.chain import Chain, encode_sequences, open_encoded
 
 WORDS = {"Ann": "N", "Bob": "N", "ran": "V", "sleeps": "V", "fast": "A", "the": "D"}
 

@@ -14,23 +14,21 @@ from joblib import parallel_config
 from small_problems import chain_problem
 
 from maxmargin import ChainSVM, StructuralSVM
-from maxmargin.engines.base import FAN, ClusterGoneError, tree_sum
-from maxmargin.engines.choose import choose_engine
-from maxmargin.engines.parcel import (
+from maxmargin.core import FAN, ClusterGoneError, Serial, tree_sum
+from maxmargin.engines import (
     Parcel,
+    Processes,
+    Threads,
     VersionMismatchError,
     check_versions,
+    choose_engine,
     pack,
     unpack,
     versions,
 )
-from maxmargin.engines.processes import Processes
-from maxmargin.engines.serial import Serial
-from maxmargin.engines.threads import Threads
-from maxmargin.solvers.auto import Auto
+from maxmargin.solvers import Auto
 from maxmargin.solvers.choose import choose
-from maxmargin.solvers.cocoa import Cocoa
-from maxmargin.solvers.shards import Reply, improve_shard
+from maxmargin.solvers.distributed import Cocoa, Reply, improve_shard
 
 LEVELS = st.lists(st.integers(0, 9), min_size=1, max_size=200)
 

@@ -13,10 +13,10 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import Pipeline
 
 from maxmargin import StructuralSVM
+from maxmargin.core import OracleError
 from maxmargin.losses import Hamming
-from maxmargin.problem import OracleError
-from maxmargin.structures.matching import Matching
-from maxmargin.structures.multiclass import Multiclass
+from maxmargin.structures import Matching
+from maxmargin.structures.classes import Multiclass
 
 
 def matchings(n=24, seed=0):

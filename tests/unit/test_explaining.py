@@ -7,8 +7,8 @@ import pytest
 from small_problems import Sign
 
 import maxmargin
-from maxmargin.structures.matching import Matching
-from maxmargin.structures.mentions import Document, Mention
+from maxmargin.structures import Matching
+from maxmargin.structures.clusters import Document, Mention
 
 SENTENCES = [
     [{"w": "Ana", "cap": True}, {"w": "sleeps"}],

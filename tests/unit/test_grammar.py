@@ -12,16 +12,13 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from maxmargin import GrammarSVM
-from maxmargin.arrays import Ragged
-from maxmargin.baselines.pcfg import PCFG
-from maxmargin.formulations import Formulation
-from maxmargin.io.treebank import tagged_words
+from maxmargin.baselines import PCFG
+from maxmargin.core import Augment, Formulation, Ragged
+from maxmargin.io import tagged_words
 from maxmargin.losses import BracketF1, BracketHamming, bracket_counts
 from maxmargin.metrics.brackets import brackets
-from maxmargin.structures.base import Augment
-from maxmargin.structures.binarise import Shape, binarise, restore
-from maxmargin.structures.f1_parsing import f1_bound
-from maxmargin.structures.grammar import Grammar
+from maxmargin.structures.grammar import Grammar, Shape, f1_bound, restore
+from maxmargin.structures.grammar.binarise import binarise
 
 seeds = st.integers(0, 2**31)
 shapes = st.builds(

@@ -14,7 +14,7 @@ from small_files import loaded, members, resealed, small_file, zipped
 from small_models import same
 
 from maxmargin import ModelFileError
-from maxmargin.io.archive import FREE, Archive, write_archive
+from maxmargin.io.model_file import FREE, Archive, write_archive
 
 
 @pytest.fixture(scope="module")

@@ -7,20 +7,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from maxmargin.inference import (
+from maxmargin.inference.graph import (
+    METHODS,
+    Tables,
+    TooDenseError,
+    eliminate,
     forest,
-    graphcut,
+    improve,
     junction,
     layers,
-    loopy,
-    relaxation,
+    loose_bound,
+    plan,
     search,
-    trws,
 )
-from maxmargin.inference.decode import METHODS, decode, plan
-from maxmargin.inference.second import best_other
-from maxmargin.inference.tables import Tables, improve, loose_bound
-from maxmargin.inference.triangulation import TooDenseError, eliminate
+from maxmargin.inference.graph.best_other import best_other
+from maxmargin.inference.graph.decode import decode
+from maxmargin.inference.loopy import graphcut, relaxation, trws
+from maxmargin.inference.loopy import max_product as loopy
 
 seeds = st.integers(0, 10**6)
 quick = settings(deadline=None, max_examples=25)

@@ -6,8 +6,8 @@ from cases.alignment import paths
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from maxmargin.arrays import Ragged
-from maxmargin.datasets.blosum import BLOSUM62
+from maxmargin.core import Ragged
+from maxmargin.datasets import BLOSUM62
 from maxmargin.inference.alignment import (
     COLUMNS,
     DELETE,
@@ -18,10 +18,10 @@ from maxmargin.inference.alignment import (
     affine_paths,
     band,
     linear_paths,
+    other_paths,
+    paths_by_count,
 )
-from maxmargin.inference.alignment_layers import paths_by_count
-from maxmargin.inference.alignment_other import other_paths
-from maxmargin.io.substitution import parse_substitution
+from maxmargin.io.biology import parse_substitution
 
 modes = pytest.mark.parametrize("mode", MODES)
 seeds = st.integers(0, 2**31)

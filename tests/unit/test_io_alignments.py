@@ -3,23 +3,28 @@
 import numpy as np
 import pytest
 
-from maxmargin.datasets.blosum import BLOSUM62
-from maxmargin.datasets.homologs import make_homologs
-from maxmargin.datasets.homstrad import Family, family_pairs, read_homstrad
-from maxmargin.io.alignments import (
+from maxmargin.datasets import (
+    BLOSUM62,
+    Family,
+    family_pairs,
+    make_homologs,
+    read_homstrad,
+)
+from maxmargin.io.biology import (
     Aligned,
+    Substitution,
     columns_of_pairs,
     parse_alignment,
-    read_alignment,
-    rows_of_columns,
-    write_alignment,
-)
-from maxmargin.io.fasta import parse_fasta, read_fasta, read_tracks, write_fasta
-from maxmargin.io.substitution import (
-    Substitution,
+    parse_fasta,
     parse_substitution,
+    read_alignment,
+    read_fasta,
     read_substitution,
+    read_tracks,
+    rows_of_columns,
     whole_numbers,
+    write_alignment,
+    write_fasta,
     write_substitution,
 )
 

@@ -7,11 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from maxmargin.io.fasta import read_labelled_fasta
-from maxmargin.io.graphs_jsonl import read_graphs, write_graphs
-from maxmargin.io.pairs import read_pairs, write_pairs
-from maxmargin.io.svmlight import read_svmlight, write_svmlight
-from maxmargin.io.text import FormatError
+from maxmargin.io import (
+    FormatError,
+    read_graphs,
+    read_svmlight,
+    write_graphs,
+    write_svmlight,
+)
+from maxmargin.io.biology import read_labelled_fasta, read_pairs, write_pairs
 
 FUZZ = Path(__file__).parents[2] / "benchmarks" / "fuzz.py"
 

@@ -11,10 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maxmargin import Sequences
-from maxmargin.io.conll import load_conll, read_conll, write_conll
-from maxmargin.io.crfsuite import read_crfsuite, write_crfsuite
-from maxmargin.io.svm_hmm import read_svm_hmm, write_svm_hmm
-from maxmargin.io.templates import ner, pos
+from maxmargin.io.sequences import (
+    load_conll,
+    ner,
+    pos,
+    read_conll,
+    read_crfsuite,
+    read_svm_hmm,
+    write_conll,
+    write_crfsuite,
+    write_svm_hmm,
+)
 
 CONLL = "Ana NP B-PER\nríe VB O\n\n\n-DOCSTART- X O\n\nLima NP B-LOC\n"
 

@@ -5,7 +5,7 @@ import gc
 import numba
 import pytest
 
-from maxmargin.jit import compiling
+from maxmargin.core import compiling
 
 
 @pytest.mark.parametrize("before", [True, False])

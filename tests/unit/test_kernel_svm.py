@@ -12,11 +12,17 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from maxmargin import ChainSVM, KernelSVM, MulticlassSVM, NetworkSVM, load, save
-from maxmargin.kernels.functions import Function, Linear, Polynomial, Rbf
-from maxmargin.kernels.gram import Columns, NotSemidefiniteError
-from maxmargin.kernels.sampling import draw
-from maxmargin.solvers.base import Status
-from maxmargin.solvers.kernel_smo import train_pairs
+from maxmargin.kernels import (
+    Columns,
+    Function,
+    Linear,
+    NotSemidefiniteError,
+    Polynomial,
+    Rbf,
+    draw,
+)
+from maxmargin.solvers import Status
+from maxmargin.solvers.kernel import train_pairs
 
 SCALE = "gamma is scaled to the rows, of which repetition makes more"
 EXPECTED_FAILURES = {

@@ -9,24 +9,30 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import approx_fprime
 
-from maxmargin.kernels.functions import (
+from maxmargin.kernels import (
+    Columns,
     Function,
     Joint,
     Linear,
+    NotSemidefiniteError,
     Polynomial,
     Precomputed,
     Rbf,
-    named_kernel,
-)
-from maxmargin.kernels.gram import (
-    Columns,
-    NotSemidefiniteError,
     check_semidefinite,
+    descend,
+    exact,
+    extend,
+    fixed_point,
+    held,
+    incomplete_cholesky,
+    map_to,
+    named_kernel,
+    nystroem,
+    refine,
     refuse_large,
+    residual,
 )
-from maxmargin.kernels.maps import exact, incomplete_cholesky, map_to, nystroem
-from maxmargin.kernels.preimage import _objective, descend, fixed_point, held, refine
-from maxmargin.kernels.pursuit import extend, residual
+from maxmargin.kernels.preimage import _objective
 
 KERNELS = [Linear(), Polynomial(2), Polynomial(3, 0.5, 0.2), Rbf(0.7)]
 smooth = pytest.mark.parametrize("kernel", KERNELS, ids=repr)

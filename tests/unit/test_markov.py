@@ -5,10 +5,9 @@ from scipy.optimize import check_grad
 from sklearn.linear_model import LogisticRegression
 from test_network import ring_data
 
-from maxmargin.arrays import Rows
-from maxmargin.baselines.markov import MarkovNetwork, conditionals
-from maxmargin.structures import network_loops as loops
-from maxmargin.structures.network import Network
+from maxmargin.baselines import MarkovNetwork, conditionals
+from maxmargin.core import Rows
+from maxmargin.structures.network import Network, loops
 
 
 def test_gradient_of_the_pseudo_likelihood():

@@ -8,23 +8,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from maxmargin.arrays import Ragged, Vectors, pointers
-from maxmargin.structures.chain import Chain, Tokens
-from maxmargin.structures.encoded import write_encoded
+from maxmargin.core import Ragged, Vectors, pointers
+from maxmargin.structures.chain import Chain, Tokens, write_encoded
 
 LABELS, FEATURES, WIDTH, LENGTH = 5, 680, 2000, 5
 RUN = """
 import json, sys, threading
 from pathlib import Path
 import numpy as np
-from maxmargin.formulations import Formulation
+from maxmargin.core import Formulation
 from maxmargin.losses import Hamming
-from maxmargin.problem import Problem
-from maxmargin.solvers.bcfw import BCFW
-from maxmargin.solvers.block_dual import BlockDual
-from maxmargin.solvers.one_slack import OneSlack
+from maxmargin.core import Problem
+from maxmargin.solvers.frank_wolfe import BCFW
+from maxmargin.solvers.n_slack import BlockDual
+from maxmargin.solvers import OneSlack
 from maxmargin.structures.chain import Chain
-from maxmargin.structures.encoded import open_encoded
+from maxmargin.structures.chain import open_encoded
 
 def problem(folder):
     data = open_encoded(folder)

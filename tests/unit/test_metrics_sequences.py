@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from maxmargin.metrics.sequences import (
+from maxmargin.metrics import (
     sequence_accuracy,
     span_f1,
     span_report,

@@ -19,13 +19,13 @@ from maxmargin import (
     RankingSVM,
     StructuralSVM,
 )
-from maxmargin.estimators.base import check_same_length
-from maxmargin.estimators.coreference import CorrelationSVM
-from maxmargin.kernels.functions import named_kernel
-from maxmargin.problem import OracleError
-from maxmargin.structures.graphs import Graph, graph_from_networkx
-from maxmargin.structures.matching import Matching
-from maxmargin.structures.mentions import Document, Mention, pair_features
+from maxmargin.core import OracleError
+from maxmargin.estimators import CorrelationSVM
+from maxmargin.estimators.fitting import check_same_length
+from maxmargin.kernels import named_kernel
+from maxmargin.structures import Matching
+from maxmargin.structures.clusters import Document, Mention, pair_features
+from maxmargin.structures.network import Graph, graph_from_networkx
 
 CHAINS = [[["a"], ["b"]], [["b"], ["a"]]], [["A", "B"], ["B", "A"]]
 LINKED = (np.eye(3), [[0, 1], [1, 2]])

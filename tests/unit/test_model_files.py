@@ -19,10 +19,8 @@ from small_models import MODELS, OWN, same
 
 import maxmargin
 from maxmargin import ModelFileError, MulticlassSVM, StructuralSVM, load, save
-from maxmargin.estimators import files
-from maxmargin.io.archive import Archive, write_archive
-from maxmargin.io.codec import Decoder, Encoder
-from maxmargin.io.model import describe
+from maxmargin.estimators.fitting import model_files as files
+from maxmargin.io.model_file import Archive, Decoder, Encoder, describe, write_archive
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "models"
 

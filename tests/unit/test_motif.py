@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from cases import motif as case
 
-from maxmargin.arrays import Ragged
-from maxmargin.structures.base import Augment, Structure
-from maxmargin.structures.motif import Motif, MotifLoss
+from maxmargin.core import Augment, Ragged, Structure
+from maxmargin.structures import Motif, MotifLoss
 
 
 def made(seed):

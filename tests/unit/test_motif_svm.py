@@ -5,11 +5,11 @@ import pytest
 from sklearn.base import clone
 
 from maxmargin import MotifSVM
-from maxmargin.baselines.gibbs_motif import GibbsMotif
-from maxmargin.inference.motif_sampler import markov
-from maxmargin.io.meme import meme_text, read_meme
-from maxmargin.reports.logo import sequence_logo
-from maxmargin.structures.motif import Motif
+from maxmargin.baselines import GibbsMotif
+from maxmargin.inference import markov
+from maxmargin.io.biology import meme_text, read_meme
+from maxmargin.reports.drawing import sequence_logo
+from maxmargin.structures import Motif
 
 MOTIF = "TTTATGTT"
 

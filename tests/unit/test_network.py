@@ -7,13 +7,12 @@ import pytest
 import scipy.sparse as sp
 
 from maxmargin import NetworkSVM
-from maxmargin.formulations import Formulation
-from maxmargin.inference.layers import common_unit
+from maxmargin.core import Augment, Formulation, Problem
+from maxmargin.inference.graph import common_unit
 from maxmargin.losses import Hamming
-from maxmargin.problem import Problem
-from maxmargin.structures.base import Augment
-from maxmargin.structures.graphs import (
+from maxmargin.structures.network import (
     Graph,
+    Network,
     full_edges,
     graph_from_adjacency,
     graph_from_networkx,
@@ -23,7 +22,6 @@ from maxmargin.structures.graphs import (
     multilabel_graphs,
     tree_edges,
 )
-from maxmargin.structures.network import Network
 
 RING = [[0, 1], [1, 2], [2, 0]]
 

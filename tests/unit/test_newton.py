@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 
 from maxmargin import KernelSVM
-from maxmargin.solvers.base import Status
+from maxmargin.solvers import Status
 from maxmargin.solvers.choose import choose
-from maxmargin.solvers.enumerated import Enumerated
-from maxmargin.solvers.kernel_cuts import TokenCuts, carried
-from maxmargin.solvers.newton import Newton, suits
+from maxmargin.solvers.enumerated import Enumerated, Newton, suits
+from maxmargin.solvers.kernel import TokenCuts, carried
 
 
 def crossed(n=300, seed=0):
@@ -47,7 +46,7 @@ def test_weights_of_examples():
 
 
 def test_hessians_from_some_examples_lead_to_the_same_end(monkeypatch):
-    monkeypatch.setattr("maxmargin.solvers.newton.SHARE", 2)
+    monkeypatch.setattr("maxmargin.solvers.enumerated.newton.SHARE", 2)
     few = trained(Newton(1e-5), n_basis=10).result_
     assert few.status is Status.CONVERGED
     assert few.primal == pytest.approx(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import maxmargin
-from maxmargin.reports.svg import heat, line_chart, short
+from maxmargin.reports.drawing import heat, line_chart, short
 
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
 MEASURE = (

@@ -5,9 +5,10 @@ import pytest
 from cases import partial as case
 
 from maxmargin import ChainSVM
-from maxmargin.arrays import Ragged
+from maxmargin.core import Ragged
 from maxmargin.losses import ZeroOne
-from maxmargin.structures.partial import PartialLoss, filled
+from maxmargin.structures.latent import PartialLoss
+from maxmargin.structures.latent.partial import filled
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from maxmargin import NetworkSVM
-from maxmargin.structures.graphs import Graph, grid_edges
-from maxmargin.structures.partial_network import PartialNetwork, filled, part_of
+from maxmargin.structures.latent import PartialNetwork, part_of
+from maxmargin.structures.latent.partial_network import filled
+from maxmargin.structures.network import Graph, grid_edges
 
 
 def example(rng, inference="auto"):

@@ -11,14 +11,11 @@ from sklearn.base import clone
 sys.path.insert(0, str(Path(__file__).parent))
 from small_problems import chain_problem, multiclass_problem
 
-from maxmargin.estimators.cv import PathCV
-from maxmargin.estimators.multiclass import MulticlassSVM
-from maxmargin.estimators.structural import StructuralSVM
-from maxmargin.solvers.auto import Auto, Costs, decide
-from maxmargin.solvers.block_dual import BlockDual
-from maxmargin.solvers.stream import Stream
+from maxmargin.estimators import MulticlassSVM, PathCV, StructuralSVM
+from maxmargin.solvers import Auto, Costs, decide
+from maxmargin.solvers.n_slack import BlockDual, Stream
 from maxmargin.structures.chain import Chain
-from maxmargin.structures.multiclass import Multiclass
+from maxmargin.structures.classes import Multiclass
 
 
 def words(seed, n, labels=3):

@@ -9,13 +9,10 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from small_problems import chain_problem, optimum
 
-from maxmargin.solvers.bcfw import BCFW
-from maxmargin.solvers.block_dual import BlockDual
-from maxmargin.solvers.lse_cutting_plane import LSECuttingPlane
-from maxmargin.solvers.n_slack import NSlack, NSlackBlock
-from maxmargin.solvers.one_slack import OneSlack
-from maxmargin.solvers.sdcd import SDCD
-from maxmargin.solvers.sdm import SDM
+from maxmargin.solvers import OneSlack
+from maxmargin.solvers.frank_wolfe import BCFW
+from maxmargin.solvers.n_slack import SDM, BlockDual, NSlack, NSlackBlock
+from maxmargin.solvers.summed import SDCD, LSECuttingPlane
 
 MERGING = {  # these forget and average planes: bound, and no less of the dual
     "block-dual": (BlockDual, {}),

@@ -13,7 +13,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 from maxmargin import ChainSVM, KernelSVM, MulticlassSVM
 from maxmargin.reports.progress import progress
-from maxmargin.solvers.base import Status
+from maxmargin.solvers import Status
 
 
 @pytest.fixture

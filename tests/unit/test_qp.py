@@ -9,8 +9,8 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from maxmargin.solvers.qp import maximise
-from maxmargin.solvers.steps import block_gap, box_steps, pair_steps
+from maxmargin.solvers import maximise
+from maxmargin.solvers.planes import block_gap, box_steps, pair_steps
 
 SETS = ["simplex", "box", "cone", "ridge"]
 

@@ -5,11 +5,15 @@ import pytest
 from cases import orders as full_case
 from cases import ranking as case
 
-from maxmargin.arrays import Ragged
+from maxmargin.core import Augment, Ragged
 from maxmargin.metrics import ranking as measures
-from maxmargin.structures.base import Augment
-from maxmargin.structures.orders import AveragePrecision, RocArea
-from maxmargin.structures.ranking import NDCGAtK, PrecisionAtK, Ranking
+from maxmargin.structures.ranking import (
+    AveragePrecision,
+    NDCGAtK,
+    PrecisionAtK,
+    Ranking,
+    RocArea,
+)
 
 KINDS = (
     (case.tiny, PrecisionAtK()),

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from maxmargin import RankingSVM
-from maxmargin.baselines.pairwise_ranking import PairwiseRanking
-from maxmargin.io.letor import parse_letor, read_letor
+from maxmargin.baselines import PairwiseRanking
+from maxmargin.io import parse_letor, read_letor
 from maxmargin.metrics import ranking as measures
 
 

@@ -6,7 +6,7 @@ import pytest
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
 
-from maxmargin.reports.graphs import (  # noqa: E402
+from maxmargin.reports.drawing import (  # noqa: E402
     draw_edge_confusion,
     draw_graph,
     draw_grid,

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from maxmargin import KernelSVM
-from maxmargin.kernels.functions import Polynomial, Rbf
-from maxmargin.kernels.sampling import Functions, draw, tree_order
+from maxmargin.kernels import Functions, Polynomial, Rbf, draw, tree_order
 
 
 @pytest.fixture

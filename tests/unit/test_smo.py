@@ -10,13 +10,12 @@ from contracts.dense import make, optimum
 from test_network import RING, ring_data
 
 from maxmargin import NetworkSVM
-from maxmargin.inference.directions import connected
-from maxmargin.inference.forest import best
-from maxmargin.inference.tables import Tables
-from maxmargin.kernels.functions import Linear, Polynomial, Rbf, named_kernel
-from maxmargin.solvers.smo import Smo
-from maxmargin.structures import kernel_network
-from maxmargin.structures.graphs import Graph
+from maxmargin.inference.graph import Tables, best
+from maxmargin.inference.marginals import connected
+from maxmargin.kernels import Linear, Polynomial, Rbf, named_kernel
+from maxmargin.solvers import Smo
+from maxmargin.structures.network import Graph
+from maxmargin.structures.network import kernel_structure as kernel_network
 
 
 def dual_of(X, Y, inference, tol=1e-5, C=1.0, **options):

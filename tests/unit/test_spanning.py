@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from maxmargin.inference.spanning import components, spanning_forest, spanning_trees
+from maxmargin.inference.cluster import components, spanning_forest, spanning_trees
 
 
 def total(parent, score):

@@ -11,15 +11,14 @@ from hypothesis import strategies as st
 sys.path.insert(0, str(Path(__file__).parent))
 from small_problems import all_planes, chain_problem, multiclass_problem, optimum
 
+from maxmargin.core import Problem
 from maxmargin.losses import ZeroOne
-from maxmargin.problem import Problem
-from maxmargin.solvers.base import Status
+from maxmargin.solvers import Status
 from maxmargin.solvers.choose import choose
 from maxmargin.solvers.enumerated import Enumerated
-from maxmargin.solvers.lse_cutting_plane import LSECuttingPlane
+from maxmargin.solvers.n_slack import SDM
 from maxmargin.solvers.planes import PlaneBlocks
-from maxmargin.solvers.sdcd import SDCD
-from maxmargin.solvers.sdm import SDM
+from maxmargin.solvers.summed import SDCD, LSECuttingPlane
 
 ALL = 40  # more than a chain of three tokens and three labels has outputs
 BOTH = [

@@ -6,8 +6,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from maxmargin.structures.classes import compact, described, similar
-from maxmargin.structures.taxonomy import Taxonomy
+from maxmargin.structures.classes import Taxonomy, compact, described, similar
 
 TREE = {"a1": "a", "a2": "a", "b1": "b", "a": "top", "b": "top"}
 CLASSES = ["a1", "a2", "b1"]

@@ -12,17 +12,12 @@ from hypothesis import strategies as st
 sys.path.insert(0, str(Path(__file__).parent))
 from small_problems import chain_problem, optimum
 
-from maxmargin.arrays import Ragged, Rows
-from maxmargin.cuts import Cuts
-from maxmargin.estimators.structural import StructuralSVM
-from maxmargin.solvers.aggregates import Aggregates
-from maxmargin.solvers.base import Status
-from maxmargin.solvers.bcfw import BCFW
-from maxmargin.solvers.block_dual import BlockDual
+from maxmargin.core import Cuts, Ragged, Rows
+from maxmargin.estimators import StructuralSVM
+from maxmargin.solvers import Status, Subgradient
 from maxmargin.solvers.choose import choose
-from maxmargin.solvers.n_slack import NSlack, NSlackBlock
-from maxmargin.solvers.sdm import SDM
-from maxmargin.solvers.subgradient import Subgradient
+from maxmargin.solvers.frank_wolfe import BCFW, Aggregates
+from maxmargin.solvers.n_slack import SDM, BlockDual, NSlack, NSlackBlock
 from maxmargin.structures.chain import Chain
 
 EXACT = [

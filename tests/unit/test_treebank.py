@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maxmargin.io.treebank import (
+from maxmargin.io import (
     TreebankError,
     format_tree,
     parse_sentences,
@@ -17,8 +17,9 @@ from maxmargin.io.treebank import (
     tagged_words,
     write_treebank,
 )
-from maxmargin.metrics.brackets import ALL, COLLINS, bracket_scores, brackets
-from maxmargin.reports.trees import indented, svg_tree, text_tree
+from maxmargin.metrics import ALL, COLLINS, bracket_scores
+from maxmargin.metrics.brackets import brackets
+from maxmargin.reports.drawing import indented, svg_tree, text_tree
 
 words = st.text(alphabet="abc.,$'", min_size=1, max_size=4)
 labels = st.sampled_from(["S", "NP", "VP", "PP"])

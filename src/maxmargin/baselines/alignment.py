@@ -19,12 +19,12 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.alignment_losses import AlignedPairs
-from maxmargin.arrays import Floats
+from maxmargin.core.arrays import Floats
 from maxmargin.datasets.blosum import BLOSUM62
-from maxmargin.io.substitution import Substitution, parse_substitution
-from maxmargin.structures.alignment import Alignment
-from maxmargin.structures.alignment_views import Gaps, simple
+from maxmargin.io.biology.substitution import Substitution, parse_substitution
+from maxmargin.losses.pairs import AlignedPairs
+from maxmargin.structures.alignment.structure import Alignment
+from maxmargin.structures.alignment.views import Gaps, simple
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from maxmargin.arrays import Floats, Ragged, add_scores
-from maxmargin.jit import inner_loop, loop
-from maxmargin.structures.chain import Chain, Tokens
+from maxmargin.core.arrays import Floats, Ragged, add_scores
+from maxmargin.core.jit import inner_loop, loop
+from maxmargin.structures.chain.structure import Chain, Tokens
 
 
 class CRF:

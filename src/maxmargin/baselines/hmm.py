@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.arrays import Floats
-from maxmargin.structures.chain import Chain
+from maxmargin.core.arrays import Floats
+from maxmargin.structures.chain.structure import Chain
 
 EMISSIONS = ("multinomial", "bernoulli")
 

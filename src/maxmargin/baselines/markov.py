@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from maxmargin.arrays import Floats, Ints, Labels, Rows, pointers
-from maxmargin.inference.tables import Tables
-from maxmargin.jit import loop
-from maxmargin.structures import network_loops as loops
-from maxmargin.structures.network import Network
+from maxmargin.core.arrays import Floats, Ints, Labels, Rows, pointers
+from maxmargin.core.jit import loop
+from maxmargin.inference.graph.tables import Tables
+from maxmargin.structures.network import loops
+from maxmargin.structures.network.structure import Network
 
 
 class MarkovNetwork:

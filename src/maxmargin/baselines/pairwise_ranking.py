@@ -16,8 +16,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from maxmargin.arrays import Floats, pointers
-from maxmargin.jit import loop
+from maxmargin.core.arrays import Floats, pointers
+from maxmargin.core.jit import loop
 
 
 @dataclass

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.arrays import Floats
-from maxmargin.structures.grammar import Grammar
-from maxmargin.structures.productions import Productions
+from maxmargin.core.arrays import Floats
+from maxmargin.structures.grammar.productions import Productions
+from maxmargin.structures.grammar.structure import Grammar
 
 
 class PCFG:

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.arrays import Floats, Ragged
-from maxmargin.structures.base import Structure
+from maxmargin.core.arrays import Floats, Ragged
+from maxmargin.core.structure import Structure
 
 
 class Perceptron:
@@ -33,7 +33,7 @@ class Perceptron:
 
     Examples
     --------
-    >>> from maxmargin.structures.chain import Chain
+    >>> from maxmargin.structures.chain.structure import Chain
     >>> X, y = [[["the"], ["dog"]], [["a"], ["dog"], ["runs"]]], ["DN", "DNV"]
     >>> Perceptron(Chain()).fit(X, y).predict([[["the"], ["dog"], ["runs"]]])
     [['D', 'N', 'V']]

@@ -17,7 +17,7 @@ from maxmargin.cli.detect import detect
 from maxmargin.cli.errors import DONE, InputError, UsageError
 from maxmargin.cli.names import SEQUENCE_FORMATS
 from maxmargin.cli.streams import STANDARD, Inputs, output_path
-from maxmargin.sequences import Sequences
+from maxmargin.core.sequences import Sequences
 
 Tokens = list[list[dict[str, float]]]
 
@@ -40,11 +40,11 @@ def run(args: argparse.Namespace, inputs: Inputs) -> int:
 
 def _read(path: str, source: str) -> tuple[Tokens, list[list[str]]]:
     if source == "crfsuite":
-        from maxmargin.io.crfsuite import read_crfsuite
+        from maxmargin.io.sequences.crfsuite import read_crfsuite
 
         return read_crfsuite(path)
     if source == "conll":
-        from maxmargin.io.conll import read_conll
+        from maxmargin.io.sequences.conll import read_conll
 
         rows = read_conll(path)
         if rows and len(rows[0][0]) < 2:
@@ -53,7 +53,7 @@ def _read(path: str, source: str) -> tuple[Tokens, list[list[str]]]:
             [{f"c{k}={v}": 1.0 for k, v in enumerate(r[:-1])} for r in s] for s in rows
         ]
         return X, [[r[-1] for r in s] for s in rows]
-    from maxmargin.io.svm_hmm import read_svm_hmm
+    from maxmargin.io.sequences.svm_hmm import read_svm_hmm
 
     given, tags = read_svm_hmm(path)
     X = []
@@ -69,11 +69,11 @@ def _named(row: Any) -> dict[str, float]:
 
 def _write(path: str, target: str, X: Tokens, y: list[list[str]]) -> None:
     if target == "crfsuite":
-        from maxmargin.io.crfsuite import write_crfsuite
+        from maxmargin.io.sequences.crfsuite import write_crfsuite
 
         write_crfsuite(path, X, y)
     elif target == "conll":
-        from maxmargin.io.conll import write_conll
+        from maxmargin.io.sequences.conll import write_conll
 
         write_conll(path, [[_columns(t) for t in tokens] for tokens in X], y)
     else:
@@ -88,7 +88,7 @@ def _columns(token: dict[str, float]) -> list[str]:
 
 
 def _write_svm_hmm(path: str, X: Tokens, y: list[list[str]]) -> None:
-    from maxmargin.io.svm_hmm import write_svm_hmm
+    from maxmargin.io.sequences.svm_hmm import write_svm_hmm
 
     names = sorted({name for tokens in X for token in tokens for name in token})
     labels = sorted({label for row in y for label in row})

@@ -61,7 +61,7 @@ def _picture(path: str, test: Written, alone: np.ndarray, together: np.ndarray) 
     except ImportError:
         print("no picture: pip install 'maxmargin[reports]' for matplotlib")
         return
-    from maxmargin.reports.postcodes import draw_postcodes
+    from maxmargin.reports.drawing.postcodes import draw_postcodes
 
     truth = np.array(test.digits)
     better = (alone != truth).sum(axis=1) - (together != truth).sum(axis=1)

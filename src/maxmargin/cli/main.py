@@ -67,7 +67,7 @@ def _command(
         from maxmargin.cli import convert
 
         return convert.run(args, inputs)  # type: ignore[arg-type]
-    from maxmargin.cli import use
+    from maxmargin.cli import model_commands as use
 
     return int(getattr(use, args.command)(args, inputs))
 

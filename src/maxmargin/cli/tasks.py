@@ -44,7 +44,7 @@ def _svmlight(paths: Sequence[str], options: Options) -> Data:
 
 
 def _conll(paths: Sequence[str], options: Options) -> Data:
-    from maxmargin.io import templates
+    from maxmargin.io.sequences import templates
 
     name = options.setdefault("template", "ner")
     column = options.setdefault("label_column", -1)
@@ -75,7 +75,7 @@ def _conll(paths: Sequence[str], options: Options) -> Data:
 
 def _columns(path: str) -> tuple[list[Any], str]:
     """Rows divided by white space, or by tabs where cells hold blanks."""
-    from maxmargin.io.conll import read_conll
+    from maxmargin.io.sequences.conll import read_conll
     from maxmargin.io.text import FormatError
 
     try:
@@ -88,7 +88,7 @@ def _columns(path: str) -> tuple[list[Any], str]:
 
 
 def _svm_hmm(paths: Sequence[str], options: Options) -> Data:
-    from maxmargin.io.svm_hmm import read_svm_hmm
+    from maxmargin.io.sequences.svm_hmm import read_svm_hmm
 
     X, y = read_svm_hmm(_one(paths), options.get("n_features"))
     options.setdefault("n_features", int(X.flat.shape[1]))
@@ -96,7 +96,7 @@ def _svm_hmm(paths: Sequence[str], options: Options) -> Data:
 
 
 def _crfsuite(paths: Sequence[str], options: Options) -> Data:
-    from maxmargin.io.crfsuite import read_crfsuite
+    from maxmargin.io.sequences.crfsuite import read_crfsuite
 
     return Data(*read_crfsuite(_one(paths)))
 
@@ -113,7 +113,7 @@ def _penn(paths: Sequence[str], options: Options) -> Data:
 
 
 def _pairs(paths: Sequence[str], options: Options) -> Data:
-    from maxmargin.io.pairs import read_pairs
+    from maxmargin.io.biology.pairs import read_pairs
 
     parts = [read_pairs(path) for path in paths]
     X, y, names = ([v for p in parts for v in p[k]] for k in range(3))
@@ -121,7 +121,7 @@ def _pairs(paths: Sequence[str], options: Options) -> Data:
 
 
 def _alignment(paths: Sequence[str], options: Options) -> Data:
-    from maxmargin.io.alignments import read_alignment
+    from maxmargin.io.biology.alignments import read_alignment
 
     X, y, names = [], [], []
     for path in paths:
@@ -153,7 +153,7 @@ def _graphs(paths: Sequence[str], options: Options) -> Data:
 
 
 def _fasta(paths: Sequence[str], options: Options) -> Data:
-    from maxmargin.io.fasta import read_labelled_fasta
+    from maxmargin.io.biology.fasta import read_labelled_fasta
 
     parts = [read_labelled_fasta(path) for path in paths]
     if len(parts) == 2:  # with the motif, and without
@@ -197,7 +197,7 @@ def _tree_lines(model: Any, data: Data, form: str) -> list[str]:
 
 
 def _alignment_lines(model: Any, data: Data, form: str) -> list[str]:
-    from maxmargin.io.alignments import rows_of_columns
+    from maxmargin.io.biology.alignments import rows_of_columns
 
     lines = []
     for pair, columns, names in zip(data.X, model.predict(data.X), data.records):

@@ -20,7 +20,7 @@ from maxmargin.cli.errors import InputError, UsageError
 from maxmargin.cli.flags import explained, meant, parameters, stopper
 from maxmargin.cli.streams import STANDARD, Inputs
 from maxmargin.cli.tasks import TASKS, Data
-from maxmargin.estimators.checkpoint import terminable
+from maxmargin.estimators.fitting.checkpoint import terminable
 
 
 def run(args: argparse.Namespace, inputs: Inputs) -> int:

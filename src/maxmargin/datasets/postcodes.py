@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.arrays import Floats
+from maxmargin.core.arrays import Floats
 
 LENGTH = 5
 CODES = tuple(

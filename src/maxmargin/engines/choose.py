@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from maxmargin.engines.base import Engine
-from maxmargin.engines.serial import Serial
+from maxmargin.core.engine import Engine, Serial
 from maxmargin.engines.threads import Threads
 
 SCHEMES = ("tcp://", "tls://", "ws://", "wss://", "ucx://", "inproc://")

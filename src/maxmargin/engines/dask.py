@@ -32,9 +32,8 @@ from distributed import Client, Future, KilledWorker, fire_and_forget, wait
 from distributed.client import ClosedClientError
 from distributed.comm.core import CommClosedError
 
-from maxmargin.arrays import Floats
-from maxmargin.engines import dask_tasks as tasks
-from maxmargin.engines.base import (
+from maxmargin.core.arrays import Floats
+from maxmargin.core.engine import (
     FAN,
     Add,
     Call,
@@ -45,7 +44,8 @@ from maxmargin.engines.base import (
     Span,
     T,
 )
-from maxmargin.engines.parcel import check_versions, opened, pack, versions
+from maxmargin.engines import dask_tasks as tasks
+from maxmargin.engines.shipment import check_versions, opened, pack, versions
 
 # Weights and parts of the data are sent as arguments of tasks, which the scheduler
 # remembers: what a dead worker held is made again without us.
@@ -355,7 +355,7 @@ class DaskEngine(Engine):
     def _check_versions(self) -> None:
         def theirs() -> dict[str, str]:  # by value: the worker may not know us
             try:
-                from maxmargin.engines.parcel import versions
+                from maxmargin.engines.shipment import versions
             except ImportError:
                 return {}
             return versions()

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.arrays import Floats
-from maxmargin.engines.base import Add, Question, Span, spread, tree_sum
-from maxmargin.engines.parcel import Parcel
+from maxmargin.core.arrays import Floats
+from maxmargin.core.engine import Add, Question, Span, spread, tree_sum
+from maxmargin.engines.shipment import Parcel
 
 _ROOMS: dict[tuple[str, Span], dict[str, Any]] = {}  # in the worker: what shards keep
 

@@ -21,10 +21,10 @@ from joblib.externals.loky.process_executor import (
     ProcessPoolExecutor,
 )
 
-from maxmargin.arrays import Floats
-from maxmargin.engines.base import ClusterGoneError, Engine, Question, R, T
-from maxmargin.engines.parcel import pack, unpack
-from maxmargin.mapped import open_array
+from maxmargin.core.arrays import Floats
+from maxmargin.core.engine import ClusterGoneError, Engine, Question, R, T
+from maxmargin.core.mapped import open_array
+from maxmargin.engines.shipment import pack, unpack
 
 TRIES = 3  # deaths in a row, without an answer in between, before we give up
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from maxmargin.engines.base import Engine, R, T, lazily
+from maxmargin.core.engine import Engine, R, T, lazily
 
 
 class Threads(Engine):

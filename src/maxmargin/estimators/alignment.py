@@ -8,16 +8,17 @@ from typing import Any, cast
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.alignment_losses import AlignedPairs
-from maxmargin.arrays import Floats
+from maxmargin.core.arrays import Floats
+from maxmargin.core.structure import Structure
 from maxmargin.estimators.alignment_kernel import with_kernel
-from maxmargin.estimators.base import StructuredEstimator, check_same_length
+from maxmargin.estimators.fitting.base import StructuredEstimator, check_same_length
 from maxmargin.kernels.gram import MEMORY
-from maxmargin.losses import ZeroOne
-from maxmargin.structures.alignment import Alignment
-from maxmargin.structures.alignment_inputs import is_real, record_name, tracks_of
-from maxmargin.structures.alignment_paths import check_rows
-from maxmargin.structures.alignment_views import (
+from maxmargin.losses.base import ZeroOne
+from maxmargin.losses.pairs import AlignedPairs
+from maxmargin.structures.alignment.inputs import is_real, record_name, tracks_of
+from maxmargin.structures.alignment.paths import check_rows
+from maxmargin.structures.alignment.structure import Alignment
+from maxmargin.structures.alignment.views import (
     RESIDUE_BINS,
     Gaps,
     Pair,
@@ -28,7 +29,6 @@ from maxmargin.structures.alignment_views import (
     tensor,
     window,
 )
-from maxmargin.structures.base import Structure
 
 
 class AlignmentSVM(StructuredEstimator):

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.arrays import Floats
+from maxmargin.core.arrays import Floats
 from maxmargin.kernels.functions import named_kernel
 from maxmargin.kernels.gram import check_semidefinite, refuse_large
 from maxmargin.kernels.maps import KernelMap, exact, incomplete_cholesky, nystroem
-from maxmargin.structures.alignment import Alignment
-from maxmargin.structures.alignment_positions import TRACK, learn_positions
-from maxmargin.structures.alignment_views import Pair, View
+from maxmargin.structures.alignment.positions import TRACK, learn_positions
+from maxmargin.structures.alignment.structure import Alignment
+from maxmargin.structures.alignment.views import Pair, View
 
 METHODS = ("exact", "nystroem", "cholesky")
 

@@ -9,20 +9,20 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.arrays import Floats, Ints, Ragged
-from maxmargin.estimators.base import object_array
-from maxmargin.estimators.kernelized import KernelMixin
-from maxmargin.losses import Hamming, ZeroOne
+from maxmargin.core.arrays import Floats, Ints, Ragged
+from maxmargin.core.problem import CHUNK, Problem
+from maxmargin.core.structure import Structure
+from maxmargin.estimators.fitting.base import object_array
+from maxmargin.estimators.fitting.kernel_training import KernelMixin
+from maxmargin.losses.base import Hamming, ZeroOne
 from maxmargin.metrics.sequences import token_error
-from maxmargin.problem import CHUNK, Problem
 from maxmargin.reports.explanation import Explanation
 from maxmargin.solvers.base import Result
-from maxmargin.structures.base import Structure
-from maxmargin.structures.chain import Chain, Tokens
-from maxmargin.structures.chain_names import input_weights
-from maxmargin.structures.encoded import Encoded
-from maxmargin.structures.partial import Partial, PartialLoss, has_hidden
-from maxmargin.structures.schemes import legal_scores
+from maxmargin.structures.chain.constraints import legal_scores
+from maxmargin.structures.chain.encoded import Encoded
+from maxmargin.structures.chain.names import input_weights
+from maxmargin.structures.chain.structure import Chain, Tokens
+from maxmargin.structures.latent.partial import Partial, PartialLoss, has_hidden
 
 
 class ChainSVM(KernelMixin):

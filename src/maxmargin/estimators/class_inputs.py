@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.arrays import Floats, Ints
+from maxmargin.core.arrays import Floats, Ints
 
 
 def check_finite(X: Any) -> None:

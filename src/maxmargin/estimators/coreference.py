@@ -7,12 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.estimators.base import StructuredEstimator, check_same_length
+from maxmargin.core.structure import Structure
+from maxmargin.estimators.fitting.base import StructuredEstimator, check_same_length
 from maxmargin.metrics.clusters import mitre_loss
-from maxmargin.structures.base import Structure
-from maxmargin.structures.coreference import Coreference, ForestLoss, PairFeatures
-from maxmargin.structures.correlation import Correlation, PairLoss
-from maxmargin.structures.mentions import NAMES, Document, pair_features
+from maxmargin.structures.clusters.coreference import (
+    Coreference,
+    ForestLoss,
+    PairFeatures,
+)
+from maxmargin.structures.clusters.correlation import Correlation, PairLoss
+from maxmargin.structures.clusters.mentions import NAMES, Document, pair_features
 
 
 class CoreferenceSVM(StructuredEstimator):
@@ -53,7 +57,7 @@ class CoreferenceSVM(StructuredEstimator):
     Examples
     --------
     >>> from maxmargin import CoreferenceSVM
-    >>> from maxmargin.structures.mentions import Document, Mention
+    >>> from maxmargin.structures.clusters.mentions import Document, Mention
     >>> text = [["Ann", "met", "Bob", "."], ["Ann", "saw", "Bob", "."]]
     >>> mentions = [Mention(0, 0, 0), Mention(0, 2, 2), Mention(1, 0, 0),
     ...             Mention(1, 2, 2)]

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.estimators.base import StructuredEstimator
-from maxmargin.estimators.reporting import by_position
-from maxmargin.losses import BracketF1, BracketHamming, ZeroOne
+from maxmargin.core.structure import Structure
+from maxmargin.estimators.explaining.report import by_position
+from maxmargin.estimators.fitting.base import StructuredEstimator
+from maxmargin.losses.base import BracketF1, BracketHamming, ZeroOne
 from maxmargin.metrics.brackets import bracket_scores
 from maxmargin.reports.explanation import Hard
-from maxmargin.structures.base import Structure
-from maxmargin.structures.grammar import Grammar
+from maxmargin.structures.grammar.structure import Grammar
 
 
 class GrammarSVM(StructuredEstimator):

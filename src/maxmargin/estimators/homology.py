@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.arrays import Floats, Ints, Ragged
+from maxmargin.core.arrays import Floats, Ints, Ragged
+from maxmargin.core.structure import Structure
 from maxmargin.estimators.alignment import alignment_structure
-from maxmargin.estimators.base import (
+from maxmargin.estimators.fitting.base import (
     StructuredEstimator,
     check_same_length,
     object_array,
 )
-from maxmargin.losses import ZeroOne
-from maxmargin.structures.alignment_paths import check_rows
-from maxmargin.structures.base import Structure
-from maxmargin.structures.homology import Homology
+from maxmargin.losses.base import ZeroOne
+from maxmargin.structures.alignment.homology import Homology
+from maxmargin.structures.alignment.paths import check_rows
 
 
 class HomologySVM(StructuredEstimator):

@@ -8,9 +8,9 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.arrays import Floats, Ragged
-from maxmargin.estimators.base import StructuredEstimator, check_same_length
-from maxmargin.structures.base import Structure
+from maxmargin.core.arrays import Floats, Ragged
+from maxmargin.core.structure import Structure
+from maxmargin.estimators.fitting.base import StructuredEstimator, check_same_length
 from maxmargin.structures.motif import Motif, MotifLoss
 
 SITE = np.dtype([("start", np.int64), ("strand", "U1"), ("score", np.float64)])

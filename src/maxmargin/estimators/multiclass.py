@@ -14,17 +14,22 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from maxmargin.arrays import Floats, Ints, Ragged
-from maxmargin.estimators.base import penalties_of
+from maxmargin.core.arrays import Floats, Ints, Ragged
+from maxmargin.core.structure import Structure
 from maxmargin.estimators.class_inputs import check_finite, class_numbers, cost_table
-from maxmargin.estimators.kernelized import KernelMixin, Lifted
-from maxmargin.losses import Hamming, ZeroOne
+from maxmargin.estimators.fitting.base import penalties_of
+from maxmargin.estimators.fitting.kernel_training import KernelMixin, Lifted
+from maxmargin.losses.base import Hamming, ZeroOne
 from maxmargin.solvers.base import Result
-from maxmargin.solvers.stream import StreamState
-from maxmargin.structures.base import Structure
-from maxmargin.structures.classes import ProductNames, compact, described, similar
-from maxmargin.structures.multiclass import Multiclass
-from maxmargin.structures.taxonomy import Taxonomy
+from maxmargin.solvers.n_slack.stream import StreamState
+from maxmargin.structures.classes.output_features import (
+    ProductNames,
+    compact,
+    described,
+    similar,
+)
+from maxmargin.structures.classes.structure import Multiclass
+from maxmargin.structures.classes.taxonomy import Taxonomy
 
 
 class MulticlassSVM(ClassifierMixin, KernelMixin):

@@ -9,20 +9,20 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.arrays import Floats
-from maxmargin.estimators.base import StructuredEstimator, check_same_length
-from maxmargin.estimators.kernelized import KernelMixin
+from maxmargin.core.arrays import Floats
+from maxmargin.core.structure import Augment, Structure
+from maxmargin.estimators.fitting.base import StructuredEstimator, check_same_length
+from maxmargin.estimators.fitting.kernel_training import KernelMixin
 from maxmargin.kernels.functions import Linear, named_kernel
-from maxmargin.losses import Hamming, ZeroOne
+from maxmargin.losses.base import Hamming, ZeroOne
 from maxmargin.metrics.margins import margin_losses
 from maxmargin.metrics.sequences import token_error
-from maxmargin.structures.base import Augment, Structure
-from maxmargin.structures.graph_checks import as_graph, plain
-from maxmargin.structures.graphs import Graph
-from maxmargin.structures.kernel_network import KernelNetwork
-from maxmargin.structures.network import Network
-from maxmargin.structures.partial import PartialLoss
-from maxmargin.structures.partial_network import PartialNetwork, has_hidden
+from maxmargin.structures.latent.partial import PartialLoss
+from maxmargin.structures.latent.partial_network import PartialNetwork, has_hidden
+from maxmargin.structures.network.checks import as_graph, plain
+from maxmargin.structures.network.graphs import Graph
+from maxmargin.structures.network.kernel_structure import KernelNetwork
+from maxmargin.structures.network.structure import Network
 
 
 class NetworkSVM(KernelMixin):

@@ -13,16 +13,17 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.arrays import Floats, Ints
-from maxmargin.estimators.base import (
+from maxmargin.core.arrays import Floats, Ints
+from maxmargin.core.structure import Structure
+from maxmargin.estimators.explaining.report import by_position
+from maxmargin.estimators.fitting.base import (
     StructuredEstimator,
     check_same_length,
     object_array,
     penalties_of,
     seed_of,
 )
-from maxmargin.estimators.reporting import by_position
-from maxmargin.losses import named_loss
+from maxmargin.losses.base import named_loss
 from maxmargin.metrics.ranking import (
     average_precision,
     mean_over_queries,
@@ -30,9 +31,8 @@ from maxmargin.metrics.ranking import (
     precision_at_k,
     roc_area,
 )
-from maxmargin.structures.base import Structure
-from maxmargin.structures.orders import AveragePrecision, Orders, RocArea
-from maxmargin.structures.ranking import NDCGAtK, PrecisionAtK, Ranking
+from maxmargin.structures.ranking.orders import AveragePrecision, Orders, RocArea
+from maxmargin.structures.ranking.structure import NDCGAtK, PrecisionAtK, Ranking
 
 
 class RankingSVM(StructuredEstimator):

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.arrays import Ragged
-from maxmargin.estimators.base import StructuredEstimator
-from maxmargin.losses import Hamming, ZeroOne
-from maxmargin.structures.base import Structure
-from maxmargin.structures.own import as_structure, check_own_loss, own_loss
+from maxmargin.core.arrays import Ragged
+from maxmargin.core.structure import Structure
+from maxmargin.estimators.fitting.base import StructuredEstimator
+from maxmargin.losses.base import Hamming, ZeroOne
+from maxmargin.structures.python_structure import as_structure, check_own_loss, own_loss
 
 
 class StructuralSVM(StructuredEstimator):

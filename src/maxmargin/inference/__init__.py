@@ -1,1 +1,15 @@
-"""The best of a table: no w, no psi, no loss."""
+"""The best output under given scores: no weights, no features, no loss.
+
+motif_sampler.py  Places of a motif drawn by Gibbs sampling, one in every sequence
+alignment/        The best paths through alignment tables
+chain/            The best label sequences
+cluster/          Spanning forests and partitions of complete graphs
+graph/            The best labels of the nodes of a graph: exact methods, and which one
+loopy/            Labels of graphs with cycles: message passing, graph cuts, linear
+marginals/        Points of the marginal polytope and moves within it, for the factored
+tree/             The best parse trees
+"""
+
+import lazy_loader as lazy
+
+__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

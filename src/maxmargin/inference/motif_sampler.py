@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.arrays import Floats
-from maxmargin.jit import inner_loop, loop
+from maxmargin.core.arrays import Floats
+from maxmargin.core.jit import inner_loop, loop
 
 
 def markov(context: Any, order: int) -> Floats:

@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from maxmargin.io.templates import Template, ner
+from maxmargin.io.sequences.templates import Template, ner
 from maxmargin.io.text import FormatError, numbered_lines
 
 Batch = tuple[list[Any], list[Any]]

@@ -1,1 +1,13 @@
-"""Mercer kernels."""
+"""Mercer kernels, their Gram matrices, and explicit maps.
+
+functions.py  Mercer kernels between rows of matrices, dense or sparse
+gram.py       Gram matrices under a bound on memory
+maps.py       Explicit maps: a kernel as the inner product of vectors of `width` numbers
+preimage.py   Points whose span comes nearest to an expansion: the preimage problem
+pursuit.py    Bases that grow towards an expansion: the choice step of subspace pursuit
+sampling.py   Rows drawn from an expansion, and functions that are sums over them
+"""
+
+import lazy_loader as lazy
+
+__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.arrays import Floats, Ints
+from maxmargin.core.arrays import Floats, Ints
 
 DENSE_WIDTH = 1000  # features up to which products of dense rows are the faster
 

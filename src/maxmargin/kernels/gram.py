@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.arrays import Floats, Ints
+from maxmargin.core.arrays import Floats, Ints
 from maxmargin.kernels.functions import Kernel
 
 MEMORY = 4e9  # bytes

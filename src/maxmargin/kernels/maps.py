@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
-from maxmargin.arrays import Floats, Ints
+from maxmargin.core.arrays import Floats, Ints
 from maxmargin.kernels.functions import Kernel, rows_for
 from maxmargin.kernels.gram import INDEFINITE, NotSemidefiniteError, refuse_large
 

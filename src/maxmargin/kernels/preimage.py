@@ -24,7 +24,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.optimize import minimize
 
-from maxmargin.arrays import Floats
+from maxmargin.core.arrays import Floats
 from maxmargin.kernels.functions import Rbf
 
 BLOCK, VALUES = 1024, 1 << 18  # rows at once, or kernel values if these are more

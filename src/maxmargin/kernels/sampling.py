@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import qr, solve_triangular
 
-from maxmargin.arrays import Floats, Ints
+from maxmargin.core.arrays import Floats, Ints
 from maxmargin.kernels.functions import Kernel
 from maxmargin.kernels.maps import pivoted
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from maxmargin.arrays import Floats, Ints
+from maxmargin.core.arrays import Floats, Ints
 
 
 def margin_losses(

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.reports.logo import sequence_logo
-from maxmargin.reports.svg import bars, heat, line_chart
+from maxmargin.reports.drawing.logo import sequence_logo
+from maxmargin.reports.drawing.svg import bars, heat, line_chart
 
 LABELS = 12  # labels whose features are shown one by one
 CELLS = 40  # labels or letters that a table may have

@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 
 from maxmargin.reports import learned
+from maxmargin.reports.drawing.svg import heat, line_chart, listed, short, table
 from maxmargin.reports.explanation import shortened
 from maxmargin.reports.style import CSS
-from maxmargin.reports.svg import heat, line_chart, listed, short, table
 from maxmargin.reports.tally import class_scores, confusion, flat_labels
 
 PACKAGES = ("maxmargin", "numpy", "scipy", "numba", "scikit-learn")

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.arrays import Floats
+from maxmargin.core.arrays import Floats
 
 
 class ClassScore(NamedTuple):

@@ -1,1 +1,23 @@
-"""From planes to weights."""
+"""From cutting planes to weights: the training algorithms.
+
+auto.py         `auto`: looks at what the problem costs, decides, and says why
+base.py         The loop that all solvers share: steps, clock, certificate, status,
+cccp.py         Latent structural SVM: the concave-convex procedure
+choose.py       Solvers by name, and which one `auto` takes
+one_slack.py    One slack for the whole sample: cutting planes below the risk
+qp.py           The small dense QP behind cutting-plane methods, warm-started
+resume.py       The dual state as plain data, and back: what a checkpoint holds
+smo.py          SMO on the factored dual of max-margin Markov networks
+subgradient.py  Stochastic subgradient steps (Pegasos), averaged: a baseline for every
+distributed/    Trainers for data spread over several machines
+enumerated/     Trainers for problems whose outputs can all be listed
+frank_wolfe/    Block-coordinate Frank-Wolfe
+kernel/         Trainers for kernels
+n_slack/        Trainers with one slack variable per example
+planes/         The cutting planes of each example, and steps on their dual variables
+summed/         Trainers for the linear summed error
+"""
+
+import lazy_loader as lazy
+
+__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

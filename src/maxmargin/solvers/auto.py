@@ -27,16 +27,16 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from maxmargin.formulations import PENALTIES
-from maxmargin.problem import Problem
+from maxmargin.core.formulations import PENALTIES
+from maxmargin.core.problem import Problem
 from maxmargin.solvers.base import Solver, State
-from maxmargin.solvers.block_dual import PER_ENTRY, PER_PLANE, BlockDual
-from maxmargin.solvers.cocoa import Cocoa
-from maxmargin.solvers.enumerated import Enumerated
-from maxmargin.solvers.newton import Newton, suits
+from maxmargin.solvers.distributed.choice import choose_spread
+from maxmargin.solvers.distributed.cocoa import Cocoa
+from maxmargin.solvers.enumerated.block_dual import Enumerated
+from maxmargin.solvers.enumerated.newton import Newton, suits
+from maxmargin.solvers.n_slack.block_dual import PER_ENTRY, PER_PLANE, BlockDual
 from maxmargin.solvers.one_slack import OneSlack
-from maxmargin.solvers.sdcd import SDCD
-from maxmargin.solvers.spread import choose_spread
+from maxmargin.solvers.summed.sdcd import SDCD
 
 SAMPLE = 32  # examples whose planes are looked at
 HELD = 12  # planes per example that the block dual ends up with, about

@@ -21,8 +21,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from maxmargin.arrays import Floats, Ints
-from maxmargin.problem import ADVICE, OracleError, Problem
+from maxmargin.core.arrays import Floats, Ints
+from maxmargin.core.problem import ADVICE, OracleError, Problem
 from maxmargin.solvers.resume import Keeper, dump, graft
 
 HISTORY = np.dtype(

@@ -23,10 +23,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.arrays import Floats, Ints, Ragged
-from maxmargin.problem import Problem
+from maxmargin.core.arrays import Floats, Ints, Ragged
+from maxmargin.core.problem import Problem
 from maxmargin.solvers.base import HISTORY, Result, Solver, State, Status, Watch
-from maxmargin.solvers.block_dual import BlockState
+from maxmargin.solvers.n_slack.block_dual import BlockState
 from maxmargin.solvers.resume import Keeper
 
 OUTER = np.dtype(

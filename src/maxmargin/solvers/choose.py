@@ -8,20 +8,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from maxmargin.problem import Problem
+from maxmargin.core.problem import Problem
 from maxmargin.solvers.auto import Auto
 from maxmargin.solvers.base import Solver
-from maxmargin.solvers.bcfw import BCFW
-from maxmargin.solvers.block_dual import BlockDual
-from maxmargin.solvers.cocoa import Cocoa
-from maxmargin.solvers.enumerated import Enumerated
-from maxmargin.solvers.lse_cutting_plane import LSECuttingPlane
-from maxmargin.solvers.n_slack import NSlack, NSlackBlock
+from maxmargin.solvers.distributed.cocoa import Cocoa
+from maxmargin.solvers.enumerated.block_dual import Enumerated
+from maxmargin.solvers.frank_wolfe.bcfw import BCFW
+from maxmargin.solvers.n_slack.block_dual import BlockDual
+from maxmargin.solvers.n_slack.cutting_plane import NSlack, NSlackBlock
+from maxmargin.solvers.n_slack.sdm import SDM
 from maxmargin.solvers.one_slack import OneSlack
-from maxmargin.solvers.sdcd import SDCD
-from maxmargin.solvers.sdm import SDM
 from maxmargin.solvers.smo import Smo
 from maxmargin.solvers.subgradient import Subgradient
+from maxmargin.solvers.summed.cutting_plane import LSECuttingPlane
+from maxmargin.solvers.summed.sdcd import SDCD
 
 SOLVERS: dict[str, type[Solver]] = {
     "block-dual": BlockDual,

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.arrays import Floats, Ints
-from maxmargin.problem import Problem
+from maxmargin.core.arrays import Floats, Ints
+from maxmargin.core.problem import Problem
 from maxmargin.solvers.base import Solver, State, Status
 from maxmargin.solvers.qp import maximise
 

@@ -21,17 +21,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from maxmargin.arrays import Floats, Ints, Labels
-from maxmargin.inference import relaxation
-from maxmargin.inference.ascent import Forests, Work
-from maxmargin.inference.decode import decode
-from maxmargin.inference.directions import Direction
-from maxmargin.inference.forest import rooted
-from maxmargin.inference.polytope import Point
-from maxmargin.inference.tables import Tables
-from maxmargin.problem import Problem
+from maxmargin.core.arrays import Floats, Ints, Labels
+from maxmargin.core.problem import Problem
+from maxmargin.core.structure import Augment
+from maxmargin.inference.graph.decode import decode
+from maxmargin.inference.graph.forest import rooted
+from maxmargin.inference.graph.tables import Tables
+from maxmargin.inference.loopy import relaxation
+from maxmargin.inference.marginals.ascent import Forests, Work
+from maxmargin.inference.marginals.directions import Direction
+from maxmargin.inference.marginals.polytope import Point
 from maxmargin.solvers.base import Solver, State, Status, permutation
-from maxmargin.structures.base import Augment
 
 
 @dataclass

@@ -20,8 +20,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from maxmargin.arrays import Floats
-from maxmargin.problem import Problem
+from maxmargin.core.arrays import Floats
+from maxmargin.core.problem import Problem
 from maxmargin.solvers.base import Solver, State, permutation
 
 

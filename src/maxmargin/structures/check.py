@@ -1,4 +1,4 @@
-"""What is wrong with a structure: the contract of `structures/base.py`, tried on data.
+"""What is wrong with a structure: the contract of `core/structure.py`, tried on data.
 
 For several w, every output that argmax has ever returned for an example, its truth,
 and the truths of examples of the same size are candidates; argmax must not be beaten
@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.arrays import Floats, Ints, Ragged
-from maxmargin.losses import Hamming, ZeroOne
-from maxmargin.structures.base import Augment, Found, Structure
-from maxmargin.structures.own import as_structure, own_loss
+from maxmargin.core.arrays import Floats, Ints, Ragged
+from maxmargin.core.structure import Augment, Found, Structure
+from maxmargin.losses.base import Hamming, ZeroOne
+from maxmargin.structures.python_structure import as_structure, own_loss
 
 TRIALS = 8  # weights tried
 MOST = 30  # examples looked at

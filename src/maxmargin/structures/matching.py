@@ -19,9 +19,9 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from maxmargin.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
-from maxmargin.jit import loop
-from maxmargin.structures.base import Augment, Found, Pieces, Structure
+from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
+from maxmargin.core.jit import loop
+from maxmargin.core.structure import Augment, Found, Pieces, Structure
 
 
 class Pairs(NamedTuple):

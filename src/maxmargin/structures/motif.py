@@ -22,10 +22,10 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from maxmargin.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
+from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
+from maxmargin.core.jit import inner_loop, loop
+from maxmargin.core.structure import Answer, Augment, Found, Layers, Pieces, Structure
 from maxmargin.inference.motif_sampler import log_background, markov, sample
-from maxmargin.jit import inner_loop, loop
-from maxmargin.structures.base import Answer, Augment, Found, Layers, Pieces, Structure
 
 LETTERS = "ACGT"
 UNKNOWN = 4

@@ -1,0 +1,23 @@
+__version__: str
+
+from . import plots as plots
+from .core.sequences import Sequences as Sequences
+from .estimators.alignment import AlignmentSVM as AlignmentSVM
+from .estimators.chain import ChainSVM as ChainSVM
+from .estimators.coreference import CoreferenceSVM as CoreferenceSVM
+from .estimators.fitting.checkpoint import Checkpoint as Checkpoint
+from .estimators.fitting.model_files import load as load
+from .estimators.fitting.model_files import save as save
+from .estimators.grammar import GrammarSVM as GrammarSVM
+from .estimators.homology import HomologySVM as HomologySVM
+from .estimators.kernel_svm import KernelSVM as KernelSVM
+from .estimators.motif import MotifSVM as MotifSVM
+from .estimators.multiclass import MulticlassSVM as MulticlassSVM
+from .estimators.network import NetworkSVM as NetworkSVM
+from .estimators.path_cv import PathCV as PathCV
+from .estimators.ranking import RankingSVM as RankingSVM
+from .estimators.structural import StructuralSVM as StructuralSVM
+from .io.model_file.archive import ModelFileError as ModelFileError
+from .structures.chain.encoded import encode_sequences as encode_sequences
+from .structures.chain.encoded import open_encoded as open_encoded
+from .structures.check import check_structure as check_structure

@@ -1,0 +1,12 @@
+from .alignment import KnownMatrix as KnownMatrix
+from .alignment import LogOdds as LogOdds
+from .crf import CRF as CRF
+from .crf import objective as objective
+from .gibbs_motif import GibbsMotif as GibbsMotif
+from .hmm import HMM as HMM
+from .markov import MarkovNetwork as MarkovNetwork
+from .markov import conditionals as conditionals
+from .pairwise_ranking import PairwiseRanking as PairwiseRanking
+from .pcfg import PCFG as PCFG
+from .pcfg import log_probabilities as log_probabilities
+from .perceptron import Perceptron as Perceptron

@@ -1,0 +1,223 @@
+"""What an output is: the contract between a structure and the rest.
+
+A structure turns inputs and outputs into flat arrays, knows psi(x, y), and finds
+
+    argmax_y  <w, psi(x, y)> + weight * loss(truth, y).
+
+It never sees a solver or a formulation. It is a frozen dataclass of hyper-parameters;
+`bind` returns a copy that also knows its sizes, so `fit` never alters what the user
+gave. Inputs are a NamedTuple of flat arrays with a property `n`, own to the structure.
+
+Capabilities are further methods that some formulations, solvers or estimators need;
+a structure names those it has in `provides`:
+
+    argmax_by_loss(x, ids, w, augment) -> Layers    best output per value of the loss
+    nbest(x, ids, w, k, augment=None) -> Layers     the k best outputs, best first
+    complete(x, ids, w, truth) -> Ragged            best hidden part for the true output
+    transfer(x, ids, w, tables, way, gain)          mass moved in the factored dual (smo)
+    ascend(x, ids, w, state, steps, share, slack)   many steps of smo at once, compiled
+    product(x) -> Product                           psi = phi(x) (x) Lambda(y), few y
+    parts(x), part_cuts(x, ids, w, augment),        differences in fewer coordinates
+        part_features(x, ids, labels)
+    mapped(phi), input_matrix, with_inputs,         psi = sum_t x_t (x) e(y_t) + rest,
+        split_weights, join_weights                 with phi(x_t) for x_t (kernels)
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
+
+import numpy as np
+
+from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, Vectors
+from maxmargin.losses.base import ZeroOne
+
+
+class Loss(Protocol):
+    """What structures see of a loss; `maxmargin.losses.base` has them."""
+
+    form: str  # how it falls into parts: "zero-one", "table", ... (losses.py)
+
+    @property
+    def table(self) -> Floats:
+        """Cost of each pair (true label, label), for form "table"."""
+
+    def scale(self, truth: Ragged) -> Floats:
+        """Factor per example (n,), for form "table"."""
+
+    def value(self, truth: Ragged, labels: Ragged) -> Floats:
+        """Loss of each row of `labels` against the same row of `truth`."""
+
+
+class Augment(NamedTuple):
+    """Add weight[i] * loss(truth_i, y) to the score of y. Absent: predict."""
+
+    truth: Ragged  # one row for EVERY example, not only for the ids asked about
+    loss: Loss
+    weight: Floats  # (n,) per example
+    aim: str = "any"  # whose worst output `argmax_by_loss` must have: `Formulation.aim`
+
+
+class Found(NamedTuple):
+    """The best outputs of the examples asked about."""
+
+    labels: Ragged  # one row per id
+    score: Floats  # <w, psi> + weight * loss of it
+    bound: Floats  # no output scores more; equal to `score` if inference is exact
+
+
+class Layers(NamedTuple):
+    """Several outputs per example: rows ptr[q]:ptr[q + 1] belong to ids[q]."""
+
+    ptr: Ints  # (len(ids) + 1,)
+    labels: Ragged  # (ptr[-1] rows)
+    score: Floats  # (ptr[-1],)  <w, psi>, without loss
+    loss: Floats  # (ptr[-1],)  the loss of the row; zeros where none was asked for
+
+
+class Answer(NamedTuple):
+    """An oracle's answer in the terms of the dual: differences to the truth."""
+
+    labels: Ragged  # one row per id; may be empty rows if the answer is fractional
+    dpsi: Rows  # psi(x, truth) - psi(x, labels)
+    delta: Floats  # loss(truth, labels)
+    bound: Floats  # max over y of weight * delta - <w, dpsi> is at most this
+
+
+class Product(NamedTuple):
+    """psi(x, y) = phi(x) (x) Lambda(y) for a finite set of outputs y = 0 .. k - 1."""
+
+    vectors: Vectors  # phi(x_i), one per example
+    outputs: Floats  # (k, z) Lambda(y); the flat weights are those of z labels
+
+
+class Parts(NamedTuple):
+    """Coordinates for differences: pairs (vector, label), then weights as they are.
+
+    Coordinate c < vectors.n * k stands for vector c // k with label c % k, that is for
+    the outer product of the two; further ones for the weights after those vectors.width
+    * k. A difference of psi has some tens of times fewer such entries than weights.
+    The vectors of example i are those from ptr[i] to ptr[i + 1].
+    """
+
+    vectors: Vectors
+    k: int
+    ptr: Ints
+
+
+class Pieces(NamedTuple):
+    """What an output is made of: psi(x, y) is the sum of the rows."""
+
+    names: list[str]
+    psi: Rows
+
+
+class Structure(ABC):
+    """Base of all structures; see the module docstring for the contract."""
+
+    dim: int
+    losses: ClassVar[tuple[str, ...]] = ("zero-one", "table")
+    provides: tuple[str, ...] = ()
+    exact: bool = True  # whether argmax is exact; else `Found.bound` is a bound only
+
+    @abstractmethod
+    def bind(self, X: Any, Y: Any) -> Self:
+        """Copy that knows the sizes of the data; what is wrong is named by record."""
+
+    @abstractmethod
+    def encode(self, X: Any) -> Any:
+        """Inputs as a NamedTuple of flat arrays, with a property `n`."""
+
+    @abstractmethod
+    def encode_labels(self, x: Any, Y: Any) -> Ragged:
+        """Outputs, one row of integers per example."""
+
+    @abstractmethod
+    def decode_labels(self, x: Any, labels: Ragged) -> list[Any]:
+        """Rows of integers back to outputs; row q is an output of example q of x."""
+
+    @abstractmethod
+    def features(self, x: Any, ids: Ints, labels: Ragged) -> Rows:
+        """psi(x_i, y): row q of `labels` is an output of example ids[q]."""
+
+    @abstractmethod
+    def argmax(
+        self, x: Any, ids: Ints, w: Floats, augment: Augment | None = None
+    ) -> Found:
+        """Best output of each example in `ids`, with the loss added where asked."""
+
+    def cuts(self, x: Any, ids: Ints, w: Floats, augment: Augment) -> Answer:
+        """Best loss-augmented outputs as differences to the truth; override to fuse."""
+        found = self.argmax(x, ids, w, augment)
+        truth = augment.truth.take(ids)
+        dpsi = self.features(x, ids, truth).minus(self.features(x, ids, found.labels))
+        delta = augment.loss.value(truth, found.labels)
+        slack = augment.weight[ids] * delta - dpsi.dot(w)
+        return Answer(found.labels, dpsi, delta, slack + (found.bound - found.score))
+
+    def layered(self, loss: Loss) -> bool:
+        """Whether `argmax_by_loss` can tell the values of this loss apart."""
+        return "argmax_by_loss" in self.provides
+
+    def listed(self, loss: Loss) -> bool:
+        """Whether `nbest` can add this loss (the zero-one loss is never asked of it)."""
+        return "nbest" in self.provides
+
+    @property
+    def certificate(self) -> str:
+        """What `Found.bound` is worth: "exact", "relaxed" or "bound"."""
+        return "exact" if self.exact else "bound"
+
+    def square(self, w: Floats) -> float:
+        """||w||^2; another form where w holds more than weights (kernels)."""
+        return float(w @ w)
+
+    def part(self, x: Any, start: int, stop: int) -> Any:
+        """Inputs of examples start .. stop - 1 alone; None: they cannot be cut."""
+        return None
+
+    def label_count(self) -> int:
+        """Number of label values, for losses given as tables; 0 without any."""
+        return 0
+
+    def work(self, x: Any) -> Floats:
+        """Cost of one argmax per example, about in multiply-adds.
+
+        Solvers weigh it against the cost of their own loops to decide how often to
+        ask. A count, not a clock, so that runs repeat bit for bit.
+        """
+        return np.full(x.n, 1e5)
+
+    def feature_names(self) -> Sequence[str] | None:
+        """Names of the coordinates of w, where they have any."""
+        return None
+
+    def pieces(self, x: Any, i: int, row: Labels) -> Pieces:
+        """The parts of output `row` of example i with their features, to explain it."""
+        whole = self.features(x, np.array([i]), Ragged.pack([row]))
+        return Pieces(["output"], whole)
+
+    def runner_up(self, x: Any, i: int, w: Floats, row: Labels) -> Labels | None:
+        """Best output of example i other than its best, `row`; None without any."""
+        ids = np.array([i])
+        if "nbest" in self.provides:
+            found = self.nbest(x, ids, w, 2).labels  # type: ignore[attr-defined]
+            return next((r for r in _each(found) if not np.array_equal(r, row)), None)
+        if "zero-one" not in self.losses:
+            return None
+        truth = Ragged.pack([row] * x.n)
+        loss: Any = ZeroOne().bind(self.label_count())
+        weight = 1.0 + float(np.abs(w).sum())
+        for _ in range(4):  # a weight that makes any other output better than `row`
+            augment = Augment(truth, loss, np.full(x.n, weight))
+            other = self.argmax(x, ids, w, augment).labels.row(0)
+            if not np.array_equal(other, row):
+                return other
+            weight *= 1e3
+        return None
+
+
+def _each(labels: Ragged) -> Sequence[Labels]:
+    return [labels.row(q) for q in range(labels.n)]

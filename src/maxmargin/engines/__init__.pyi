@@ -1,0 +1,10 @@
+from .choose import choose_engine as choose_engine
+from .dask import DaskEngine as DaskEngine
+from .processes import Processes as Processes
+from .shipment import Parcel as Parcel
+from .shipment import VersionMismatchError as VersionMismatchError
+from .shipment import check_versions as check_versions
+from .shipment import pack as pack
+from .shipment import unpack as unpack
+from .shipment import versions as versions
+from .threads import Threads as Threads

@@ -1,0 +1,143 @@
+"""`save` and `load`: estimators in model files, and the table of what those may hold."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+
+import maxmargin
+from maxmargin.estimators.fitting.model_tags import TAGS
+from maxmargin.io.model_file.archive import MOST_BYTES, ModelFileError
+from maxmargin.io.model_file.model import Place, read_model, versions, write_model
+
+NAMES = {home: tag for tag, home in TAGS.items()}  # the table, the other way round
+
+
+def save(
+    estimator: Any, path: Place, *, notes: Mapping[str, Any] | None = None
+) -> None:
+    """Write a fitted estimator to one model file, atomically.
+
+    The file is a zip of JSON and arrays: no pickle, nothing that could run. Labels and
+    vocabularies travel along; `callbacks`, `engine`, `checkpoint` and the dual state
+    do not.
+
+    Parameters
+    ----------
+    estimator : estimator of the package
+    path : str, path or binary file
+        By custom ``something.mm``.
+    notes : mapping, optional
+        JSON that travels along, say the command; in `provenance_` after loading, with
+        the versions that wrote the file.
+
+    Examples
+    --------
+    >>> import io
+    >>> from maxmargin import MulticlassSVM, load, save
+    >>> model = MulticlassSVM().fit([[-2.0], [2.0], [-1.0], [3.0]], list("abab"))
+    >>> file = io.BytesIO()
+    >>> save(model, file)
+    >>> load(io.BytesIO(file.getvalue())).predict([[-1.0], [1.0]]).tolist()
+    ['a', 'b']
+    """
+    if tag_of(type(estimator)) is None or not hasattr(estimator, "get_params"):
+        raise TypeError(
+            f"{type(estimator).__name__} is not an estimator of maxmargin: model files "
+            "hold those only"
+        )
+    known = {**versions(), "maxmargin": maxmargin.__version__}
+    earlier = estimator.__dict__.get("provenance_", {})
+    write_model(estimator, path, tag_of, {**known, **earlier, **(notes or {})})
+
+
+def load(path: Place, *, own: Any = (), most: int = MOST_BYTES) -> Any:
+    """Read an estimator that `save` wrote; it predicts bit for bit the same.
+
+    Parameters
+    ----------
+    path : str, path or binary file
+    own : class, function or object, or several
+        What the model uses that is not part of the package, say the structure given to
+        `StructuralSVM`. A class gets back the attributes that its object had; an object
+        is used as it is.
+    most : int
+        Bytes that the file may take in memory.
+
+    Returns
+    -------
+    estimator
+        Fitted, with `provenance_`: the versions that wrote the file, and notes.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is damaged, hostile, too new, or needs `own`.
+
+    Examples
+    --------
+    >>> import io
+    >>> from maxmargin import ChainSVM
+    >>> file = io.BytesIO()
+    >>> save(ChainSVM().fit([[["a"], ["b"]]], [["N", "V"]]), file)
+    >>> list(load(io.BytesIO(file.getvalue())).predict([[["a"]]])[0])
+    ['N']
+    """
+    given = [own] if not isinstance(own, list | tuple | set | frozenset) else own
+    named = {getattr(o, "__name__", type(o).__name__): o for o in given}
+    estimator, notes = read_model(path, class_of, named, most)
+    if not hasattr(estimator, "get_params"):
+        raise ModelFileError(f"the file holds a {type(estimator).__name__}, no model")
+    estimator._check_loaded()
+    estimator.provenance_ = notes
+    return estimator
+
+
+class FileMixin:
+    """`save` and `load` as methods of all estimators."""
+
+    def save(self, path: Place, *, notes: Mapping[str, Any] | None = None) -> None:
+        """Write to one model file; see `maxmargin.save`."""
+        save(self, path, notes=notes)
+
+    @classmethod
+    def load(cls, path: Place, *, own: Any = (), most: int = MOST_BYTES) -> Self:
+        """Read a model file; see `maxmargin.load`."""
+        estimator = load(path, own=own, most=most)
+        if not isinstance(estimator, cls):
+            raise ModelFileError(
+                f"the file holds a {type(estimator).__name__}, not a {cls.__name__}"
+            )
+        return estimator
+
+    def _check_loaded(self) -> None:
+        """Weights that do not fit the structure would be read past their end."""
+        learnt = self.__dict__
+        for inner in learnt.values():
+            if isinstance(inner, FileMixin):  # the estimator inside another
+                inner._check_loaded()
+        if "structure_" not in learnt and "result_" not in learnt:
+            return
+        try:
+            dim, w = int(learnt["structure_"].dim), learnt["result_"].w
+            fits = w.dtype == np.float64 and w.shape == (dim,)
+        except Exception as error:
+            raise ModelFileError(f"the model is not whole ({error})") from error
+        if not fits:
+            raise ModelFileError(f"the weights do not fit the structure ({dim} wide)")
+
+
+def class_of(name: str) -> type:
+    """The class behind a name in a file."""
+    if name not in TAGS:
+        raise ModelFileError(f"the file names a class {name!r:.80} that is not known")
+    module, _, attribute = TAGS[name].partition(":")
+    return getattr(importlib.import_module(module), attribute)
+
+
+def tag_of(made: type) -> str | None:
+    """The name of a class in files; None if it is not one of ours."""
+    return NAMES.get(f"{made.__module__}:{made.__name__}")

@@ -1,0 +1,215 @@
+"""KernelSVM: classification with kernels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from maxmargin.core.arrays import Ragged
+from maxmargin.core.problem import Problem
+from maxmargin.core.structure import Structure
+from maxmargin.estimators.fitting.kernel_training import Lifted, lifted
+from maxmargin.estimators.multiclass import MulticlassSVM
+from maxmargin.kernels.functions import Precomputed, named_kernel, rows_for
+from maxmargin.kernels.gram import MEMORY, Columns, check_semidefinite
+from maxmargin.kernels.maps import Expansion
+from maxmargin.solvers.kernel.binary_smo import Machine, train_pairs
+from maxmargin.structures.classes.structure import Multiclass
+
+SIGNS = np.array([[-0.5], [0.5]])  # Lambda of two classes: psi = 1/2 y phi(x)
+
+
+class KernelSVM(MulticlassSVM):
+    r"""Support vector machine with a kernel: exact, or with few basis functions.
+
+    .. math:: f(x) = \sum_j \beta_j K(b_j, x) + b
+
+    With two classes and ``kernel_method="exact"`` this is the problem of
+    ``sklearn.svm.SVC``, constant and all. In all other cases the constant is a weight
+    like the others, and more than two classes are trained together (Crammer and
+    Singer). There are no probabilities.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Penalty of the slacks; multiplies their plain sum, as in SVC.
+    kernel : str, Kernel or callable, default="rbf"
+        "rbf", "poly", "quadratic", "cubic", "linear" or "precomputed".
+        A callable takes two matrices of rows and returns the matrix of values.
+    kernel_method : str, default="exact"
+        "exact", "sampled", "cpsp", "nystroem" or "cholesky".
+        "exact" needs columns of the Gram matrix (two classes; any memory) or all of it.
+        "cpsp" grows a basis of `n_basis` points that need not be training rows; it has
+        the fewest points for its accuracy. "sampled" draws `n_basis` rows per turn, in
+        time linear in n. "nystroem" and "cholesky" choose `n_basis` training rows
+        without looking at y.
+    n_basis : int, default=200
+        Number of basis functions, or of rows drawn per turn.
+    gamma : float, optional
+        Of "rbf" and "poly"; one over the mean squared length of the rows by default.
+    degree, coef0 : int, float
+        Of "poly": (gamma <a, b> + coef0)^degree.
+    basis : {"free", "train"}, default="free"
+        Whether points of "cpsp" may leave the training rows, where the kernel is
+        differentiable ("train" is CPSP(tr)).
+    memory : float, default=4e9
+        Bytes for kernel values at most.
+    loss, rescaling, penalty, solver, fit_intercept, intercept_scaling, class_weight
+        As in `MulticlassSVM`; `solver` trains over explicit maps.
+    tol, max_iter, max_time, n_jobs, engine, random_state, warm_start, callbacks
+        As there.
+    checkpoint, verbose
+        As there.
+
+    Attributes
+    ----------
+    classes_ : array (k,)
+    expansion_ : Expansion
+        Points and coefficients of the machine.
+    basis_ : array (m, n_features)
+        The points; for precomputed kernels the numbers of training rows.
+    support_ : array (m,)
+        Numbers of the training rows with weight; "exact" and "sampled" only.
+    dual_coef_ : array (m, z)
+        Coefficients of the points.
+    intercept_ : array
+    basis_trace_ : list of dict
+        "cpsp": by turn size, objective, delta = ||v - P v||, the bound from it, and
+        "cut delta" = ||g - P g|| of the turn's cut; in the last turn "theorem 6.4".
+        "sampled": functions, objective and estimated gap.
+    result_ : Result
+        Certificate; for "sampled" the dual is an estimate from the rows drawn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_circles
+    >>> from maxmargin import KernelSVM
+    >>> X, y = make_circles(200, noise=0.1, factor=0.3, random_state=0)
+    >>> exact = KernelSVM().fit(X, y)
+    >>> few = KernelSVM(kernel_method="cpsp", n_basis=5).fit(X, y)
+    >>> exact.score(X, y), few.score(X, y), few.basis_.shape
+    (1.0, 1.0, (5, 2))
+    """
+
+    taxonomy = node_weights = class_features = class_similarity = None
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        kernel: Any = "rbf",
+        kernel_method: str = "exact",
+        n_basis: int = 200,
+        gamma: float | None = None,
+        degree: int = 2,
+        coef0: float = 1.0,
+        basis: str = "free",
+        memory: float = MEMORY,
+        loss: Any = "zero-one",
+        rescaling: str | None = "margin",
+        penalty: str = "linear",
+        solver: Any = "auto",
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        class_weight: Any = None,
+        tol: float = 1e-3,
+        max_iter: int | None = None,
+        max_time: float | None = None,
+        n_jobs: int | None = None,
+        engine: Any = None,
+        random_state: Any = None,
+        warm_start: bool = False,
+        callbacks: Any = None,
+        checkpoint: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.C = C
+        self.kernel = kernel
+        self.kernel_method = kernel_method
+        self.n_basis = n_basis
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.basis = basis
+        self.memory = memory
+        self.loss = loss
+        self.rescaling = rescaling
+        self.penalty = penalty
+        self.solver = solver
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.n_jobs = n_jobs
+        self.engine = engine
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.callbacks = callbacks
+        self.checkpoint = checkpoint
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        """Precomputed kernels come as square matrices."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags
+
+    @property
+    def partial_fit(self) -> Any:  # type: ignore[override]
+        """Not there: planes of a kernel need their rows."""
+        raise AttributeError("KernelSVM has no partial_fit: it needs all rows at once")
+
+    def _kernel(self, X: Any) -> Any:
+        given = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+        kernel = named_kernel(self.kernel, X, **given)
+        if isinstance(kernel, Precomputed) and X.shape[0] != X.shape[1]:
+            raise ValueError(
+                f"a precomputed kernel is a square matrix, but X has shape {X.shape}"
+            )
+        return kernel
+
+    def _structure(self, X: Any, y: Any) -> Multiclass:
+        structure = super()._structure(X, y)
+        if len(self.classes_) == 2:
+            return Multiclass(SIGNS, structure.bias)
+        return structure
+
+    def _fit_encoded(
+        self, structure: Structure, x: Any, truth: Ragged, sample_weight: Any
+    ) -> Any:
+        pairs = self.kernel_method == "exact" and self.fit_intercept
+        plain = self.penalty == "linear" and self.solver == "auto"
+        zero_one = isinstance(self.loss, str) and self.loss == "zero-one"
+        self._own_constant = len(self.classes_) == 2 and pairs and plain and zero_one
+        return super()._fit_encoded(structure, x, truth, sample_weight)
+
+    def _lift(self, problem: Problem) -> Any:
+        if not self._own_constant:
+            return super()._lift(problem)
+        if self.checkpoint is not None:
+            raise ValueError(
+                "two classes by kernel_method='exact' write no checkpoints: leave "
+                "checkpoint out, or name a solver, as in solver='block-dual'"
+            )
+        structure: Any = problem.structure
+        X = rows_for(structure.input_matrix(problem.x))
+        kernel = self._kernel(X)
+        check_semidefinite(kernel, X)
+        y = np.where(problem.truth.data > 0, 1.0, -1.0)
+
+        def made(machine: Machine) -> Lifted:
+            rows = np.flatnonzero(machine.beta)
+            beta = machine.beta[rows, None]
+            expansion = Expansion(kernel, kernel.points(X, rows), beta, rows)
+            rest = np.array([machine.constant / structure.bias])
+            return lifted(problem, expansion, rest, machine.result, [])
+
+        with self._watching(lambda one, now: one._take_points(made(now))) as watch:
+            machine = train_pairs(
+                Columns(kernel, X, self.memory), y, problem.C, self.tol, self.max_iter,
+                self.max_time, watch,
+            )  # fmt: skip
+        return made(machine)

@@ -1,0 +1,1 @@
+from .motif_sampler import markov as markov

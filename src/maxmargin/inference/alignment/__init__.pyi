@@ -1,0 +1,11 @@
+from .best_other import other_paths as other_paths
+from .best_path import COLUMNS as COLUMNS
+from .best_path import DELETE as DELETE
+from .best_path import INSERT as INSERT
+from .best_path import MATCH as MATCH
+from .best_path import MODES as MODES
+from .best_path import Tables as Tables
+from .best_path import affine_paths as affine_paths
+from .best_path import band as band
+from .best_path import linear_paths as linear_paths
+from .layers import paths_by_count as paths_by_count

@@ -1,0 +1,1 @@
+from .directions import connected as connected

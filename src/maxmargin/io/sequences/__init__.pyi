@@ -1,0 +1,9 @@
+from .conll import load_conll as load_conll
+from .conll import read_conll as read_conll
+from .conll import write_conll as write_conll
+from .crfsuite import read_crfsuite as read_crfsuite
+from .crfsuite import write_crfsuite as write_crfsuite
+from .svm_hmm import read_svm_hmm as read_svm_hmm
+from .svm_hmm import write_svm_hmm as write_svm_hmm
+from .templates import ner as ner
+from .templates import pos as pos

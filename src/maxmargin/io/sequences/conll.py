@@ -1,0 +1,110 @@
+"""CoNLL columns: one token per line, an empty line between sentences.
+
+Columns are divided by blanks; the label is the last one unless told otherwise.
+
+    Melbourne NP B-LOC
+    ( Fpa O
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from maxmargin.io.sequences.templates import Template, ner
+from maxmargin.io.text import FormatError, numbered_lines, open_text
+
+Sentence = list[tuple[str, ...]]
+
+
+def read_conll(
+    path: str | Path,
+    *,
+    separator: str | None = None,
+    comment: str | None = None,
+    encoding: str = "utf-8",
+) -> list[Sentence]:
+    """Sentences as lists of column tuples.
+
+    Parameters
+    ----------
+    path : path
+        Text, plain or gzip.
+    separator : str, optional
+        What divides columns; any white space if not given.
+    comment : str, optional
+        Lines that begin with it are skipped (so are -DOCSTART- lines).
+    """
+    sentences: list[Sentence] = []
+    current: Sentence = []
+    width = 0
+    for number, line in numbered_lines(path, encoding):
+        if not line.strip():
+            if current:
+                sentences.append(current)
+            current = []
+            continue
+        if line.startswith("-DOCSTART-") or (comment and line.startswith(comment)):
+            continue
+        columns = tuple(line.split(separator))
+        width = width or len(columns)
+        if len(columns) != width:
+            raise FormatError(
+                path, number, f"{len(columns)} columns where {width} were before"
+            )
+        current.append(columns)
+    return sentences + [current] if current else sentences
+
+
+def load_conll(
+    path: str | Path, *, template: Template = ner, label: int = -1, **options: Any
+) -> tuple[list[list[list[str]]], list[list[str]]]:
+    """X, y for `ChainSVM`: features of each token by a template, and the labels.
+
+    Parameters
+    ----------
+    template : callable
+        From the columns of a sentence (without the label) to a list of feature names
+        per token; `maxmargin.io.sequences.templates` has some.
+    label : int
+        Column of the label.
+    **options
+        As in `read_conll`.
+    """
+    X, y = [], []
+    for sentence in read_conll(path, **options):
+        at = range(len(sentence[0]))[label]
+        X.append(template([row[:at] + row[at + 1 :] for row in sentence]))
+        y.append([row[at] for row in sentence])
+    return X, y
+
+
+def write_conll(
+    path: str | Path,
+    sentences: Iterable[Sequence[Sequence[Any]]],
+    labels: Iterable[Sequence[Any]] | None = None,
+    *,
+    separator: str = " ",
+) -> None:
+    """Write columns; `labels`, if given, become a further last column.
+
+    conlleval takes what this writes for (word, truth) columns and predicted labels.
+    """
+    with open_text(path, "wt") as file:
+        rows = [list(s) for s in sentences]
+        extra = [list(row) for row in labels] if labels is not None else None
+        for i, sentence in enumerate(rows):
+            if extra is not None and len(extra[i]) != len(sentence):
+                raise ValueError(
+                    f"sentence {i} has {len(sentence)} tokens, {len(extra[i])} labels"
+                )
+            for t, columns in enumerate(sentence):
+                cells = [*map(str, columns), *([str(extra[i][t])] if extra else [])]
+                bad = [c for c in cells if not c or separator in c or "\n" in c]
+                if bad:
+                    raise ValueError(
+                        f"sentence {i}, token {t}: {bad[0]!r} cannot be a column"
+                    )
+                file.write(separator.join(cells) + "\n")
+            file.write("\n")

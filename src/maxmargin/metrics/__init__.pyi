@@ -1,0 +1,17 @@
+from .alignment import identities as identities
+from .alignment import precisions as precisions
+from .alignment import q_scores as q_scores
+from .brackets import ALL as ALL
+from .brackets import COLLINS as COLLINS
+from .brackets import bracket_scores as bracket_scores
+from .ranking import average_precision as average_precision
+from .ranking import mean_over_queries as mean_over_queries
+from .ranking import ndcg_at_k as ndcg_at_k
+from .ranking import precision_at_k as precision_at_k
+from .ranking import roc_area as roc_area
+from .sequences import sequence_accuracy as sequence_accuracy
+from .sequences import span_f1 as span_f1
+from .sequences import span_report as span_report
+from .sequences import span_scores as span_scores
+from .sequences import spans as spans
+from .sequences import token_error as token_error

@@ -1,0 +1,16 @@
+from .alignments import agreement as agreement
+from .alignments import alignment_svg as alignment_svg
+from .alignments import alignment_text as alignment_text
+from .graphs import draw_edge_confusion as draw_edge_confusion
+from .graphs import draw_graph as draw_graph
+from .graphs import draw_grid as draw_grid
+from .graphs import draw_margin_curve as draw_margin_curve
+from .graphs import edge_confusion as edge_confusion
+from .graphs import pair_names as pair_names
+from .logo import sequence_logo as sequence_logo
+from .svg import heat as heat
+from .svg import line_chart as line_chart
+from .svg import short as short
+from .trees import indented as indented
+from .trees import svg_tree as svg_tree
+from .trees import text_tree as text_tree

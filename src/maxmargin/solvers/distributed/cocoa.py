@@ -1,0 +1,251 @@
+"""Block dual over shards: each improves the dual of its own examples, where they are.
+
+    dual(alpha) = sum_k linear_k(alpha_k) - 1/2 ||w||^2,     w = sum_k w_k(alpha_k)
+
+In a round every shard k gets w and raises, by oracle passes and sweeps over the planes it
+holds, its local part of the dual with the quadratic term stretched by sigma:
+
+    linear_k(alpha_k) - <w, dw_k> - sigma/2 ||dw_k||^2,
+
+then dw = sum_k dw_k is added to w. With sigma = K shards the sum of the local gains is a
+lower bound for the gain of the whole [1]: adding is safe. Shards that touch different
+coordinates disturb each other less: sigma follows the measured ||sum dw_k||^2 / sum
+||dw_k||^2 and goes back to K when the dual falls. Stretching is done on the planes: a
+block dual on planes sqrt(sigma) a and weights w / sqrt(sigma) is the local problem.
+
+What a shard holds is a feasible alpha at any time, so a shard that lost its memory
+starts from alpha = 0, and w is then added up anew from what the shards hold. The
+certificate is exact: primal by a full oracle pass at w, dual from those alphas.
+
+[1] Ma, Smith, Jaggi et al.: Adding vs. averaging in distributed primal-dual
+    optimization, ICML 2015. [2] Jaggi et al.: CoCoA, NIPS 2014.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+
+from maxmargin.core.arrays import Floats
+from maxmargin.core.cuts import Risk
+from maxmargin.core.problem import Problem
+from maxmargin.solvers.base import Solver, State, Status
+from maxmargin.solvers.distributed.shards import (
+    LOST,
+    Handover,
+    Message,
+    Reply,
+    hand_over,
+    improve_shard,
+    own_weights,
+    take_over,
+)
+from maxmargin.solvers.n_slack.block_dual import BlockDual
+from maxmargin.solvers.resume import dump, graft
+
+RECOUNT = 20  # rounds after which w is added up anew, against rounding
+PORTIONS = 32  # rounds per pass at most
+
+
+@dataclass
+class ShardsState(State):
+    """What the leading process knows; planes and alpha are with the shards."""
+
+    DERIVED: ClassVar[tuple[str, ...]] = ("deadline", "extra", "run")
+
+    run: str = ""
+    shards: list[tuple[int, int]] = field(default_factory=list)
+    turns: list[int] = field(default_factory=list)  # last turn of each shard
+    turn: int = 0
+    sigma: float = 1.0
+    value: float = 0.0  # dual at w; `dual` is the best so far
+    trust: float = 1.0
+    stalls: int = 0
+    portions: int = 1
+    gaps: list[float] = field(default_factory=list)  # seen in the last rounds
+
+
+@dataclass(frozen=True)
+class Cocoa(Solver):
+    """Block dual over shards of the sample. A step is one round.
+
+    Parameters
+    ----------
+    shards : int or None
+        Number of shards; None: one per worker of the engine. The result depends on it,
+        and on nothing else of the engine.
+    most : int
+        Planes per example at most.
+    memory : float
+        Bytes for the planes of one shard at most.
+    sweeps : int
+        Sweeps between two oracle passes at most.
+    portions : int or None
+        Rounds that an oracle pass is spread over: shards that hear of each other more
+        often disturb each other less. None: so many, up to 32, that sending takes a
+        tenth of the time; measured where a network is between, so set it for runs that
+        have to repeat bit for bit.
+    """
+
+    shards: int | None = None
+    most: int = 64
+    memory: float = 4e9
+    sweeps: int = 30
+    portions: int | None = None
+    penalties: ClassVar[tuple[str, ...]] = ("linear", "squared")
+
+    def start(self, problem: Problem, warm: Any = None) -> ShardsState:
+        """Alpha = 0 everywhere; states of earlier runs are not gone on from."""
+        k = min(self.shards or problem.engine.workers, problem.n)
+        ends = np.linspace(0, problem.n, k + 1).astype(int).tolist()
+        spans = list(pairwise(ends))
+        state = ShardsState(np.zeros(problem.dim), run=uuid.uuid4().hex, sigma=float(k))
+        state.shards, state.turns = spans, [0] * k
+        state.portions = self.portions or _portions(problem, spans)
+        state.extra["notes"] = {"shards": k, "portions": state.portions}
+        return state
+
+    def step(self, problem: Problem, state: ShardsState) -> None:  # type: ignore[override]
+        """One round; certified where the gaps seen suggest that it is time."""
+        state.turn += 1
+        certify = state.gap_estimate * state.trust <= self.tol
+        before = state.w
+        change, replies = self._round(problem, state, certify)
+        state.oracle_calls += sum(r.calls for r in replies)
+        state.planes = sum(r.planes for r in replies)
+        if certify and all(r.turn != LOST for r in replies):
+            self._certificate(problem, state, before, replies)
+            if state.gap() <= self.tol:
+                problem.engine.leave(state.run)
+                return
+        self._combine(problem, state, change, replies)
+        self._look_ahead(state, replies, certify)
+
+    def certify(self, problem: Problem, state: State) -> None:
+        """The certificate at the end of the run; shards may forget."""
+        super().certify(problem, state)
+        assert isinstance(state, ShardsState)
+        problem.engine.leave(state.run)
+
+    def snapshot(self, problem: Problem, state: State) -> dict[str, Any]:
+        """What the leading process knows, and the planes and alpha of every shard."""
+        assert isinstance(state, ShardsState)
+        none = [None] * len(state.shards)
+        _, held = self._visit(problem, state, hand_over, none)
+        return {"lead": dump(state), "shards": held}
+
+    def restore(self, problem: Problem, state: State, data: dict[str, Any]) -> None:
+        """Shards, wherever they are now, take over what was held."""
+        assert isinstance(state, ShardsState)
+        graft(state, data["lead"])
+        state.shards = [(int(a), int(b)) for a, b in state.shards]
+        messages = [
+            Handover(held, b - a, self._local())
+            for held, (a, b) in zip(data["shards"], state.shards, strict=True)
+        ]
+        self._visit(problem, state, take_over, messages)
+
+    def _round(
+        self, problem: Problem, state: ShardsState, certify: bool
+    ) -> tuple[Floats, list[Reply]]:
+        gap = min(state.gap_estimate, 1.0) * max(state.dual, 0.0)
+        share = (state.dual + gap) / problem.n
+        rest = state.sigma, share, certify, state.portions, self._local()
+        messages = [
+            Message(state.turn, after, b - a, *rest)
+            for after, (a, b) in zip(state.turns, state.shards, strict=True)
+        ]
+        return self._visit(problem, state, improve_shard, messages)
+
+    def _local(self) -> BlockDual:
+        """The trainer of a shard."""
+        rest = {"most": self.most, "memory": self.memory, "sweeps": self.sweeps}
+        return BlockDual(self.tol, seed=self.seed, **rest)  # type: ignore[arg-type]
+
+    def _visit(
+        self, problem: Problem, state: ShardsState, question: Any, messages: list[Any]
+    ) -> tuple[Floats, list[Any]]:
+        home, shards = problem.home, state.shards
+        return problem.engine.visit(
+            state.run, home, question, state.w, shards, messages
+        )
+
+    def _certificate(
+        self, problem: Problem, state: ShardsState, w: Floats, replies: list[Reply]
+    ) -> None:
+        risk = Risk(sum(r.risk.risk for r in replies), 0.0)
+        primal = state.keep(problem, w, problem.primal_at(w, risk))
+        gap = primal - state.value
+        seen = max(state.gap_estimate * primal, 1e-300)
+        state.trust = float(np.clip(1.1 * gap / seen, 0.02, 1.0))
+
+    def _combine(
+        self, problem: Problem, state: ShardsState, change: Floats, replies: list[Reply]
+    ) -> None:
+        before = state.value
+        state.turns = [max(r.turn, 0) for r in replies]
+        lost = sum(r.turn == LOST for r in replies)
+        if lost or state.turn % RECOUNT == 0:
+            linear = self._recount(problem, state)
+            notes = state.extra["notes"]
+            notes["lost"] = notes.get("lost", 0) + lost
+        else:
+            state.w = state.w + change
+            linear = sum(r.linear for r in replies)
+        state.fresh = False
+        state.value = linear - 0.5 * float(state.w @ state.w)
+        state.dual = max(state.dual, state.value)
+        parts = sum(r.square for r in replies)
+        if state.value < before:
+            state.sigma = float(len(state.shards))
+        elif parts > 0.0:
+            overlap = float(change @ change) / parts
+            state.sigma = float(np.clip(1.25 * overlap, 1.0, len(state.shards)))
+        rise = abs(state.value - before)
+        state.stalls = state.stalls + 1 if rise <= 1e-14 * abs(state.value) else 0
+
+    def _recount(self, problem: Problem, state: ShardsState) -> float:
+        """W as the sum of what the shards hold; returns the linear part of the dual."""
+        none = [None] * len(state.shards)
+        state.w, pairs = self._visit(problem, state, own_weights, none)
+        state.turns = [turn for turn, _ in pairs]
+        return sum(linear for _, linear in pairs)
+
+    def _look_ahead(
+        self, state: ShardsState, replies: list[Reply], certified: bool
+    ) -> None:
+        """How wide the gap seems, from a full turn of portions, and when to give up."""
+        gap = sum(r.gap for r in replies)
+        if certified:
+            state.gaps = [0.0] * (state.portions - 1)
+        state.gaps = [*state.gaps, gap][-state.portions :]
+        if any(r.turn == LOST for r in replies):
+            state.gaps, state.gap_estimate = [], np.inf
+        elif len(state.gaps) == state.portions:
+            gap = sum(state.gaps)
+            state.gap_estimate = gap / max(state.value + gap, 1e-300)
+        if state.stalls >= state.portions:
+            state.gap_estimate = 0.0  # look: certify in the next step
+        if state.stalls >= state.portions + 3:
+            state.status = Status.NO_PROGRESS
+
+
+def _portions(problem: Problem, spans: list[tuple[int, int]]) -> int:
+    """Rounds per pass for which sending takes a tenth of the time."""
+    sending = problem.engine.round_trip(np.zeros(problem.dim))
+    if sending == 0.0:
+        return PORTIONS
+    ids = np.unique(np.linspace(0, problem.n - 1, min(64, problem.n)).astype(int))
+    w = np.zeros(problem.dim)
+    problem.home.planes(w, ids)  # compile
+    start = time.perf_counter()
+    problem.home.planes(w, ids)
+    example = (time.perf_counter() - start) / len(ids)
+    sweep = 2.0  # an example's visit of oracle and planes, in oracle calls
+    pass_seconds = sweep * example * max(b - a for a, b in spans)
+    return int(np.clip(pass_seconds / (10.0 * sending), 1, PORTIONS))

@@ -1,0 +1,197 @@
+"""Block dual over all outputs at once, where they are few and psi is a product.
+
+With psi(x, y) = phi(x) (x) Lambda(y) every plane of example i is a multiple of
+phi(x_i), so nothing is stored but alpha (n, k): a visit fills the example's scores,
+solves its block exactly, and adds one multiple of phi(x_i) per output feature to w.
+There is no oracle to ask: a visit that sees all outputs knows its gap.
+
+A step is one sweep over all outputs of the examples that are awake, then sweeps over
+the outputs with alpha > 0 only, while these raise the dual fast enough for their work.
+Closed examples rest, twice as long each time; when the gaps seen on the way suggest
+that the tolerance is met, a pass at fixed weights certifies it. With canonical outputs
+and the linear penalty this is the sequential dual method for Crammer-Singer problems.
+
+[1] Keerthi et al.: A sequential dual method for large scale multi-class linear SVMs,
+    KDD 2008. [2] Balamurugan et al. 2012, Algorithm 2 (type-I and type-II loops).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from maxmargin.core.arrays import Floats, Ints
+from maxmargin.core.formulations import DualSet
+from maxmargin.core.problem import Problem
+from maxmargin.solvers.base import Solver, State, Status
+from maxmargin.solvers.enumerated.loops import (
+    Tables,
+    slacks,
+    squares,
+    sweep,
+    weights,
+)
+
+LONGEST_REST = 7
+CLOSED = 0.05  # of the gap allowed per example: below it an example rests
+SMALL = 0.1  # of the present gap per example: the same
+SWEEPS = 30  # over outputs held, between two over all
+SLOPE = 0.5  # of the rise per work of the step so far: below it sweeps end
+
+
+@dataclass
+class AlphaState(State):
+    """Dual variables of all outputs."""
+
+    DERIVED = (*State.DERIVED, "tables")
+
+    tables: Tables = None  # type: ignore[assignment]
+    alpha: Floats = field(default_factory=lambda: np.zeros((0, 0)))
+    rest: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    asleep: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    gaps: Floats = field(default_factory=lambda: np.zeros(0))  # over all outputs
+    within: Floats = field(default_factory=lambda: np.zeros(0))  # over those held
+    turn: int = 0
+    trust: float = 0.4
+    stalls: int = 0
+
+
+@dataclass(frozen=True)
+class Enumerated(Solver):
+    """Exact block steps over all outputs; see the module docstring for a step."""
+
+    max_iter: int = 10_000
+    penalties: ClassVar[tuple[str, ...]] = ("linear", "squared", "hard", "summed")
+
+    def start(self, problem: Problem, warm: Any = None) -> AlphaState:
+        """Alpha zero, or that of an earlier run scaled to the new C."""
+        outputs = problem.outputs()
+        assert outputs is not None
+        vectors, lambdas = outputs.product
+        form, dual_set = problem.formulation, problem.dual_set
+        b = np.ascontiguousarray(form.worth(outputs.delta))
+        n, k = problem.n, len(lambdas)
+        c = b.copy() if form.scales else np.ones_like(b)
+        plain = np.array_equal(lambdas, np.eye(*lambdas.shape))
+        unit = bool((c[~np.eye(k, dtype=bool)] == 1.0).all())
+        even = plain and unit and not dual_set.box
+        tables = Tables(
+            *vectors, lambdas, plain, even, lambdas @ lambdas.T,
+            squares(vectors.ptr, vectors.val), outputs.truth, b, c,
+            dual_set.upper, dual_set.ridge, dual_set.box,
+        )  # fmt: skip
+        alpha = np.zeros((n, k))
+        if isinstance(warm, AlphaState) and warm.alpha.shape == alpha.shape:
+            old = DualSet(warm.tables.upper, warm.tables.ridge, warm.tables.box)
+            alpha = warm.alpha * old.growth(dual_set)[:, None]
+        w = np.zeros(problem.dim)
+        weights(tables, alpha, w)
+        state = AlphaState(
+            w, tables=tables, alpha=alpha, rest=np.zeros(n, np.int64),
+            asleep=np.zeros(n, np.int64), gaps=np.full(n, np.inf), within=np.zeros(n),
+        )  # fmt: skip
+        self._refresh(state)
+        return state
+
+    def step(self, problem: Problem, state: AlphaState) -> None:  # type: ignore[override]
+        """One sweep, or a certifying pass when the gaps suggest that it is time."""
+        state.turn += 1
+        if state.gap_estimate * state.trust <= self.tol:
+            self.certify(problem, state)
+            if state.gap() <= self.tol:
+                return
+        before = state.dual
+        gap = max(SMALL * min(state.gap_estimate, 1.0), CLOSED * self.tol)
+        closed = gap * abs(state.dual) / problem.n
+        rng = np.random.default_rng([self.seed, state.turn])
+        order, rise, work = self._sweep_all(state, rng, closed)
+        self._sweep_held(state, rng, closed, order, rise, work)
+        state.fresh = False
+        if np.isinf(state.tables.upper).any():
+            _stretch(state)
+            self._refresh(state)
+        self._judge(problem, state, state.dual - before)
+
+    def _sweep_all(
+        self, state: AlphaState, rng: np.random.Generator, closed: float
+    ) -> tuple[Ints, float, float]:
+        """Visit the examples awake; returns those that are not closed."""
+        order = rng.permutation(np.flatnonzero(state.asleep <= 0))
+        state.asleep -= 1
+        rise, work = sweep(
+            state.tables, order, False, state.w, state.alpha, state.gaps, closed
+        )
+        state.oracle_calls += len(order)
+        state.dual += rise
+        done = state.gaps[order] <= closed
+        rest = np.where(done, np.minimum(2 * state.rest[order] + 1, LONGEST_REST), 0)
+        state.rest[order] = state.asleep[order] = rest
+        gap = float(state.gaps.sum())
+        state.gap_estimate = gap / max(state.dual + gap, 1e-300)
+        return order[~done], rise, work
+
+    def _sweep_held(
+        self, state: AlphaState, rng: np.random.Generator, closed: float,
+        order: Ints, rise: float, work: float,
+    ) -> None:  # fmt: skip
+        """Sweeps over the outputs with alpha > 0, while they pay."""
+        for _ in range(SWEEPS):
+            if len(order) == 0 or state.late():
+                break
+            order = rng.permutation(order)
+            made, cost = sweep(
+                state.tables, order, True, state.w, state.alpha, state.within, closed
+            )
+            state.dual += made
+            rise, work = rise + made, work + cost
+            order = order[state.within[order] > closed]
+            if made * work < SLOPE * rise * cost:
+                break
+
+    def certify(self, problem: Problem, state: State) -> None:
+        """Slacks of all examples at w; for the summed error the sums of slacks."""
+        assert isinstance(state, AlphaState)
+        slack = slacks(state.tables, state.w)
+        state.oracle_calls += problem.n
+        seen = state.gap_estimate
+        primal = state.witness(problem, state.w, slack)
+        self._refresh(state)
+        if np.isfinite(seen) and seen > 0 and np.isfinite(primal):
+            gap = (primal - state.dual) / max(primal, 1e-300)
+            state.trust = float(np.clip(1.1 * gap / seen, 0.02, 1.0))
+
+    def _refresh(self, state: AlphaState) -> None:
+        t, alpha = state.tables, state.alpha
+        linear = float(np.einsum("ik,ik->", alpha, t.b[t.truth]))
+        mass = alpha.sum(axis=1)
+        ridge = float((t.ridge * mass**2).sum())
+        state.dual = linear - 0.5 * float(state.w @ state.w) - 0.5 * ridge
+        state.planes = int(np.count_nonzero(alpha))
+
+    def _judge(self, problem: Problem, state: AlphaState, rise: float) -> None:
+        if rise <= 1e-13 * abs(state.dual):
+            state.stalls += 1
+            state.asleep[:] = 0
+            state.gap_estimate = 0.0
+        else:
+            state.stalls = 0
+        if state.stalls >= 5:
+            state.status = Status.NO_PROGRESS
+        elif problem.formulation.penalty == "hard":
+            t = state.tables
+            longest = 4.0 * float(t.inner.diagonal().max() * t.square.max())
+            if 2.0 * state.dual * longest > 1e8:
+                state.status = Status.NOT_SEPARABLE
+
+
+def _stretch(state: AlphaState) -> None:
+    """On a cone, the best multiple of alpha (see `PlaneBlocks.stretch`)."""
+    t, alpha = state.tables, state.alpha
+    linear = float(np.einsum("ik,ik->", alpha, t.b[t.truth]))
+    ridge = float((t.ridge * alpha.sum(axis=1) ** 2).sum())
+    curve = float(state.w @ state.w) + ridge
+    if linear > 0.0 and curve > 0.0:
+        alpha *= linear / curve
+        state.w *= linear / curve

@@ -1,0 +1,2 @@
+from .aggregates import Aggregates as Aggregates
+from .bcfw import BCFW as BCFW

@@ -1,0 +1,304 @@
+"""One aggregated plane per example, stored sparse: the memory of Frank-Wolfe.
+
+    (a_i, b_i) = sum_y alpha_iy (a_iy, b_iy),     w = sum_i a_i
+
+A visit moves (a_i, b_i) towards C_i times the plane the oracle found, by the step
+that maximises the dual on the segment. The weighted average of all iterates,
+
+    mean_k+1 = k / (k + 2) mean_k + 2 / (k + 2) w_k+1 = w + scale * z,
+
+is kept at the cost of a visit: z changes where w does.
+
+[1] Lacoste-Julien, Jaggi, Schmidt, Pletscher: Block-coordinate Frank-Wolfe
+    optimization for structural SVMs, ICML 2013, Algorithm 4 and section 5.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from maxmargin.core.arrays import Floats, Ints, Labels
+from maxmargin.core.cuts import Cuts
+from maxmargin.core.jit import inner_loop, loop
+from maxmargin.core.mapped import Pages
+from maxmargin.core.structure import Parts
+from maxmargin.solvers.planes.coordinates import (
+    part_add,
+    part_clear,
+    part_dot,
+    place,
+    space_of,
+)
+
+PER_ENTRY = 12  # bytes
+
+
+class Sums(NamedTuple):
+    """Aggregated planes in flat arrays: entries at[i] : at[i] + size[i]."""
+
+    at: Ints  # (n,)
+    size: Ints  # (n,)
+    room: Ints  # (n,)
+    b: Floats  # (n,)
+    idx: Labels  # (entries,)
+    val: Floats  # (entries,)
+    top: Ints  # (1,) entries used
+
+
+class Mean(NamedTuple):
+    """The weighted average as w + scale * z."""
+
+    z: Floats  # (dim,)
+    number: Floats  # (3,) k, scale, z of the linear term
+
+
+class Aggregates:
+    """The dual of Frank-Wolfe: one plane per example.
+
+    Parameters
+    ----------
+    n, dim : int
+        Examples, and coordinates of w.
+    upper : array (n,)
+        C of each example.
+    memory : float
+        Bytes at most, also while planes move to larger arrays.
+    parts : Parts, optional
+        What the coordinates of planes stand for, if not for the weights themselves.
+    """
+
+    DUAL = ("_sums", "_mean")
+
+    def __init__(
+        self,
+        n: int,
+        dim: int,
+        upper: Floats,
+        memory: float = 4e9,
+        parts: Parts | None = None,
+    ) -> None:
+        self.n, self.dim, self.upper, self.memory = n, dim, upper, memory
+        self._most = int(0.5 * memory / PER_ENTRY)  # of the old arrays, and of the new
+        self._sums = _new(n, min(64 * n, self._most))
+        self._space, self._pages = space_of(parts), Pages(parts, n)
+        coordinates = dim - self._space.base + self._space.ring
+        self._where = np.full(coordinates, -1, np.int32)
+        self._spread = np.zeros(dim if parts is not None else 0)
+        self._mean = Mean(np.zeros(dim), np.array([0.0, 1.0, 0.0]))
+
+    @property
+    def planes(self) -> int:
+        """Examples with a plane."""
+        return int(np.count_nonzero(self._sums.size))
+
+    @property
+    def nbytes(self) -> int:
+        """Memory held by the planes."""
+        return sum(a.nbytes for a in self._sums)
+
+    def take_in(self, cuts: Cuts, w: Floats, gaps: Floats) -> tuple[float, float]:
+        """A step towards each cut, in order; w follows; gaps before: (rise, work)."""
+        sizes = np.diff(cuts.a.ptr)
+        rise, work = 0.0, 0.0
+        for s, e in self._pages.pieces(len(cuts.ids)):
+            self._reserve(cuts.ids[s:e], sizes[s:e])
+            made, cost = _toward(
+                self._sums, self._space, self._where, self._spread, self._mean,
+                cuts.ids[s:e], cuts.a.ptr[s : e + 1], cuts.a.idx, cuts.a.val,
+                cuts.b[s:e], cuts.slack[s:e], self.upper, w, gaps,
+            )  # fmt: skip
+            rise, work = rise + made, work + cost
+        return rise, work
+
+    def dual(self, w: Floats) -> float:
+        """Value of the dual."""
+        return float(self._sums.b.sum()) - 0.5 * float(w @ w)
+
+    def mean(self, w: Floats) -> tuple[Floats, float]:
+        """The averaged weights and the value of the dual there."""
+        _, scale, linear = self._mean.number
+        mean = w + scale * self._mean.z
+        b = float(self._sums.b.sum()) + scale * linear
+        return mean, b - 0.5 * float(mean @ mean)
+
+    def weights(self) -> Floats:
+        """Sum of the aggregated planes, from scratch."""
+        w = np.zeros(self.dim)
+        for s, e in self._pages.pieces(self.n):
+            _add_weights(self._sums, self._space, s, e, w)
+        return w
+
+    def rescale(self, upper: Floats) -> None:
+        """Another C: each plane is multiplied by the ratio; the average begins anew."""
+        factor = np.where(self.upper > 0, upper / np.maximum(self.upper, 1e-300), 0.0)
+        _scale(self._sums, factor)
+        self.upper = upper
+        self._mean = Mean(np.zeros(self.dim), np.array([0.0, 1.0, 0.0]))
+
+    def _reserve(self, ids: Ints, sizes: Ints) -> None:
+        s = self._sums
+        need = int((s.size[ids] + sizes).sum())
+        if s.top[0] + 2 * need <= len(s.idx):
+            _make_room(s, ids, sizes, 2)
+            return
+        live = int(s.size.sum()) + need
+        if live > self._most:
+            raise MemoryError(
+                f"one plane per example needs {2 * PER_ENTRY * live / 1e6:.0f} MB, "
+                f"more than the {self.memory / 1e6:.0f} MB allowed: allow more, or "
+                "use solver='one-slack', which keeps sums over examples only"
+            )
+        roomy = 3 * live // 2 + need
+        self._sums = _new(self.n, min(roomy, self._most))
+        _compact(s, self._sums)
+        _make_room(self._sums, ids, sizes, 2 if roomy <= self._most else 1)
+
+
+def _new(n: int, entries: int) -> Sums:
+    return Sums(
+        np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.int64),
+        np.zeros(n), np.zeros(entries, np.int32), np.zeros(entries),
+        np.zeros(1, np.int64),
+    )  # fmt: skip
+
+
+@loop
+def _make_room(s, ids, sizes, factor):
+    """Room for `sizes` more entries; planes that are full move to the end.
+
+    They get `factor` times the room they need now.
+    """
+    for q in range(len(ids)):
+        i = ids[q]
+        if s.size[i] + sizes[q] > s.room[i]:
+            to, at = s.top[0], s.at[i]
+            for p in range(s.size[i]):
+                s.idx[to + p], s.val[to + p] = s.idx[at + p], s.val[at + p]
+            s.at[i], s.room[i] = to, factor * (s.size[i] + sizes[q])
+            s.top[0] = to + s.room[i]
+
+
+@loop
+def _compact(old, new):
+    """Copy without holes and zeros."""
+    for i in range(len(old.at)):
+        to, m = new.top[0], 0
+        for p in range(old.at[i], old.at[i] + old.size[i]):
+            if old.val[p] != 0.0:
+                new.idx[to + m], new.val[to + m] = old.idx[p], old.val[p]
+                m += 1
+        new.at[i], new.size[i], new.room[i], new.b[i] = to, m, m, old.b[i]
+        new.top[0] = to + m
+
+
+@loop
+def _toward(
+    s, space, where, spread, mean, ids, ptr, idx, val, b, slack, upper, w, gaps
+):
+    """Line search from each aggregated plane towards upper times the new one."""
+    rise, work = 0.0, 0
+    step = np.zeros(1)
+    for q in range(len(ids)):
+        i, c = ids[q], upper[ids[q]]
+        h = b[q]
+        for e in range(ptr[q], ptr[q + 1]):
+            h -= val[e] * part_dot(space, idx[e], w)
+        if h <= 0.0:
+            c = 0.0  # the zero plane is the highest
+        at, m = s.at[i], s.size[i]
+        if c > 0.0:
+            m = _widen(s, space, where, i, ptr[q], ptr[q + 1], idx)
+        if len(step) < m:
+            step = np.zeros(2 * m)
+        for p in range(m):
+            step[p] = -s.val[at + p]
+        if c > 0.0:
+            for e in range(ptr[q], ptr[q + 1]):
+                step[where[place(space, idx[e])]] += c * val[e]
+            for p in range(m):
+                where[place(space, s.idx[at + p])] = -1
+        slope = c * b[q] - s.b[i]
+        for p in range(m):
+            slope -= step[p] * part_dot(space, s.idx[at + p], w)
+        curve = _square(space, spread, s.idx[at : at + m], step)
+        gaps[i] = max(slope + upper[i] * max(slack[q] - max(h, 0.0), 0.0), 0.0)
+        work += 3 * m + 2 * (ptr[q + 1] - ptr[q])
+        if slope > 0.0:
+            size = 1.0 if slope >= curve else slope / curve
+            rise += size * (slope - 0.5 * size * curve)
+            _move(s, space, mean, i, size, c * b[q] - s.b[i], step, w)
+        else:
+            _move(s, space, mean, i, 0.0, 0.0, step, w)
+    return rise, work
+
+
+@inner_loop
+def _square(space, spread, idx, step):
+    """Squared length of a step, by way of the step in weight space."""
+    out = 0.0
+    if space.limit == 0:
+        for p in range(len(idx)):
+            out += step[p] * step[p]
+        return out
+    for p in range(len(idx)):
+        part_add(space, idx[p], step[p], spread)
+    for p in range(len(idx)):
+        out += step[p] * part_dot(space, idx[p], spread)
+    for p in range(len(idx)):
+        part_clear(space, idx[p], spread)
+    return out
+
+
+@inner_loop
+def _widen(s, space, where, i, start, stop, idx):
+    """Let the plane of example i have all coordinates of the new one; marks `where`."""
+    at, m = s.at[i], s.size[i]
+    for p in range(m):
+        where[place(space, s.idx[at + p])] = p
+    for e in range(start, stop):
+        c = place(space, idx[e])
+        if where[c] < 0:
+            where[c] = m
+            s.idx[at + m], s.val[at + m] = idx[e], 0.0
+            m += 1
+    s.size[i] = m
+    return m
+
+
+@inner_loop
+def _move(s, space, mean, i, size, lift, step, w):
+    """Go `size` of the way; the average takes the new w in."""
+    k, scale = mean.number[0], mean.number[1]
+    if size > 0.0:
+        at = s.at[i]
+        for p in range(s.size[i]):
+            change = size * step[p]
+            j = s.idx[at + p]
+            s.val[at + p] += change
+            part_add(space, j, change, w)
+            if k > 0.0:
+                part_add(space, j, -change / scale, mean.z)
+        s.b[i] += size * lift
+        if k > 0.0:
+            mean.number[2] -= size * lift / scale
+    if k > 0.0:
+        mean.number[1] = scale * k / (k + 2.0)
+    mean.number[0] = k + 1.0
+
+
+@loop
+def _add_weights(s, space, first, last, w):
+    """Add the planes of the examples from `first` to `last` - 1 to w."""
+    for i in range(first, last):
+        for p in range(s.at[i], s.at[i] + s.size[i]):
+            part_add(space, s.idx[p], s.val[p], w)
+
+
+@loop
+def _scale(s, factor):
+    for i in range(len(s.at)):
+        s.b[i] *= factor[i]
+        for p in range(s.at[i], s.at[i] + s.size[i]):
+            s.val[p] *= factor[i]

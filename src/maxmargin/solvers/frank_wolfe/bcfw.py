@@ -1,0 +1,202 @@
+"""BCFW: block-coordinate Frank-Wolfe, with averaging, gap sampling and a plane cache.
+
+    gap_i = C max_y [b_iy - <a_iy, w>] - sum_y alpha_iy [b_iy - <a_iy, w>]
+
+A pass asks the oracle for `block` examples at a time and makes one step with line
+search for each. By default one aggregated plane per example is all that is kept,
+sparse. With `cache > 0` the planes stay (at most so many per example), and after each
+oracle pass cached passes follow while they raise the dual faster per unit of work than
+all passes since the oracle pass together (the slope rule of [3], work being counted,
+not clocked). Pairwise and away steps need the cache.
+
+The gap of the *averaged* weights is certified by an oracle pass of its own.
+
+[1] Lacoste-Julien et al., ICML 2013, Algorithms 3 and 4. [2] Osokin et al., ICML 2016.
+[3] Shah, Kolmogorov, Lampert: A multi-plane block-coordinate Frank-Wolfe algorithm,
+    CVPR 2015, Algorithm 3.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from maxmargin.core.arrays import Floats, Ints
+from maxmargin.core.cuts import Cuts
+from maxmargin.core.problem import Problem
+from maxmargin.solvers.base import Solver, State, Status, permutation
+from maxmargin.solvers.frank_wolfe.aggregates import Aggregates
+from maxmargin.solvers.frank_wolfe.pairwise_away import RULES, Atoms
+
+OVERHEAD = 300.0  # work of one visit beside its entries, in multiply-adds
+BATCH = 8192  # examples whose planes are in hand at a time in a certified pass
+REFRESH = 10  # with gap sampling, every so many passes visit all examples
+
+
+@dataclass
+class WolfeState(State):
+    """Planes or their sums, and the gaps last seen."""
+
+    kept: Any = None
+    gaps: Floats = field(default_factory=lambda: np.zeros(0))
+    work: Floats = field(default_factory=lambda: np.zeros(0))
+    turn: int = 0
+    check_at: int = 2
+    trust: float = 1.0
+    stalls: int = 0
+
+
+@dataclass(frozen=True)
+class BCFW(Solver):
+    """Block-coordinate Frank-Wolfe. A step is one oracle pass and its cached passes.
+
+    Parameters
+    ----------
+    steps : {"toward", "pairwise", "away"}
+        Direction of a step; the last two need `cache`.
+    cache : int
+        Planes per example at most; 0 keeps their sum only.
+    average : bool
+        Whether to return the weighted average of the iterates, where it is better.
+    sampling : {"uniform", "gap"}
+        Each example once per pass, or examples drawn with probability
+        proportional to their gap when last seen.
+    block : int
+        Examples per oracle call; 1 is the method of the papers.
+    sweeps : int
+        Cached passes after an oracle pass at most.
+    memory : float
+        Bytes for planes at most.
+    """
+
+    max_iter: int = 5000
+    steps: str = "toward"
+    cache: int = 0
+    average: bool = True
+    sampling: str = "uniform"
+    block: int = 16
+    sweeps: int = 20
+    memory: float = 4e9
+    penalties: ClassVar[tuple[str, ...]] = ("linear",)
+
+    def __post_init__(self) -> None:
+        """Refuse settings that do not go together."""
+        if self.steps not in RULES:
+            raise ValueError(f"steps={self.steps!r} is not one of {', '.join(RULES)}")
+        if self.sampling not in ("uniform", "gap"):
+            raise ValueError(f"sampling={self.sampling!r} is not 'uniform' or 'gap'")
+        if self.steps != "toward" and self.cache < 2:
+            raise ValueError(
+                f"steps={self.steps!r} moves weight between planes: set cache to the "
+                "number of planes to keep per example, at least 2"
+            )
+
+    def start(self, problem: Problem, warm: Any = None) -> WolfeState:
+        """All weight on the zero plane, or the sums of an earlier run."""
+        n, upper = problem.n, problem.dual_set.upper
+        kept: Aggregates | Atoms
+        old = getattr(warm, "kept", None)
+        if self.cache == 0 and isinstance(old, Aggregates) and old.n == n:
+            kept = old
+            kept.rescale(upper)
+        elif self.cache == 0:
+            sizes = n, problem.dim, upper, self.memory
+            kept = Aggregates(*sizes, problem.parts())
+        else:
+            kept = Atoms(
+                n, problem.dim, problem.dual_set, self.cache, self.memory, self.steps
+            )
+        w = kept.weights()
+        return WolfeState(
+            w, kept.dual(w), kept=kept, gaps=np.full(n, np.inf),
+            work=problem.work() + OVERHEAD,
+        )  # fmt: skip
+
+    def step(self, problem: Problem, state: WolfeState) -> None:  # type: ignore[override]
+        """An oracle pass, at fixed weights when it is time to certify, and sweeps."""
+        state.turn += 1
+        before, kept = state.dual, state.kept
+        due = state.turn >= state.check_at
+        if due or state.gap_estimate * state.trust <= self.tol:
+            self.certify(problem, state)
+            state.check_at = state.turn + max(2, state.turn // 3)
+            if state.gap() <= self.tol:
+                return
+        rise, work = 0.0, 0.0
+        order = self._order(problem, state)
+        for s in range(0, len(order), self.block):
+            ids = np.unique(order[s : s + self.block])
+            cuts = self._planes(problem, state.w, ids)
+            state.oracle_calls += len(ids)
+            made, cost = kept.take_in(cuts, state.w, state.gaps)
+            rise, work = rise + made, work + cost + state.work[ids].sum()
+            if state.late():
+                break
+        if self.cache:
+            self._sweep(state, rise, work)
+            if self.average:
+                kept.average(state.w)
+        gap = float(state.gaps.sum())
+        state.fresh = False
+        state.dual = max(state.dual, kept.dual(state.w))
+        state.planes = kept.planes
+        state.gap_estimate = gap / max(state.dual + gap, 1e-300)
+        self._judge(state, before)
+
+    def certify(self, problem: Problem, state: State) -> None:
+        """Witness the average, or w itself, by a full oracle pass; step with it too."""
+        assert isinstance(state, WolfeState)
+        w, dual = state.w.copy(), state.kept.dual(state.w)
+        if self.average:
+            mean, at_mean = state.kept.mean(state.w)
+            state.dual = max(state.dual, at_mean)
+            # Late in the run the last iterate is often ahead: take the higher dual.
+            if at_mean >= dual or state.gap_estimate > 10 * self.tol:
+                w = mean
+        slack = np.empty(problem.n)
+        for s in range(0, problem.n, BATCH):
+            ids = np.arange(s, min(s + BATCH, problem.n))
+            cuts = self._planes(problem, w, ids)
+            slack[cuts.ids] = cuts.slack
+            state.kept.take_in(cuts, state.w, state.gaps)
+        state.oracle_calls += problem.n
+        primal = state.witness(problem, w, slack)
+        state.dual = max(state.dual, dual)
+        seen = state.gap_estimate * max(primal, 1e-300)
+        if np.isfinite(seen) and seen > 0:
+            state.trust = float(np.clip(1.1 * (primal - state.dual) / seen, 0.02, 1.0))
+
+    def _planes(self, problem: Problem, w: Floats, ids: Ints) -> Cuts:
+        """In coordinates of `parts` where their sums are kept, else of w."""
+        return problem.cuts(w, ids) if self.cache else problem.planes(w, ids)
+
+    def _order(self, problem: Problem, state: WolfeState) -> Ints:
+        n = problem.n
+        if self.sampling == "uniform" or state.turn % REFRESH == 1:
+            return permutation(self.seed, state.turn, n)
+        rng = np.random.default_rng([self.seed, state.turn])
+        total = state.gaps.sum()
+        if not np.isfinite(total) or total <= 0.0:
+            return permutation(self.seed, state.turn, n)
+        share = 0.9 * state.gaps / total + 0.1 / n  # stale gaps may be wrong
+        return rng.choice(n, size=n, p=share / share.sum())
+
+    def _sweep(self, state: WolfeState, rise: float, work: float) -> None:
+        n = len(state.gaps)
+        for k in range(self.sweeps):
+            order = permutation(self.seed + 1, 1000 * state.turn + k, n)
+            made, cost = state.kept.cached(order, state.w, state.gaps)
+            cost += OVERHEAD * n
+            rise, work = rise + made, work + cost
+            if made * work < rise * cost or state.late():
+                break
+
+    def _judge(self, state: WolfeState, before: float) -> None:
+        small = state.dual - before <= 1e-13 * abs(state.dual)
+        state.stalls = state.stalls + 1 if small else 0
+        if small:
+            state.gap_estimate = 0.0
+        if state.stalls >= 10:
+            state.status = Status.NO_PROGRESS

@@ -1,0 +1,11 @@
+"""Trainers for kernels.
+
+binary_smo.py    Two variables at a time: the exact dual of a binary kernel machine
+cuts.py          Cuts in the coordinates of kernels: pairs (input row, label), and
+sampled_cuts.py  Sampled planes: kernels in time linear in the number of rows
+subspace.py      Cutting-plane subspace pursuit: a shared basis that grows with the
+"""
+
+import lazy_loader as lazy
+
+__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

@@ -1,0 +1,252 @@
+"""Block dual: the default trainer.
+
+Ask the oracle for a block of examples at once (in parallel), take in the planes that
+are news, and solve each example's block exactly on the planes it holds; then sweep
+over the planes held, without the oracle, while that raises the dual faster per unit
+of work than the pass as a whole did (the slope rule of MP-BCFW, with counted instead
+of clocked work, so that runs repeat bit for bit). Examples whose oracle brings no
+news rest, twice as long each time; blocks that are closed are skipped in sweeps.
+Planes that carry no weight for several visits are forgotten: more than half of all
+that were found, and with them half of the coordinates that a visit reads.
+
+When the gaps seen on the way suggest that the tolerance is met, a pass at fixed
+weights certifies it; its planes are taken in like any others. While the gap is wide
+the average of the weights on the way, later ones weighing more, has the lower primal:
+it is looked at, too, where training ends there.
+
+[1] Shah, Kolmogorov, Lampert: A multi-plane block-coordinate Frank-Wolfe algorithm
+    for training structural SVMs with a costly max-oracle, 2015.
+[2] Osokin et al.: Minding the gaps for block Frank-Wolfe optimization, 2016.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from maxmargin.core.arrays import Floats, Ints
+from maxmargin.core.cuts import Cuts
+from maxmargin.core.problem import Problem
+from maxmargin.solvers.base import Solver, State, Status, permutation
+from maxmargin.solvers.planes.blocks import PlaneBlocks
+
+# What a visit costs beside the oracle, in the oracle's multiply-adds (measured on
+# chains): its own are scattered, so each counts more, and there is a fixed part.
+PER_ENTRY, PER_VISIT, PER_PLANE = 4.0, 1000.0, 5000.0
+SIZES = 8, 16, 32  # of blocks in the first, the second, and all further passes
+SHARE = 20  # a block has one in so many of the examples, if that is less
+RUN = 8  # neighbours visited together in these
+MEAN = 100.0  # work per weight after which w is taken into the average
+WIDE = 0.02  # gap above which the average is often better than w
+IDLE = 8  # visits without weight after which a plane is forgotten
+BATCH = 8192  # examples whose planes are in hand at a time in a certified pass
+
+
+@dataclass
+class BlockState(State):
+    """Planes, and what is known about each example."""
+
+    blocks: PlaneBlocks = None  # type: ignore[assignment]
+    work: Floats = field(default_factory=lambda: np.zeros(0))
+    rest: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    asleep: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    mean: Floats = field(default_factory=lambda: np.zeros(0))  # average of w
+    taken: int = 0  # how often w was taken into it
+    since: float = 0.0  # work since the last time
+    turn: int = 0
+    trust: float = 0.5  # certified gap / gap seen on the way, last time
+    stalls: int = 0
+
+
+@dataclass(frozen=True)
+class BlockDual(Solver):
+    """Planes per example, exact block steps, sweeps between oracle passes.
+
+    Parameters
+    ----------
+    block : int or None
+        Examples per oracle call; None for one in twenty, at most 8 in the first pass,
+        where each answer changes w most, 16 in the second and 32 from then on.
+    most : int
+        Planes per example at most.
+    memory : float
+        Bytes for planes at most.
+    sweeps : int
+        Sweeps between two oracle passes at most.
+    average : bool
+        Return the average of the weights on the way, later ones weighing more, instead
+        of the last ones, whatever the gap. The certificate is theirs. Averages often
+        predict better where training is stopped early, and close the gap later.
+    """
+
+    block: int | None = None
+    most: int = 64
+    memory: float = 4e9
+    sweeps: int = 30
+    average: bool = False
+
+    def start(self, problem: Problem, warm: Any = None) -> BlockState:
+        """No planes, or those of an earlier run with alpha scaled to the new C."""
+        n = problem.n
+        if isinstance(warm, BlockState) and warm.blocks.n == n:
+            blocks = warm.blocks
+            blocks.rescale(problem.dual_set, blocks.dual_set.growth(problem.dual_set))
+        else:
+            sizes = n, problem.dim, problem.dual_set, self.most, self.memory
+            blocks = PlaneBlocks(*sizes, problem.parts())
+        w = blocks.weights()
+        state = BlockState(
+            w, blocks=blocks, work=problem.work() + PER_PLANE,
+            rest=np.zeros(n, np.int64), asleep=np.zeros(n, np.int64), mean=w.copy(),
+            turn=len(SIZES) if blocks.planes else 0,
+        )  # fmt: skip
+        state.dual, state.planes = blocks.dual(w), blocks.planes
+        return state
+
+    def step(self, problem: Problem, state: BlockState) -> None:  # type: ignore[override]
+        """One oracle pass over the examples that are awake, then sweeps."""
+        state.turn += 1
+        if state.gap_estimate * state.trust <= self.tol:
+            gap, rise, work = self._certified_pass(problem, state)
+            if state.gap() <= self.tol:
+                return
+        else:
+            gap, rise, work = self._pass(problem, state)
+        rise = self._sweep(problem, state, gap, rise, work)
+        if np.isinf(problem.dual_set.upper).any():
+            state.blocks.stretch(state.w)
+        state.blocks.forget_idle(IDLE)
+        state.fresh = False
+        state.dual = state.blocks.dual(state.w)
+        state.planes = state.blocks.planes
+        state.gap_estimate = gap / max(state.dual + gap, 1e-300)
+        self._judge(problem, state, rise)
+
+    def certify(self, problem: Problem, state: State) -> None:
+        """Witness w, or the average if asked for; while the gap is wide, both."""
+        assert isinstance(state, BlockState)
+        points = [state.mean if self.average else state.w]
+        if not self.average and state.taken and state.gap_estimate > WIDE:
+            points.append(state.mean)
+        for point in points:
+            state.oracle_calls += problem.n
+            risk = problem.risk_at(point)
+            state.keep(problem, point, problem.primal_at(point, risk))
+
+    def _pass(self, problem: Problem, state: BlockState) -> tuple[float, float, float]:
+        early = state.turn < len(SIZES)
+        order = permutation(self.seed, state.turn, problem.n, 1 if early else RUN)
+        awake = order[state.asleep[order] <= 0]
+        state.asleep -= 1
+        gap, rise, work = 0.0, 0.0, 0.0  # those who rest had no gap to speak of
+        most = SIZES[state.turn - 1] if early else SIZES[-1]
+        block = self.block or int(np.clip(problem.n // SHARE, 1, most))
+        for s in range(0, len(awake), block):
+            ids = awake[s : s + block]
+            cuts = problem.planes(state.w, ids)
+            state.oracle_calls += len(ids)
+            g, r, k = self._take(problem, state, cuts)
+            k += float(state.work[ids].sum())
+            gap, rise, work = gap + g, rise + r, work + k
+            _average(state, k)
+            if state.late():
+                break
+        return gap, rise, work
+
+    def _certified_pass(
+        self, problem: Problem, state: BlockState
+    ) -> tuple[float, float, float]:
+        wide = self.tol >= WIDE and problem.formulation.penalty == "linear"
+        point = state.mean if self.average or (wide and state.taken) else state.w
+        point, slack = point.copy(), np.empty(problem.n)
+        state.dual = state.blocks.dual(state.w)
+        rise, work = 0.0, float(state.work.sum())
+        cuts = problem.planes(point, np.arange(min(BATCH, problem.n)))
+        slack[cuts.ids] = cuts.slack
+        for s in range(BATCH, problem.n, BATCH):
+            _, r, k = self._take(problem, state, cuts)
+            rise, work = rise + r, work + k
+            cuts = problem.planes(point, np.arange(s, min(s + BATCH, problem.n)))
+            slack[cuts.ids] = cuts.slack
+        state.oracle_calls += problem.n
+        primal = state.witness(problem, point, slack)
+        gap = primal - state.dual
+        if state.gap() <= self.tol:  # the planes in hand are not needed any more
+            return gap, 0.0, 0.0
+        seen = max(state.gap_estimate * primal, 1e-300)
+        state.trust = float(np.clip(1.1 * gap / seen, 0.02, 1.0))
+        _, r, k = self._take(problem, state, cuts)
+        return gap, rise + r, work + k
+
+    def _take(
+        self, problem: Problem, state: BlockState, cuts: Cuts
+    ) -> tuple[float, float, float]:
+        """Take planes in; examples without news rest twice as long as before."""
+        visit = state.blocks.take_in(
+            cuts.ids, cuts.a, cuts.b, cuts.slack, state.w, news=1e-9
+        )
+        ids = cuts.ids
+        quiet = visit.found < 0
+        state.rest[ids] = np.where(quiet, np.minimum(2 * state.rest[ids] + 1, 7), 0)
+        state.asleep[ids] = state.rest[ids]
+        return visit.gap, visit.rise, PER_ENTRY * visit.work
+
+    def _sweep(
+        self, problem: Problem, state: BlockState, gap: float, rise: float, work: float
+    ) -> float:
+        """Sweep while it pays; returns the rise of the dual in the whole step."""
+        counts = state.blocks.counts()
+        held = np.flatnonzero(counts)
+        gaps = np.full(problem.n, np.inf)
+        closed = 0.02 * self.tol * max(state.dual + gap, 0.0) / problem.n
+        if state.stalls > 0 or problem.formulation.penalty == "hard":
+            closed = 0.0
+        for k in range(self.sweeps):
+            turn = 1000 * state.turn + k
+            order = held[permutation(self.seed + 1, turn, len(held), RUN)]
+            if k > 0:
+                # The widest gaps first: the others wait for the next oracle pass.
+                order = order[gaps[order] > max(closed, 0.3 * gaps[held].mean())]
+            if len(order) == 0:
+                break
+            made, cost = state.blocks.sweep(order, state.w, closed, gaps)
+            cost = PER_ENTRY * cost + PER_VISIT * len(order)
+            rise, work = rise + made, work + cost
+            _average(state, cost)
+            if made * work < rise * cost or state.late():
+                break
+        return rise
+
+    def _judge(self, problem: Problem, state: BlockState, rise: float) -> None:
+        if rise <= 1e-16 * abs(state.dual):
+            state.stalls += 1
+            state.asleep[:] = 0
+            state.gap_estimate = 0.0  # look: certify in the next step
+        else:
+            state.stalls = 0
+        if state.stalls >= 4:
+            state.status = Status.NO_PROGRESS
+        elif problem.formulation.penalty == "hard" and hopeless(state):
+            state.status = Status.NOT_SEPARABLE
+
+
+def _average(state: BlockState, work: float) -> None:
+    """Take w into the average, now and then: as often as is cheap beside the work.
+
+    mean_k+1 = (k mean_k + 2 w) / (k + 2), as in Frank-Wolfe.
+    """
+    state.since += work
+    if len(state.mean) and state.since >= MEAN * len(state.w):  # shards keep none
+        state.mean += 2.0 / (state.taken + 2.0) * (state.w - state.mean)
+        state.taken, state.since = state.taken + 1, 0.0
+
+
+def hopeless(state: BlockState) -> bool:
+    """Whether the dual has grown past what any separating weights would allow.
+
+    Weak duality: if w separates, 1/2 ||w||^2 >= dual. A dual so large means that the
+    margin 1 / ||w|| would be below 1e-4 of the longest plane.
+    """
+    return 2.0 * state.dual * state.blocks.radius() > 1e8

@@ -1,0 +1,141 @@
+"""SDM, the sequential dual method: type-I loops with the oracle, type-II without.
+
+    max  sum alpha b - 1/2 ||sum alpha a||^2,      sum_y alpha_iy <= C,  alpha >= 0
+
+A type-I loop visits the examples in turn, asks for the most violated output, adds it
+to V_i and improves the dual on V_i by steps on pairs; a type-II loop does the same
+on the sets V_i as they are. The first kappa1 loops are of type I, then one in kappa2.
+
+When the gaps seen in a type-I loop suggest that the tolerance is met, the next one
+asks at fixed weights, which certifies them; its planes are taken in like any others.
+
+[1] Balamurugan, Shevade, Sundararajan, Keerthi: A sequential dual method for
+    structural SVMs, SDM 2011. [2] Balamurugan et al. 2012, section IV.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from maxmargin.core.problem import Problem
+from maxmargin.solvers.base import Solver, State, Status, permutation
+from maxmargin.solvers.planes.blocks import PlaneBlocks
+
+
+@dataclass
+class LoopState(State):
+    """The sets V_i, and where in the schedule we are."""
+
+    blocks: PlaneBlocks = None  # type: ignore[assignment]
+    loops: int = 0
+    trust: float = 1.0  # certified gap / gap seen on the way, last time
+    stalls: int = 0
+
+
+@dataclass(frozen=True)
+class SDM(Solver):
+    """Sequential dual method. A step is one loop over the examples.
+
+    Parameters
+    ----------
+    kappa1 : int
+        Loops of type I at the beginning.
+    kappa2 : int
+        After these, every kappa2-th loop is of type I.
+    block : int
+        Examples per oracle call; 1 is the method of the paper.
+    most : int
+        Planes per example at most.
+    memory : float
+        Bytes for planes at most.
+    """
+
+    max_iter: int = 5000
+    kappa1: int = 10
+    kappa2: int = 5
+    block: int = 16
+    most: int = 64
+    memory: float = 4e9
+    penalties: ClassVar[tuple[str, ...]] = ("linear", "squared")
+
+    def start(self, problem: Problem, warm: Any = None) -> LoopState:
+        """Empty sets, or those of an earlier run with alpha scaled to the new C."""
+        n = problem.n
+        held = getattr(warm, "blocks", None)
+        if isinstance(held, PlaneBlocks) and held.n == n:
+            blocks = held
+            factor = held.dual_set.growth(problem.dual_set)
+            blocks.rescale(problem.dual_set, factor)
+        else:
+            blocks = PlaneBlocks(
+                n,
+                problem.dim,
+                problem.dual_set,
+                self.most,
+                self.memory,
+                problem.parts(),
+            )
+        w = blocks.weights()
+        return LoopState(w, blocks.dual(w), planes=blocks.planes, blocks=blocks)
+
+    def step(self, problem: Problem, state: LoopState) -> None:  # type: ignore[override]
+        """One loop of the type that is due."""
+        before = state.dual
+        asks = type_one(state.loops, self.kappa1, self.kappa2)
+        order = permutation(self.seed, state.loops, problem.n)
+        state.loops += 1
+        if not asks:
+            gaps = np.zeros(problem.n)
+            state.blocks.sweep(order, state.w, 0.0, gaps)
+        elif state.gap_estimate * state.trust <= self.tol:
+            self._certified_loop(problem, state)
+            if state.gap() <= self.tol:
+                return
+        else:
+            gap = 0.0
+            for s in range(0, len(order), self.block):
+                cuts = problem.planes(state.w, order[s : s + self.block])
+                state.oracle_calls += len(cuts.ids)
+                gap += state.blocks.take_in(*cuts[:4], state.w).gap
+                if state.late():
+                    break
+            state.gap_estimate = gap / max(state.dual + gap, 1e-300)
+        state.fresh = False
+        state.dual = state.blocks.dual(state.w)
+        state.planes = state.blocks.planes
+        if asks:
+            self._judge(state, before)
+
+    def _certified_loop(self, problem: Problem, state: LoopState) -> None:
+        cuts = problem.planes(state.w)
+        state.oracle_calls += problem.n
+        primal = state.witness(problem, state.w, cuts.slack)
+        gap = (primal - state.dual) / max(primal, 1e-300)
+        seen = max(state.gap_estimate, gap, 1e-300)
+        state.trust = float(np.clip(1.1 * gap / seen, 0.02, 1))
+        state.gap_estimate = gap
+        if state.gap() > self.tol:
+            state.blocks.take_in(*cuts[:4], state.w)
+
+    def _judge(self, state: LoopState, before: float) -> None:
+        small = state.dual - before <= 1e-13 * abs(state.dual)
+        state.stalls = state.stalls + 1 if small else 0
+        if small:
+            state.gap_estimate = 0.0  # look: certify in the next loop that asks
+        if state.stalls >= 4:
+            state.status = Status.NO_PROGRESS
+
+
+def type_one(loops: int, kappa1: int, kappa2: int) -> bool:
+    """Whether the loop after `loops` loops asks the oracle (Algorithm 2, lines 26-38).
+
+    Examples
+    --------
+    >>> [k for k in range(12) if type_one(k, 2, 3)]
+    [0, 1, 2, 6, 9]
+    """
+    since = loops - kappa1 - 1
+    return since < 0 or (since > 0 and since % kappa2 == 0)

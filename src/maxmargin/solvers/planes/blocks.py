@@ -1,0 +1,394 @@
+"""The planes we hold: one block per example, and the dual on them.
+
+    dual(alpha) = sum alpha b - 1/2 ||w||^2 - 1/2 sum_i ridge_i (sum_y alpha_iy)^2,
+    w = sum alpha a
+
+`PlaneBlocks` owns the arrays that `plane_loops` works on: it makes room, forgets
+planes that carry no weight, merges when an example holds too many, and keeps all of
+it under a bound on memory. Merging two planes leaves w and the dual as they are (an
+average of planes is a plane), so the dual never falls.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from maxmargin.core.arrays import Floats, Ints, Rows
+from maxmargin.core.formulations import DualSet
+from maxmargin.core.mapped import Pages
+from maxmargin.core.structure import Parts
+from maxmargin.solvers.planes import loops
+from maxmargin.solvers.planes import store as stores
+from maxmargin.solvers.planes.coordinates import space_of
+from maxmargin.solvers.planes.loops import Dual, Scratch
+from maxmargin.solvers.planes.store import Store
+
+PER_EXAMPLE = (
+    "count", "room", "first", "gram_at", "width", "width_room", "support_at",
+)  # fmt: skip
+PER_SLOT, PER_GRAM, PER_SUPPORT, PER_ENTRY = 40, 8, 4, 12  # bytes
+
+
+class Visit(NamedTuple):
+    """What taking in a batch of planes did."""
+
+    gap: float  # sum of the gaps of the examples, before
+    rise: float  # of the dual
+    work: float  # multiply-adds
+    found: Ints  # (len(ids),) 1: news, -1: nothing new, 0: w had moved on
+
+
+class PlaneBlocks:
+    """A growing set of planes per example.
+
+    Parameters
+    ----------
+    n, dim : int
+        Examples, and coordinates of w.
+    dual_set : DualSet
+        What the dual may do.
+    most : int
+        Planes per example at most.
+    memory : float
+        Bytes for all planes at most, also while they move to larger arrays.
+    parts : Parts, optional
+        What the coordinates of planes stand for, if not for the weights themselves.
+    """
+
+    DUAL = ("_store",)
+
+    def __init__(
+        self,
+        n: int,
+        dim: int,
+        dual_set: DualSet,
+        most: int = 64,
+        memory: float = 4e9,
+        parts: Parts | None = None,
+    ) -> None:
+        self.n, self.dim, self.most, self.memory = n, dim, most, memory
+        self._bound = 0.5 * memory  # old and new arrays exist while planes move
+        self.dual_set = dual_set
+        self._dual = Dual(dual_set.upper, dual_set.ridge, bool(dual_set.box))
+        first = n * np.array([4, 8, 64, 64])
+        share = min(1.0, 0.5 * self._bound / max(_bytes(first), 1.0))
+        self._store = _new_store(n, *(share * first).astype(int).tolist())
+        self._space, self._pages = space_of(parts), Pages(parts, n)
+        spread = dim if parts is not None else 0
+        coordinates = dim - self._space.base + self._space.ring
+        self._scratch = _new_scratch(coordinates, spread, 1024, most + 2)
+
+    @property
+    def planes(self) -> int:
+        """Planes held."""
+        return int(self._store.count.sum())
+
+    @property
+    def nbytes(self) -> int:
+        """Memory held by the planes."""
+        return sum(a.nbytes for a in self._store)
+
+    @property
+    def store(self) -> Store:
+        """The arrays, for loops of other schedules; valid until planes are added."""
+        return self._store
+
+    def counts(self) -> Ints:
+        """Planes held per example."""
+        return self._store.count.copy()
+
+    def alphas(self) -> list[Floats]:
+        """Dual variables per example."""
+        s = self._store
+        return [
+            s.alpha[f : f + m].copy() for f, m in zip(s.first, s.count, strict=True)
+        ]
+
+    def take_in(
+        self,
+        ids: Ints,
+        a: Rows,
+        b: Floats,
+        slack: Floats,
+        w: Floats,
+        news: float = 1e-9,
+        closed: float = 0.0,
+    ) -> Visit:
+        """Add the planes of distinct examples `ids` that are news at w; improve both.
+
+        The change of the dual variables is added to w.
+        """
+        sizes, found = np.diff(a.ptr), np.zeros(len(ids), np.int64)
+        gap, rise, work = 0.0, 0.0, 0.0
+        for s, e in self._pages.pieces(len(ids)):
+            self._reserve(ids[s:e], sizes[s:e])
+            g, r, k, _ = loops.take_in(
+                self._store, self._scratch, self._space, self._dual, ids[s:e],
+                a.ptr[s : e + 1], a.idx, a.val, b[s:e], slack[s:e], w, news, closed,
+                found[s:e],
+            )  # fmt: skip
+            gap, rise, work = gap + g, rise + r, work + k
+        return Visit(gap, rise, work, found)
+
+    def sweep(
+        self, order: Ints, w: Floats, closed: float, gaps: Floats
+    ) -> tuple[float, float]:
+        """Improve the blocks in `order` on the planes held: (rise, work)."""
+        rise, work = 0.0, 0
+        for s, e in self._pages.pieces(len(order)):
+            rise, work = loops.sweep(
+                self._store, self._scratch, self._space, self._dual, order[s:e], w,
+                closed, gaps, rise, work,
+            )  # fmt: skip
+        return rise, float(work)
+
+    def violated(self, w: Floats, C: Floats, a: Floats) -> tuple[float, Floats]:
+        """Sums of the positive heights per example; C times those planes go to a and b.
+
+        C may be empty: then only the sums are wanted.
+        """
+        slack, b = np.zeros(self.n), 0.0
+        for s, e in self._pages.pieces(self.n):
+            b += loops.violated(
+                self._store, self._scratch, self._space, s, e, w, C, a, slack
+            )
+        return b, slack
+
+    def radius(self) -> float:
+        """Largest squared length of a plane held."""
+        return float(stores.radius(self._store))
+
+    def heights(self, i: int, w: Floats) -> Floats:
+        """B - <a, w> of the planes of example i."""
+        loops.gather(self._store, self._scratch, self._space, i, w)
+        return self._scratch.g[: self._store.count[i]].copy()
+
+    def dual(self, w: Floats) -> float:
+        """Value of the dual at the present alpha."""
+        value = float(stores.dual_value(self._store, self._dual.ridge))
+        return value - 0.5 * float(w @ w)
+
+    def weights(self) -> Floats:
+        """Sum of alpha * a, from scratch."""
+        w = np.zeros(self.dim)
+        for s, e in self._pages.pieces(self.n):
+            stores.add_weights(self._store, self._space, s, e, w)
+        return w
+
+    def coordinates(self) -> Floats:
+        """Sum of alpha * a in the coordinates of the planes themselves."""
+        out = np.zeros(self.dim - self._space.base + self._space.limit)
+        stores.add_weights(self._store, space_of(None), 0, self.n, out)
+        return out
+
+    def stretch(self, w: Floats) -> None:
+        """On a cone, move alpha (and w) along its own ray to where the dual is highest.
+
+        With s = sum alpha b the best factor is s / (||w||^2 + ridge terms). Coordinate
+        steps alone are slow to grow; where no weights separate, this makes it plain.
+        """
+        square = float(w @ w)
+        linear = self.dual(w) + 0.5 * square
+        ridge = float(stores.ridge_value(self._store, self._dual.ridge))
+        linear += 0.5 * ridge
+        if square + ridge > 0.0 and linear > 0.0:
+            factor = linear / (square + ridge)
+            self._store.alpha[:] *= factor
+            w *= factor
+
+    def stretch_planes(self, factor: float) -> None:
+        """Multiply every a by a factor; b and alpha stay."""
+        self._store.val[:] *= factor
+        self._store.gram[:] *= factor * factor
+
+    def rescale(self, dual_set: DualSet, factor: Floats) -> None:
+        """Another C: planes stay, alpha of example i is multiplied by factor[i]."""
+        self.dual_set = dual_set
+        self._dual = Dual(dual_set.upper, dual_set.ridge, bool(dual_set.box))
+        s = self._store
+        for i in range(self.n):
+            s.alpha[s.first[i] : s.first[i] + s.count[i]] *= factor[i]
+
+    def shift(self, ids: Ints, change: Rows, scaled: bool) -> None:
+        """Other true outputs: add `change` to every plane of each example in `ids`.
+
+        With scaled planes (slack rescaling) b times it. Heights b, alpha and the dual
+        set stay; what w becomes, `weights` tells.
+        """
+        s = self._store
+        for q, i in enumerate(ids):
+            m, f = int(s.count[i]), int(s.first[i])
+            if m == 0:
+                continue
+            rows, b, alpha = stores.planes_of(s, i)
+            idx, val = change.idx[slice(*change.ptr[q : q + 2])], change.val
+            val = val[slice(*change.ptr[q : q + 2])]
+            alpha, idle = alpha.copy(), s.idle[f : f + m].copy()
+            s.count[i], s.width[i] = 0, 0
+            for j in range(m):
+                own = slice(*rows[0][j : j + 2])
+                plane_idx = np.concatenate((rows[1][own], idx))
+                plane_val = np.concatenate(
+                    (rows[2][own], val * b[j] if scaled else val)
+                )
+                self._reserve(np.array([i]), np.array([len(plane_idx)]))
+                s = self._store
+                loops.insert(
+                    s, self._scratch, self._space, i, 0, len(plane_idx), plane_idx,
+                    plane_val, b[j],
+                )  # fmt: skip
+                last = s.first[i] + s.count[i] - 1
+                s.alpha[last], s.idle[last] = alpha[j], idle[j]
+
+    def extend(self, dual_set: DualSet) -> None:
+        """More examples, without planes so far, after those at hand."""
+        new, old = len(dual_set.upper), self.dual_set
+        pad = np.zeros(new, np.int64)
+        self._store = self._store._replace(
+            **{name: np.append(getattr(self._store, name), pad) for name in PER_EXAMPLE}
+        )
+        self.n += new
+        self.dual_set = DualSet(
+            np.append(old.upper, dual_set.upper), np.append(old.ridge, dual_set.ridge),
+            old.box,
+        )  # fmt: skip
+        self._dual = Dual(self.dual_set.upper, self.dual_set.ridge, bool(old.box))
+
+    def fits(self, ids: Ints, sizes: Ints) -> bool:
+        """Whether planes of these sizes fit without forgetting or merging any."""
+        s, entries = self._store, int(sizes.sum())
+        have = np.array([len(s.alpha), len(s.gram), len(s.support), len(s.idx)])
+        if (s.top + np.append(_need(s, ids, sizes), entries) <= have).all():
+            return True
+        need = np.append(_need(s, ids, sizes, tight=True), entries)
+        return _bytes(stores.live(s) + need) <= self._bound
+
+    def forget_idle(self, patience: int) -> None:
+        """Drop planes without weight for `patience` visits."""
+        stores.forget_idle(self._store, patience)
+
+    def _reserve(self, ids: Ints, sizes: Ints) -> None:
+        widest = stores.reserve(self._store, ids, sizes, self.most)
+        if widest < 0:
+            self._make_space(ids, sizes)
+            widest = stores.reserve(self._store, ids, sizes, self.most)
+        self._widen(widest)
+
+    def _make_space(self, ids: Ints, sizes: Ints) -> None:
+        """Evict planes of full examples; longer arrays where these do not suffice."""
+        self._evict(ids, self.most)
+        if (self._store.count[ids] >= self.most).any():
+            self._grow(np.zeros(3, np.int64), int(self._store.width[ids].sum()))
+            self._evict(ids, self.most)
+        s = self._store
+        need, entries = _need(s, ids, sizes), int(sizes.sum())
+        have = np.array([len(s.alpha), len(s.gram), len(s.support), len(s.idx)])
+        if (s.top + np.append(need, entries) > have).any():
+            self._grow(need, entries, ids, sizes)
+
+    def _evict(self, ids: Ints, most: int) -> None:
+        """Leave examples with at most `most` - 1 planes, if there is room to merge."""
+        store = self._store
+        full = ids[store.count[ids] >= most]
+        for s, e in self._pages.pieces(len(full)):
+            loops.evict(
+                store, self._scratch, self._space, full[s:e], most, len(store.idx)
+            )
+
+    def settle(self) -> None:
+        """Scratch space for planes that came all at once (`solvers.resume`)."""
+        self._widen(int(self._store.width_room.max(initial=0)))
+
+    def _widen(self, widest: int) -> None:
+        if widest > len(self._scratch.local):
+            self._scratch = self._scratch._replace(
+                local=np.zeros(2 * widest), acc=np.zeros(2 * widest)
+            )
+
+    def _grow(
+        self,
+        need: Ints,
+        entries: int,
+        ids: Ints | None = None,
+        sizes: Ints | None = None,
+    ) -> None:
+        """Fresh arrays with room for what is asked, holes left out."""
+        ids = np.empty(0, np.int64) if ids is None else ids
+        for attempt in range(8):
+            s = self._store
+            if attempt == 1:
+                stores.forget_idle(s, 0)
+            elif attempt > 1:
+                self._evict(np.arange(self.n), max(2, self.most >> attempt))
+            if sizes is not None:
+                need = _need(s, ids, sizes, tight=True)
+            live = stores.live(s) + np.append(need, entries)
+            roomy, share = live * np.array([2, 4, 2, 2]), self._bound / _bytes(live)
+            if _bytes(roomy) <= self._bound:
+                self._replace(roomy)
+                return
+            if share >= 1.0:
+                self._replace((share * live).astype(np.int64))
+                return
+            self._replace(stores.live(s) + np.array([0, 0, 0, int(s.width.sum())]))
+        raise MemoryError(
+            f"the planes of {self.n} examples need {2 * _bytes(live) / 1e6:.0f} MB, more "
+            f"than the {self.memory / 1e6:.0f} MB allowed: allow more, or use "
+            "solver='one-slack', which keeps sums over examples only"
+        )
+
+    def _replace(self, sizes: Ints) -> None:
+        new = _new_store(self.n, *(max(int(k), 1) for k in sizes))
+        stores.compact(self._store, new)
+        self._store = new
+
+
+def _new_store(n: int, slots: int, gram: int, support: int, entries: int) -> Store:
+    per_example: list[Any] = [np.zeros(n, np.int64) for _ in range(7)]
+    per_slot: list[Any] = [np.zeros(slots, np.int64) for _ in range(3)]
+    arrays: list[Any] = [
+        *per_example,
+        np.zeros(slots),
+        np.zeros(slots),
+        *per_slot,
+        np.zeros(gram),
+        np.zeros(support, np.int32),
+        np.zeros(entries, np.int32),
+        np.zeros(entries),
+        np.zeros(4, np.int64),
+    ]
+    return Store(*arrays)
+
+
+def _new_scratch(coordinates: int, dim: int, width: int, planes: int) -> Scratch:
+    return Scratch(
+        np.full(coordinates, -1, np.int32),
+        np.zeros(dim),
+        np.zeros(width),
+        np.zeros(width),
+        np.zeros(planes),
+        np.zeros(planes),
+    )
+
+
+def _need(s: Store, ids: Ints, sizes: Ints, tight: bool = False) -> Ints:
+    """Slots, Gram entries and support entries that `make_room` may take."""
+    full = s.count[ids] == s.room[ids]
+    new = np.where(full, np.maximum(2, 2 * s.room[ids]), 0)
+    wide = s.width[ids] + sizes
+    if not tight:
+        wide = np.where(wide > s.width_room[ids], wide, 0)
+    return np.array([new.sum(), (new**2).sum(), 2 * wide.sum()])
+
+
+def _bytes(sizes: Ints) -> float:
+    return float(sizes @ np.array([PER_SLOT, PER_GRAM, PER_SUPPORT, PER_ENTRY]))
+
+
+def thin(state: Any, patience: int = 3) -> None:
+    """Drop planes without weight from a state that a run at another C goes on from."""
+    blocks = getattr(state, "blocks", None)
+    if isinstance(blocks, PlaneBlocks):
+        blocks.forget_idle(patience)

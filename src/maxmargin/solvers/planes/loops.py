@@ -1,0 +1,301 @@
+"""Loops over a store of planes, one block per example.
+
+The planes of an example share a *support*: the sorted-by-arrival list of coordinates
+of w that any of them touches. A visit gathers w on the support once, works on small
+local arrays, and scatters the change back once, so that its cost in cache misses is
+the size of the support and not the sum over planes.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from maxmargin.core.arrays import Floats, Labels
+from maxmargin.core.jit import inner_loop, loop
+from maxmargin.solvers.planes.coordinates import part_add, part_clear, part_dot, place
+from maxmargin.solvers.planes.steps import block_gap, box_steps, pair_steps
+from maxmargin.solvers.planes.store import remove
+
+STEPS = 10  # pairwise steps per visit of a block
+
+
+class Scratch(NamedTuple):
+    """Work space; `where` is -1, `acc` and `spread` are 0 between calls."""
+
+    where: Labels  # (coordinates of an example,) position in the support
+    spread: Floats  # (dim,) a plane in weight space
+    local: Floats  # (support) w on the support
+    acc: Floats  # (support)
+    g: Floats  # (planes + 1,)
+    old: Floats  # (planes + 1,)
+
+
+class Dual(NamedTuple):
+    """The dual set, see `formulations.DualSet`."""
+
+    upper: Floats
+    ridge: Floats
+    box: bool
+
+
+@loop
+def gather(store, scratch, space, i, w):
+    """Gradients of the planes of example i, without the ridge; returns the work."""
+    at, size = store.support_at[i], store.width[i]
+    work = size
+    for p in range(size):
+        c = store.support[at + p]
+        scratch.local[p] = part_dot(space, c, w)
+        if c < space.limit:
+            r = c // space.k
+            work += space.ptr[r + 1] - space.ptr[r]
+    for j in range(store.count[i]):
+        s = store.first[i] + j
+        h = store.b[s]
+        for e in range(store.start[s], store.stop[s]):
+            h -= store.val[e] * scratch.local[store.idx[e]]
+        scratch.g[j] = h
+        work += store.stop[s] - store.start[s]
+    return work
+
+
+@inner_loop
+def improve(store, scratch, space, dual, i, w, closed):
+    """Exact ascent on the block of example i after `gather`; returns (gap, rise)."""
+    m, f = store.count[i], store.first[i]
+    upper, ridge = dual.upper[i], dual.ridge[i]
+    g = scratch.g
+    total = 0.0
+    for j in range(m):
+        total += store.alpha[f + j]
+        scratch.old[j] = store.alpha[f + j]
+    top = 0.0
+    for j in range(m):
+        g[j] -= ridge * total
+        top = max(top, abs(g[j]))
+    alpha = store.alpha[f : f + m]
+    gap = block_gap(m, g, alpha, upper, ridge, dual.box)
+    if gap <= closed:
+        return gap, 0.0
+    room, at = store.room[i], store.gram_at[i]
+    G = store.gram[at : at + room * room].reshape(room, room)
+    tiny = 1e-12 * top
+    if dual.box:
+        rise = box_steps(G, m, g, alpha, upper, tiny, STEPS)
+    else:
+        rise = pair_steps(G, ridge, m, g, alpha, upper, tiny, STEPS)
+    for j in range(m):
+        change = alpha[j] - scratch.old[j]
+        if change != 0.0:
+            for e in range(store.start[f + j], store.stop[f + j]):
+                scratch.acc[store.idx[e]] += change * store.val[e]
+        store.idle[f + j] = 0 if alpha[j] > 0.0 else store.idle[f + j] + 1
+    at = store.support_at[i]
+    for p in range(store.width[i]):
+        if scratch.acc[p] != 0.0:
+            part_add(space, store.support[at + p], scratch.acc[p], w)
+            scratch.acc[p] = 0.0
+    return gap, rise
+
+
+@loop
+def sweep(store, scratch, space, dual, order, w, closed, gaps, rise, work):
+    """Visit the blocks in `order`; gaps[i] is the gap each had; (rise, work) so far."""
+    for i in order:
+        if store.count[i] == 0:
+            gaps[i] = 0.0
+            continue
+        cost = gather(store, scratch, space, i, w)
+        gap, made = improve(store, scratch, space, dual, i, w, closed)
+        gaps[i] = gap
+        rise += made
+        work += 2 * cost if made > 0.0 else cost
+    return rise, work
+
+
+@loop
+def violated(store, scratch, space, start, stop, w, C, a, slack):
+    """slack[i] += positive heights; where C is given a += C * those planes, and b."""
+    b = 0.0
+    for i in range(start, stop):
+        gather(store, scratch, space, i, w)
+        for j in range(store.count[i]):
+            if scratch.g[j] <= 0.0:
+                continue
+            slack[i] += scratch.g[j]
+            if len(C) > 0:
+                s = store.first[i] + j
+                b += C[i] * store.b[s]
+                for e in range(store.start[s], store.stop[s]):
+                    scratch.acc[store.idx[e]] += C[i] * store.val[e]
+        if slack[i] > 0.0 and len(C) > 0:
+            at = store.support_at[i]
+            for p in range(store.width[i]):
+                if scratch.acc[p] != 0.0:
+                    part_add(space, store.support[at + p], scratch.acc[p], a)
+                    scratch.acc[p] = 0.0
+    return b
+
+
+@loop
+def take_in(
+    store, scratch, space, dual, ids, ptr, idx, val, b, slack, w, news, closed, found
+):
+    """Add the planes that say something new and improve their blocks, in order.
+
+    A plane is news if it is higher at w than all that are held by more than `news`.
+    found[q] is 1 where it was, -1 where the oracle knew nothing new even at its own w
+    (`slack`), 0 where w has moved on since; returns (sum of gaps, rise, work, added).
+    """
+    total, rise, work, added = 0.0, 0.0, 0, 0
+    for q in range(len(ids)):
+        i = ids[q]
+        work += 2 * gather(store, scratch, space, i, w)
+        m, f = store.count[i], store.first[i]
+        mass, inner, top = 0.0, 0.0, 0.0
+        for j in range(m):
+            mass += store.alpha[f + j]
+            inner += store.alpha[f + j] * scratch.g[j]
+            top = max(top, scratch.g[j])
+        h = b[q]
+        for e in range(ptr[q], ptr[q + 1]):
+            h -= val[e] * part_dot(space, idx[e], w)
+        height = max(h, slack[q])
+        if dual.upper[i] < np.inf:
+            total += max(dual.upper[i] * max(height, top) - inner, 0.0)
+        elif dual.ridge[i] > 0.0:
+            high = max(height, top)
+            total += (
+                0.5 * high * high / dual.ridge[i]
+                + 0.5 * dual.ridge[i] * mass * mass
+                - inner
+            )
+        else:
+            total += max(max(height, top), 0.0)
+        found[q] = 0 if slack[q] > max(top, 0.0) + news else -1
+        if h > max(top, 0.0) + news:
+            insert(store, scratch, space, i, ptr[q], ptr[q + 1], idx, val, b[q])
+            scratch.g[store.count[i] - 1] = h
+            found[q] = 1
+            added += 1
+        if store.count[i] > 0:
+            rise += improve(store, scratch, space, dual, i, w, closed)[1]
+    return total, rise, work, added
+
+
+@loop
+def insert(store, scratch, space, i, a, z, idx, val, b):
+    """Append a plane to block i; room must have been made (see `make_room`)."""
+    where, acc = scratch.where, scratch.acc
+    at, size = store.support_at[i], store.width[i]
+    for p in range(size):
+        where[place(space, store.support[at + p])] = p
+    for e in range(a, z):
+        c = place(space, idx[e])
+        p = where[c]
+        if p < 0:
+            p = size
+            where[c] = p
+            store.support[at + p] = idx[e]
+            size += 1
+        acc[p] += val[e]
+    store.width[i] = size
+    for p in range(size):
+        where[place(space, store.support[at + p])] = -1
+    write_plane(store, scratch, space, i, size, b)
+
+
+@inner_loop
+def write_plane(store, scratch, space, i, size, b):
+    """The plane whose local values are in `acc` becomes the last of block i."""
+    acc, against = scratch.acc, scratch.acc
+    if space.limit > 0:
+        against = scratch.local
+        spread_out(store, scratch, space, i, size)
+    j = store.count[i]
+    f, room, at = store.first[i], store.room[i], store.gram_at[i]
+    end = store.top[3]
+    s = f + j
+    store.start[s] = end
+    own = 0.0
+    for p in range(size):
+        if acc[p] != 0.0:
+            store.idx[end] = p
+            store.val[end] = acc[p]
+            own += acc[p] * against[p]
+            end += 1
+    store.stop[s], store.top[3] = end, end
+    store.b[s], store.alpha[s], store.idle[s] = b, 0.0, 0
+    store.gram[at + j * room + j] = own
+    for k in range(j):
+        dot = 0.0
+        for e in range(store.start[f + k], store.stop[f + k]):
+            dot += store.val[e] * against[store.idx[e]]
+        store.gram[at + j * room + k] = dot
+        store.gram[at + k * room + j] = dot
+    for p in range(size):
+        acc[p] = 0.0
+    store.count[i] = j + 1
+
+
+@inner_loop
+def spread_out(store, scratch, space, i, size):
+    """local[p] = <part p, plane in acc>, by way of the plane in weight space."""
+    at = store.support_at[i]
+    for p in range(size):
+        if scratch.acc[p] != 0.0:
+            part_add(space, store.support[at + p], scratch.acc[p], scratch.spread)
+    for p in range(size):
+        scratch.local[p] = part_dot(space, store.support[at + p], scratch.spread)
+    for p in range(size):
+        if scratch.acc[p] != 0.0:
+            part_clear(space, store.support[at + p], scratch.spread)
+
+
+@inner_loop
+def merge(store, scratch, space, i):
+    """Replace the two planes of least weight by their average: the dual stays."""
+    m, f = store.count[i], store.first[i]
+    j, k = -1, -1
+    for r in range(m):
+        if j < 0 or store.alpha[f + r] < store.alpha[f + j]:
+            j, k = r, j
+        elif k < 0 or store.alpha[f + r] < store.alpha[f + k]:
+            k = r
+    aj, ak = store.alpha[f + j], store.alpha[f + k]
+    both = aj + ak
+    share = aj / both if both > 0.0 else 0.5
+    for e in range(store.start[f + j], store.stop[f + j]):
+        scratch.acc[store.idx[e]] += share * store.val[e]
+    for e in range(store.start[f + k], store.stop[f + k]):
+        scratch.acc[store.idx[e]] += (1.0 - share) * store.val[e]
+    b = share * store.b[f + j] + (1.0 - share) * store.b[f + k]
+    remove(store, i, max(j, k))
+    remove(store, i, min(j, k))
+    write_plane(store, scratch, space, i, store.width[i], b)
+    store.alpha[f + store.count[i] - 1] = both
+
+
+@loop
+def evict(store, scratch, space, ids, most, spare):
+    """Leave each example in `ids` with at most `most` - 1 planes.
+
+    Planes without weight go first, the longest idle before the others; if all have
+    weight the two lightest are merged, provided `spare` entries are free for it.
+    """
+    for i in ids:
+        while store.count[i] >= most:
+            f, worst = store.first[i], -1
+            for j in range(store.count[i]):
+                if store.alpha[f + j] == 0.0 and (
+                    worst < 0 or store.idle[f + j] > store.idle[f + worst]
+                ):
+                    worst = j
+            if worst >= 0:
+                remove(store, i, worst)
+            elif store.top[3] + store.width[i] <= spare:
+                merge(store, scratch, space, i)
+            else:
+                break

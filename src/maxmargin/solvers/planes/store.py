@@ -1,0 +1,263 @@
+"""The arrays that hold planes, and loops that make room in them and add them up.
+
+Blocks of planes, one per example, live in flat arrays. A block that is full moves to
+the end with twice the room; `compact` copies all blocks into fresh arrays, in order.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from maxmargin.core.arrays import Floats, Ints, Labels
+from maxmargin.core.jit import inner_loop, loop
+from maxmargin.solvers.planes.coordinates import part_add
+
+
+class Store(NamedTuple):
+    """Planes of all examples in flat arrays; `top` says how much of each is used."""
+
+    count: Ints  # type: ignore[assignment]  # (n,) planes held
+    room: Ints  # (n,) slots owned
+    first: Ints  # (n,) first slot
+    gram_at: Ints  # (n,) start of the (room, room) Gram matrix
+    width: Ints  # (n,) size of the support
+    width_room: Ints  # (n,) entries owned in `support`
+    support_at: Ints  # (n,) start of the support
+    alpha: Floats  # (slots,)
+    b: Floats  # (slots,)
+    start: Ints  # (slots,) entries of the plane: start:stop
+    stop: Ints  # (slots,)
+    idle: Ints  # (slots,) visits since alpha was positive
+    gram: Floats
+    support: Labels  # coordinates of w
+    idx: Labels  # entries: positions in the support
+    val: Floats
+    top: Ints  # (4,) used: slots, gram, support, entries
+
+
+@inner_loop
+def make_room(store, ids, sizes):
+    """Give each example in `ids` a free slot and support for `sizes` more entries.
+
+    Blocks that are full move to the end of their arrays with twice the room. The
+    arrays must be long enough (`PlaneBlocks.reserve`).
+    """
+    for q in range(len(ids)):
+        i = ids[q]
+        if store.count[i] == store.room[i]:
+            old, new = store.room[i], max(2, 2 * store.room[i])
+            to, f = store.top[0], store.first[i]
+            for j in range(store.count[i]):
+                store.alpha[to + j], store.b[to + j] = (
+                    store.alpha[f + j],
+                    store.b[f + j],
+                )
+                store.start[to + j] = store.start[f + j]
+                store.stop[to + j] = store.stop[f + j]
+                store.idle[to + j] = store.idle[f + j]
+            gram, at = store.top[1], store.gram_at[i]
+            for j in range(store.count[i]):
+                for k in range(store.count[i]):
+                    store.gram[gram + j * new + k] = store.gram[at + j * old + k]
+            store.first[i], store.room[i], store.gram_at[i] = to, new, gram
+            store.top[0], store.top[1] = to + new, gram + new * new
+        if store.width[i] + sizes[q] > store.width_room[i]:
+            new = 2 * (store.width[i] + sizes[q])
+            to, at = store.top[2], store.support_at[i]
+            for p in range(store.width[i]):
+                store.support[to + p] = store.support[at + p]
+            store.support_at[i], store.width_room[i] = to, new
+            store.top[2] = to + new
+
+
+@loop
+def reserve(store, ids, sizes, most):
+    """Make room where the arrays suffice; the widest support then owned, else -1.
+
+    -1 also where an example already holds `most` planes.
+    """
+    slots, gram, support, entries = store.top
+    for q in range(len(ids)):
+        i = ids[q]
+        if store.count[i] >= most:
+            return -1
+        entries += sizes[q]
+        if store.count[i] == store.room[i]:
+            new = max(2, 2 * store.room[i])
+            slots += new
+            gram += new * new
+        if store.width[i] + sizes[q] > store.width_room[i]:
+            support += 2 * (store.width[i] + sizes[q])
+    if (
+        slots > len(store.alpha)
+        or gram > len(store.gram)
+        or support > len(store.support)
+        or entries > len(store.idx)
+    ):
+        return -1
+    make_room(store, ids, sizes)
+    widest = 0
+    for i in ids:
+        widest = max(widest, store.width_room[i])
+    return widest
+
+
+@inner_loop
+def remove(store, i, j):
+    """Forget plane j of block i: the last plane takes its place."""
+    last = store.count[i] - 1
+    f, room, at = store.first[i], store.room[i], store.gram_at[i]
+    if j != last:
+        s, t = f + j, f + last
+        store.alpha[s], store.b[s] = store.alpha[t], store.b[t]
+        store.start[s], store.stop[s] = store.start[t], store.stop[t]
+        store.idle[s] = store.idle[t]
+        for k in range(last):
+            if k != j:
+                value = store.gram[at + last * room + k]
+                store.gram[at + j * room + k] = value
+                store.gram[at + k * room + j] = value
+        store.gram[at + j * room + j] = store.gram[at + last * room + last]
+    store.count[i] = last
+
+
+@loop
+def forget_idle(store, patience):
+    """Drop planes that have carried no weight for `patience` visits.
+
+    The support of a block that lost planes shrinks to what the others touch.
+    """
+    used = np.zeros(1, np.int32)
+    for i in range(len(store.count)):
+        j, before = store.count[i] - 1, store.count[i]
+        while j >= 0:
+            s = store.first[i] + j
+            if store.alpha[s] == 0.0 and store.idle[s] >= patience:
+                remove(store, i, j)
+            j -= 1
+        if store.count[i] < before:
+            if len(used) < store.width[i]:
+                used = np.zeros(2 * store.width[i], np.int32)
+            _trim(store, i, used)
+
+
+@loop
+def _trim(store, i, used):
+    """Leave coordinates out of the support of block i that no plane touches."""
+    f, at, size = store.first[i], store.support_at[i], 0
+    for s in range(f, f + store.count[i]):
+        for e in range(store.start[s], store.stop[s]):
+            used[store.idx[e]] = 1
+    for p in range(store.width[i]):
+        if used[p]:
+            store.support[at + size] = store.support[at + p]
+            used[p] = size
+            size += 1
+    for s in range(f, f + store.count[i]):
+        for e in range(store.start[s], store.stop[s]):
+            store.idx[e] = used[store.idx[e]]
+    for p in range(store.width[i]):
+        used[p] = 0
+    store.width[i] = size
+
+
+@loop
+def ridge_value(store, ridge):
+    """sum_i ridge_i (sum alpha_i)^2."""
+    out = 0.0
+    for i in range(len(store.count)):
+        total = 0.0
+        for s in range(store.first[i], store.first[i] + store.count[i]):
+            total += store.alpha[s]
+        if total > 0.0:
+            out += ridge[i] * total * total
+    return out
+
+
+@loop
+def dual_value(store, ridge):
+    """Sum alpha * b - 1/2 sum_i ridge_i (sum alpha_i)^2."""
+    out = 0.0
+    for i in range(len(store.count)):
+        for s in range(store.first[i], store.first[i] + store.count[i]):
+            out += store.alpha[s] * store.b[s]
+    return out - 0.5 * ridge_value(store, ridge)
+
+
+@loop
+def radius(store):
+    """Largest squared length of a plane."""
+    out = 0.0
+    for i in range(len(store.count)):
+        for j in range(store.count[i]):
+            out = max(out, store.gram[store.gram_at[i] + j * (store.room[i] + 1)])
+    return out
+
+
+@loop
+def add_weights(store, space, first, last, w):
+    """Add alpha * a of the examples from `first` to `last` - 1 to w."""
+    for i in range(first, last):
+        at = store.support_at[i]
+        for s in range(store.first[i], store.first[i] + store.count[i]):
+            if store.alpha[s] != 0.0:
+                for e in range(store.start[s], store.stop[s]):
+                    c = store.support[at + store.idx[e]]
+                    part_add(space, c, store.alpha[s] * store.val[e], w)
+
+
+def live(store: Store) -> Ints:
+    """Slots, Gram, support and plane entries that `compact` would take."""
+    before = np.append(0, np.cumsum(store.stop - store.start))
+    entries = before[store.first + store.count] - before[store.first]
+    support = store.width + store.width // 4
+    sums = store.room.sum(), (store.room**2).sum(), support.sum(), entries.sum()
+    return np.array(sums)
+
+
+@loop
+def planes_of(store, i):
+    """Planes of block i in coordinates of w: ((ptr, idx, val), b, alpha)."""
+    m, f, at = store.count[i], store.first[i], store.support_at[i]
+    ptr = np.zeros(m + 1, np.int64)
+    for j in range(m):
+        ptr[j + 1] = ptr[j] + store.stop[f + j] - store.start[f + j]
+    idx, val = np.empty(ptr[m], np.int32), np.empty(ptr[m])
+    for j in range(m):
+        for k in range(ptr[j + 1] - ptr[j]):
+            e = store.start[f + j] + k
+            idx[ptr[j] + k] = store.support[at + store.idx[e]]
+            val[ptr[j] + k] = store.val[e]
+    return (ptr, idx, val), store.b[f : f + m].copy(), store.alpha[f : f + m].copy()
+
+
+@loop
+def compact(old, new):
+    """Copy every block into fresh arrays, in order, without the holes."""
+    for i in range(len(old.count)):
+        m = old.count[i]
+        room = old.room[i]
+        f, at = old.first[i], old.gram_at[i]
+        to, gram = new.top[0], new.top[1]
+        new.count[i], new.room[i], new.first[i], new.gram_at[i] = m, room, to, gram
+        for j in range(m):
+            for k in range(m):
+                new.gram[gram + j * room + k] = old.gram[at + j * room + k]
+        end = new.top[3]
+        for j in range(m):
+            s, t = f + j, to + j
+            new.alpha[t], new.b[t], new.idle[t] = old.alpha[s], old.b[s], old.idle[s]
+            new.start[t] = end
+            for e in range(old.start[s], old.stop[s]):
+                new.idx[end], new.val[end] = old.idx[e], old.val[e]
+                end += 1
+            new.stop[t] = end
+        sup, size = new.top[2], old.width[i]
+        for p in range(size):
+            new.support[sup + p] = old.support[old.support_at[i] + p]
+        space = size + size // 4
+        new.width[i], new.width_room[i], new.support_at[i] = size, space, sup
+        new.top[0], new.top[1] = to + room, gram + room * room
+        new.top[2], new.top[3] = sup + space, end

@@ -1,0 +1,17 @@
+from .augment import lower_cells as lower_cells
+from .features import collapse as collapse
+from .features import fill_tables as fill_tables
+from .homology import Homology as Homology
+from .paths import decode_path as decode_path
+from .positions import learn_positions as learn_positions
+from .structure import Alignment as Alignment
+from .views import Gaps as Gaps
+from .views import Pair as Pair
+from .views import View as View
+from .views import anova2 as anova2
+from .views import matrix as matrix
+from .views import profile as profile
+from .views import simple as simple
+from .views import structural_gaps as structural_gaps
+from .views import tensor as tensor
+from .views import window as window

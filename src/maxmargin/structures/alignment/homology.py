@@ -1,0 +1,199 @@
+"""Homology detection: which of several candidates, and how it aligns.
+
+x is a native sequence with candidates z_0 .. z_k; y is (candidate c, alignment a), and
+
+    psi(x, y) = psi of `Alignment` for the pair (native, z_c) and a,
+
+so the best output is the best aligned candidate, by exhaustive search. For a candidate
+whose alignment is known (the true homolog of a training example), that alignment is the
+only one: the constraints are those of [1], every decoy under all its alignments against
+the homolog under its own, with the zero-one loss.
+
+[1] Tsochantaridis et al. 2005, section 4.4.1, equations 15 and 16.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
+from maxmargin.core.structure import Augment, Found, Pieces, Structure
+from maxmargin.structures.alignment.inputs import Pairs
+from maxmargin.structures.alignment.structure import Alignment
+
+
+class Search(NamedTuple):
+    """Encoded examples: pairs ptr[i]:ptr[i + 1] are the candidates of example i."""
+
+    ptr: Ints  # (n + 1,)
+    pairs: Pairs  # (native, candidate), all of them
+    known: Ragged  # (pairs) the path of each pair whose alignment is given, else empty
+
+    @property
+    def n(self) -> int:
+        """Number of examples."""
+        return len(self.ptr) - 1
+
+
+@dataclass(frozen=True)
+class Homology(Structure):
+    """Candidates and their alignments.
+
+    Inputs are (native, candidates) or (native, candidates, {candidate: alignment});
+    outputs are (candidate, columns), or just the candidate where nothing is matched.
+
+    Parameters
+    ----------
+    alignment : Alignment
+        How a candidate is aligned with the native sequence; local by default.
+    """
+
+    alignment: Alignment = Alignment(mode="local")
+    dim: int = 0
+    losses: ClassVar[tuple[str, ...]] = ("zero-one",)
+
+    def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Homology:
+        """Bind the alignment to all pairs of natives and candidates."""
+        bound = self.alignment.bind(_pairs(X)[1], [])
+        return replace(self, alignment=bound, dim=bound.dim)
+
+    def encode(self, X: Sequence[Any]) -> Search:
+        """Check that every example has candidates; encode all pairs."""
+        sizes, pairs, known = _pairs(X)
+        inputs = self.alignment.encode(pairs)
+        given = [k for k, written in enumerate(known) if written is not None]
+        rows = self.alignment.encode_labels(
+            _some(inputs, np.array(given, np.int64)), [known[k] for k in given]
+        )
+        room = np.zeros(len(pairs), np.int64)
+        room[given] = rows.sizes
+        return Search(pointers(sizes), inputs, Ragged(pointers(room), rows.data))
+
+    def encode_labels(self, x: Search, Y: Sequence[Any]) -> Ragged:
+        """(candidate, alignment), or a candidate whose alignment the input gives."""
+        rows = []
+        for q, written in enumerate(Y):
+            size = int(x.ptr[q + 1] - x.ptr[q])
+            alone = np.isscalar(written) or isinstance(written, np.integer)
+            c = int(written if alone else written[0])
+            if not 0 <= c < size:
+                raise ValueError(f"example {q}: candidate {c} is not one of {size}")
+            path = x.known.row(int(x.ptr[q]) + c)
+            if len(path) == 0:
+                raise ValueError(
+                    f"example {q}: the alignment of candidate {c} must be part of the "
+                    "input, (native, candidates, {candidate: alignment})"
+                )
+            if not alone:
+                one = _some(x.pairs, x.ptr[q : q + 1] + c)
+                other = self.alignment.encode_labels(one, [written[1]]).row(0)
+                if other.tolist() != path.tolist():
+                    raise ValueError(
+                        f"example {q}: the alignment of candidate {c} differs from the "
+                        "one in the input"
+                    )
+            rows.append([c, *path])
+        return Ragged.pack(rows)
+
+    def decode_labels(self, x: Search, labels: Ragged) -> list[Any]:
+        """(candidate, columns)."""
+        out = []
+        for q in range(labels.n):
+            row = labels.row(q)
+            one = _some(x.pairs, x.ptr[q : q + 1] + row[0])
+            columns = self.alignment.decode_labels(one, Ragged.pack([row[1:]]))[0]
+            out.append((int(row[0]), columns))
+        return out
+
+    def features(self, x: Search, ids: Ints, labels: Ragged) -> Rows:
+        """Those of the chosen candidate's alignment."""
+        which = x.ptr[ids] + labels.data[labels.ptr[:-1]]
+        return self.alignment.features(x.pairs, which, _paths(labels))
+
+    def argmax(
+        self, x: Search, ids: Ints, w: Floats, augment: Augment | None = None
+    ) -> Found:
+        """Best candidate of each example, with the loss added where asked."""
+        sizes = np.diff(x.ptr)[ids]
+        ptr = pointers(sizes)
+        which = np.arange(ptr[-1]) + np.repeat(x.ptr[ids] - ptr[:-1], sizes)
+        paths, score = self._best_paths(x, which, w)
+        if augment is not None:
+            true = augment.truth.data[augment.truth.ptr[ids]]
+            wrong = np.arange(ptr[-1]) != np.repeat(ptr[:-1] + true, sizes)
+            score = score + np.repeat(augment.weight[ids], sizes) * wrong
+        best = np.array(
+            [a + np.argmax(score[a:b]) for a, b in pairwise(ptr.tolist())], np.int64
+        )
+        rows = [[b - a, *paths.row(b)] for a, b in zip(ptr[:-1], best, strict=True)]
+        return Found(Ragged.pack(rows), score[best], score[best])
+
+    def scores(self, x: Search, w: Floats) -> Floats:
+        """Score of every candidate of every example, one after the other."""
+        return self._best_paths(x, np.arange(x.pairs.n), w)[1]
+
+    def work(self, x: Search) -> Floats:
+        """Cost of all candidates together."""
+        return np.add.reduceat(self.alignment.work(x.pairs), x.ptr[:-1])
+
+    def pieces(self, x: Search, i: int, row: Labels) -> Pieces:
+        """The columns of the chosen candidate's alignment."""
+        return self.alignment.pieces(x.pairs, int(x.ptr[i]) + int(row[0]), row[1:])
+
+    def feature_names(self) -> Sequence[str] | None:
+        """Those of the alignment."""
+        return self.alignment.feature_names()
+
+    def _best_paths(self, x: Search, which: Ints, w: Floats) -> tuple[Ragged, Floats]:
+        """Known paths where given, best ones elsewhere, and their scores."""
+        given = x.known.sizes[which] > 0
+        free = self.alignment.argmax(x.pairs, which[~given], w)
+        fixed = x.known.take(which[given])
+        score = np.empty(len(which))
+        score[~given] = free.score
+        score[given] = self.alignment.features(x.pairs, which[given], fixed).dot(w)
+        order = np.empty(len(which), np.int64)
+        order[~given] = np.arange(free.labels.n)
+        order[given] = free.labels.n + np.arange(fixed.n)
+        return Ragged.concat([free.labels, fixed]).take(order), score
+
+
+def _pairs(X: Sequence[Any]) -> tuple[list[int], list[Any], list[Any]]:
+    """Candidates per example, all pairs, and the alignments that are given."""
+    sizes, pairs, known = [], [], []
+    for q, example in enumerate(X):
+        if len(example) not in (2, 3):
+            raise ValueError(
+                f"example {q}: (native, candidates) expected, perhaps with a mapping "
+                f"{{candidate: alignment}}, not {len(example)} items"
+            )
+        native, candidates = example[0], example[1]
+        given = example[2] if len(example) == 3 else {}
+        if len(candidates) == 0:
+            raise ValueError(f"example {q}: there are no candidates")
+        for c in given:
+            if not 0 <= c < len(candidates):
+                raise ValueError(
+                    f"example {q}: alignment of candidate {c}, but there are "
+                    f"{len(candidates)}"
+                )
+        sizes.append(len(candidates))
+        pairs += [(native, candidate) for candidate in candidates]
+        known += [given.get(c) for c in range(len(candidates))]
+    return sizes, pairs, known
+
+
+def _some(pairs: Pairs, which: Ints) -> Pairs:
+    return pairs._replace(left=pairs.left[which], right=pairs.right[which])
+
+
+def _paths(labels: Ragged) -> Ragged:
+    """Rows without their first entry."""
+    keep = np.ones(len(labels.data), bool)
+    keep[labels.ptr[:-1]] = False
+    return Ragged(labels.ptr - np.arange(labels.n + 1), labels.data[keep])

@@ -1,0 +1,329 @@
+"""Annotated sequences as arrays: letters checked, views turned into symbols.
+
+A sequence is a string of residues, or a mapping from track names to strings, lists or,
+for profiles, arrays (length, width); a key "name" names the record in messages. Each
+view gets a table of the symbols that occur when it is bound; a symbol that never
+occurred is coded as one past the last, `other`, whose weights stay zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from maxmargin.core.arrays import Floats, Ints, Labels, pointers
+from maxmargin.structures.alignment.views import View
+
+LARGEST = 2**62  # symbols of a view are numbered in an int64
+
+
+class Side(NamedTuple):
+    """The distinct sequences on one side of all pairs."""
+
+    ptr: Ints  # (sequences + 1,) positions; slots start at ptr + sequence
+    codes: Labels  # (views, positions) symbol of each view
+    slots: Labels  # (slot views, positions + sequences) symbol around each slot
+    real: Floats  # (positions, widths of the real views together)
+    joint: Labels  # (positions,) number of the combination of letters, no windows
+    first: Ints  # (combinations,) a position that has it
+    names: tuple[str, ...] = ()  # of the records, for messages
+
+
+class Pairs(NamedTuple):
+    """Encoded pairs of sequences; a sequence that occurs often is stored once."""
+
+    left: Ints  # (n,) sequence of side s
+    right: Ints  # (n,) sequence of side t
+    s: Side
+    t: Side
+
+    @property
+    def n(self) -> int:
+        """Number of pairs."""
+        return len(self.left)
+
+    @property
+    def sizes(self) -> tuple[Ints, Ints]:
+        """Lengths of both sequences of each pair."""
+        return np.diff(self.s.ptr)[self.left], np.diff(self.t.ptr)[self.right]
+
+    def name(self, q: int) -> str:
+        """Such as "pair 3 (1abc, 2xyz)", for messages."""
+        both = [self.s.names[self.left[q]], self.t.names[self.right[q]]]
+        known = ", ".join(name for name in both if name)
+        return f"pair {q} ({known})" if known else f"pair {q}"
+
+
+def own_name(sequence: Any) -> str:
+    """Name that a record brings along, or nothing."""
+    return str(sequence.get("name", "")) if isinstance(sequence, Mapping) else ""
+
+
+def record_name(sequence: Any, otherwise: str) -> str:
+    """Name of a record, for messages."""
+    known = own_name(sequence)
+    return f"{otherwise} ({known})" if known else otherwise
+
+
+def tracks_of(sequence: Any, where: str) -> dict[str, Any]:
+    """Tracks of a sequence by name; all must have one length, not zero."""
+    if isinstance(sequence, Mapping):
+        tracks = {k: v for k, v in sequence.items() if k != "name"}
+    else:
+        tracks = {"residue": sequence}
+    if sequence is None:
+        raise ValueError(f"{where}: there is no sequence, but None")
+    if not tracks:
+        raise ValueError(f"{where}: the sequence has no tracks")
+    sizes = {name: len(values) for name, values in tracks.items()}
+    first, size = next(iter(sizes.items()))
+    for name, other in sizes.items():
+        if other != size:
+            raise ValueError(
+                f"{where}: track {name!r} has {other} positions, {first!r} has {size}"
+            )
+    if size == 0:
+        raise ValueError(f"{where}: the sequence is empty")
+    return tracks
+
+
+def distinct_sequences(X: Sequence[Any]) -> tuple[Any, Any, tuple[Ints, Ints]]:
+    """Distinct sequences on each side with names for messages; which each pair has."""
+    sides: list[tuple[list[Any], list[str]]] = [([], []), ([], [])]
+    seen: list[dict[Any, int]] = [{}, {}]
+    which = np.empty((2, len(X)), np.int64)
+    for q, pair in enumerate(X):
+        if isinstance(pair, str) or len(pair) != 2:
+            raise ValueError(f"pair {q}: two sequences are needed")
+        for side, sequence in enumerate(pair):
+            key = sequence if isinstance(sequence, str) else id(sequence)
+            if key not in seen[side]:
+                seen[side][key] = len(sides[side][0])
+                where = f"pair {q}, {('first', 'second')[side]} sequence"
+                sides[side][0].append(sequence)
+                sides[side][1].append(record_name(sequence, where))
+            which[side, q] = seen[side][key]
+    return sides[0], sides[1], (which[0], which[1])
+
+
+def is_real(values: Any) -> bool:
+    """Whether a track holds vectors."""
+    return isinstance(values, np.ndarray) and values.ndim == 2
+
+
+@dataclass(frozen=True)
+class Symbols:
+    """Numbers the symbols of views; made by `learn_symbols`."""
+
+    letters: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+    widths: dict[str, int] = field(default_factory=dict)
+    keys: dict[tuple[View, bool], Ints] = field(default_factory=dict)
+
+    def size(self, view: View, slot: bool = False) -> int:
+        """Number of symbols, `other` included where there may be one."""
+        if view.real:
+            return self.widths[view.tracks[0]]
+        known = len(self.keys[view, slot])
+        return known + (0 if self._complete(view, slot) else 1)
+
+    def names(self, view: View, slot: bool = False) -> list[str]:
+        """A name for each symbol."""
+        if view.real:
+            return [f"{view.name}.{k}" for k in range(self.size(view))]
+        names = [
+            f"{view.name}={self._spell(view, slot, int(key))}"
+            for key in self.keys[view, slot]
+        ]
+        return names + [f"{view.name}=?"] * (self.size(view, slot) - len(names))
+
+    def _complete(self, view: View, slot: bool) -> bool:
+        plain = view.reach == 0 and view.bins is None and not slot
+        return plain and len(view.tracks) <= 1
+
+    def _spell(self, view: View, slot: bool, key: int) -> str:
+        """Letters of a symbol, `.` beyond the ends."""
+        width = 2 if slot else 2 * view.reach + 1
+        groups = [[str(v) for v in view.bins or self.letters[t]] for t in view.tracks]
+        out: list[str] = []
+        for group in reversed([g for g in groups for _ in range(width)]):
+            key, code = divmod(key, len(group) + 1)
+            out.append(group[code] if code < len(group) else ".")
+        return ",".join(reversed(out)) or "*"
+
+
+class Positions(NamedTuple):
+    """Sequences laid end to end: letter codes per track."""
+
+    ptr: Ints
+    letters: dict[str, Ints]
+    real: dict[str, Floats]
+
+
+def lay_out(
+    sequences: Sequence[Any], names: Sequence[str], views: Sequence[View],
+    letters: Mapping[str, Sequence[Any]], widths: Mapping[str, int],
+) -> Positions:  # fmt: skip
+    """Letter codes of all tracks that the views use; unknown letters are refused."""
+    tracks = [tracks_of(s, name) for s, name in zip(sequences, names, strict=True)]
+    ptr = pointers([len(next(iter(t.values()))) for t in tracks])
+    real = {v.tracks[0] for v in views if v.real}
+    used = sorted({name for v in views for name in v.tracks})
+    for known, where in zip(tracks, names, strict=True):
+        for name in used:
+            if name not in known:
+                raise ValueError(f"{where}: track {name!r} is missing")
+            if is_real(known[name]) != (name in real):
+                kind = "vectors" if name in real else "letters"
+                raise ValueError(f"{where}: track {name!r} must hold {kind}")
+    codes, vectors = {}, {}
+    for name in used:
+        parts = [t[name] for t in tracks]
+        if name in real:
+            vectors[name] = _stacked(parts, names, name, widths[name])
+        else:
+            codes[name] = _letter_codes(parts, names, name, letters[name])
+    return Positions(ptr, codes, vectors)
+
+
+def learn_letters(
+    sequences: Sequence[Any], names: Sequence[str],
+    given: Mapping[str, Sequence[Any]] | None,
+) -> tuple[dict[str, tuple[Any, ...]], dict[str, int]]:  # fmt: skip
+    """Letters of each track, those that occur or those given; widths of real ones."""
+    found: dict[str, set[Any]] = {}
+    widths: dict[str, int] = {}
+    for sequence, where in zip(sequences, names, strict=True):
+        for name, values in tracks_of(sequence, where).items():
+            if is_real(values):
+                widths.setdefault(name, values.shape[1])
+            else:
+                found.setdefault(name, set()).update(values)
+    letters = {name: tuple(sorted(seen)) for name, seen in found.items()}
+    letters.update({k: tuple(v) for k, v in (given or {}).items()})
+    return letters, widths
+
+
+def symbol_keys(at: Positions, view: View, slot: bool, letters: Mapping) -> Ints:
+    """Number of the combination of letters that each position or slot shows."""
+    sizes = np.diff(at.ptr)
+    if slot:
+        where = np.repeat(at.ptr[:-1], sizes + 1)
+        slots = pointers(sizes + 1)
+        inside = np.arange(slots[-1]) - np.repeat(slots[:-1], sizes + 1)
+        length, offsets = np.repeat(sizes, sizes + 1), range(-1, 1)
+    else:
+        where = np.repeat(at.ptr[:-1], sizes)
+        inside = np.arange(at.ptr[-1]) - where
+        length = np.repeat(sizes, sizes)
+        offsets = range(-view.reach, view.reach + 1)
+    key = np.zeros(len(inside), np.int64)
+    most = 1
+    for track in view.tracks:
+        codes, beyond = _binned(at.letters[track], letters[track], view.bins)
+        for offset in offsets:
+            most *= beyond + 1
+            there = inside + offset
+            valid = (there >= 0) & (there < length)
+            shown = codes[where + np.clip(there, 0, length - 1)]
+            key = key * (beyond + 1) + np.where(valid, shown, beyond)
+    if most > LARGEST:
+        raise ValueError(
+            f"view {view.name!r} has {most:.1e} possible symbols: use bins, a smaller "
+            "reach or fewer tracks"
+        )
+    return key
+
+
+def learn_symbols(
+    parts: Sequence[tuple[Positions, Sequence[tuple[View, bool]]]],
+    letters: dict[str, tuple[Any, ...]], widths: dict[str, int],
+) -> Symbols:  # fmt: skip
+    """Tables of the symbols that occur on either side."""
+    keys: dict[tuple[View, bool], Ints] = {}
+    for at, views in parts:
+        for view, slot in views:
+            if view.real:
+                continue
+            if view.reach == 0 and len(view.tracks) == 1 and not (view.bins or slot):
+                seen = np.arange(len(letters[view.tracks[0]]))
+            else:
+                seen = np.unique(symbol_keys(at, view, slot, letters))
+            known = keys.get((view, slot))
+            keys[view, slot] = seen if known is None else np.union1d(known, seen)
+    return Symbols(letters, widths, keys)
+
+
+def encode_side(
+    at: Positions, symbols: Symbols, views: Sequence[View], slots: Sequence[View]
+) -> Side:
+    """Symbols of all views at all positions, and of the slot views at all slots."""
+    rows = [_codes(at, v, False, symbols) for v in views if not v.real]
+    plain = [v for v in views if not v.real]
+    around = [_codes(at, v, True, symbols) for v in slots]
+    total, n = int(at.ptr[-1]), len(at.ptr) - 1
+    joint = np.zeros(total, np.int64)
+    for row, view in zip(rows, plain, strict=True):
+        if view.reach == 0 and view.bins is None:
+            joint = np.unique(joint * (row.max() + 1) + row, return_inverse=True)[1]
+    first = np.unique(joint, return_index=True)[1]
+    real = [at.real[v.tracks[0]] for v in views if v.real]
+    return Side(
+        at.ptr,
+        np.array(rows, np.int32).reshape(len(rows), total),
+        np.array(around, np.int32).reshape(len(around), total + n),
+        np.concatenate(real, axis=1) if real else np.empty((total, 0)),
+        joint.astype(np.int32),
+        first.astype(np.int64),
+    )
+
+
+def _codes(at: Positions, view: View, slot: bool, symbols: Symbols) -> Ints:
+    known = symbols.keys[view, slot]
+    key = symbol_keys(at, view, slot, symbols.letters)
+    code = np.searchsorted(known, key)
+    missing = (code == len(known)) | (known[np.minimum(code, len(known) - 1)] != key)
+    return np.where(missing, len(known), code)
+
+
+def _binned(
+    codes: Ints, letters: Sequence[Any], bins: Sequence[str] | None
+) -> tuple[Ints, int]:
+    if bins is None:
+        return codes, len(letters)
+    group = {letter: k for k, members in enumerate(bins) for letter in members}
+    return np.array([group.get(v, len(bins)) for v in letters])[codes], len(bins)
+
+
+def _letter_codes(
+    parts: Sequence[Any], names: Sequence[str], track: str, letters: Sequence[Any]
+) -> Ints:
+    number = {letter: k for k, letter in enumerate(letters)}
+    out = []
+    for values, where in zip(parts, names, strict=True):
+        try:
+            out.append([number[v] for v in values])
+        except KeyError:
+            k = next(k for k, v in enumerate(values) if v not in number)
+            raise ValueError(
+                f"{where}, position {k}: {values[k]!r} is not a letter of track "
+                f"{track!r} ({''.join(map(str, letters))})"
+            ) from None
+    return np.concatenate([np.asarray(row, np.int64) for row in out])
+
+
+def _stacked(
+    parts: Sequence[Any], names: Sequence[str], track: str, width: int
+) -> Floats:
+    for values, where in zip(parts, names, strict=True):
+        if values.shape[1] != width:
+            raise ValueError(
+                f"{where}: track {track!r} has {values.shape[1]} numbers per position, "
+                f"not {width}"
+            )
+        if not np.isfinite(values).all():
+            k = int(np.argwhere(~np.isfinite(values))[0, 0])
+            raise ValueError(f"{where}, position {k}: track {track!r} is not finite")
+    return np.concatenate([np.asarray(v, np.float64) for v in parts])

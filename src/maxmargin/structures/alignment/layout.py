@@ -1,0 +1,164 @@
+"""Where the weights of an alignment model lie.
+
+    score(i, j) = sum over pairs b of views  u_b(i)' W_b v_b(j)
+
+with u, v indicators of symbols or real vectors. All W_b, (left, right symbols), lie one
+after the other, then the weights of gaps: those of a delete, those of an insert, each
+opening, slot, extension. `home` and `factor` say which coordinate of w, times which
+number, an entry is: tied entries share a home, and a known substitution matrix has one
+home and its scores as factors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from maxmargin.core.arrays import Floats, Ints, Labels
+from maxmargin.structures.alignment.inputs import Symbols
+from maxmargin.structures.alignment.views import Gaps, Pair, View
+
+OPEN, EXTEND, SLOT = 0, 1, 2  # rows of Tables.row_gap and col_gap
+# Columns of `Layout.blocks`: row of the right and the left view, first entry, number of
+# left and right symbols, whether left and right are real, whether there are windows or
+# reals, whether it is the last pair with this right view.
+RIGHT, LEFT, FIRST, LEFT_SIZE, RIGHT_SIZE, LEFT_REAL, RIGHT_REAL, WIDE, LAST = range(9)
+
+
+class Layout(NamedTuple):
+    """Where the weights of a bound model lie."""
+
+    blocks: Ints  # (pairs, 9) see above; local pairs first, then by right view
+    left_gaps: Ints  # (k, 4) row of row_gap, whether a slot, row of codes, offset
+    right_gaps: Ints  # (k, 4) the same for col_gap
+    home: Labels  # (entries,) coordinate of w; empty: the entry itself
+    factor: Floats  # (entries,) empty with `home`
+    dim: int
+
+    def full(self, w: Floats) -> Floats:
+        """All entries from the weights."""
+        return w[self.home] * self.factor if len(self.home) else w
+
+
+def lay_weights(
+    symbols: Symbols, model: Sequence[Pair], gaps: Gaps, left: Sequence[View],
+    right: Sequence[View], symmetric: bool,
+) -> Layout:  # fmt: skip
+    """Offsets of all pairs and gap views; `left`, `right`: views as they are coded."""
+    rows: list[tuple[int, ...]] = []
+    ties, factors, offset = [], [], 0
+    spans: dict[tuple[View, View], int] = {}
+    for pair in model:
+        a, b = symbols.size(pair.left), symbols.size(pair.right)
+        index = offset + np.arange(a * b).reshape(a, b)
+        tie, factor = index, np.ones((a, b))
+        mirror = spans.get((pair.right, pair.left))
+        if pair.table is not None:
+            tie, factor = np.full_like(index, offset), _known_scores(pair, symbols)
+        elif symmetric and pair.left == pair.right:
+            tie = np.minimum(index, index.T)
+        elif symmetric and mirror is not None:
+            tie = mirror + np.arange(a * b).reshape(b, a).T
+        if pair.table is None:
+            spans[pair.left, pair.right] = offset
+        rows.append((
+            row_of(right, pair.right, symbols), row_of(left, pair.left, symbols),
+            offset, a, b, int(pair.left.real), int(pair.right.real),
+            int(not (_is_local(pair.left) and _is_local(pair.right))), 1,
+        ))  # fmt: skip
+        ties.append(tie.ravel())
+        factors.append(factor.ravel())
+        offset += a * b
+    left_gaps, right_gaps, gap_ties = _lay_gaps(symbols, gaps, left, right, offset)
+    tie = np.concatenate([*ties, gap_ties])
+    factor = np.concatenate([*factors, np.ones(len(gap_ties))])
+    coordinates, home = np.unique(tie, return_inverse=True)
+    plain = len(coordinates) == len(tie) and (factor == 1.0).all()
+    blocks = np.array(rows, np.int64)
+    blocks = blocks[
+        np.lexsort((blocks[:, RIGHT], blocks[:, RIGHT_REAL], blocks[:, WIDE]))
+    ]
+    group = blocks[:, [RIGHT, RIGHT_REAL, WIDE]]
+    blocks[:-1, LAST] = (group[1:] != group[:-1]).any(axis=1)
+    return Layout(
+        blocks,
+        np.array(left_gaps, np.int64).reshape(-1, 4),
+        np.array(right_gaps, np.int64).reshape(-1, 4),
+        np.empty(0, np.int32) if plain else home.astype(np.int32),
+        np.empty(0) if plain else factor,
+        len(coordinates),
+    )
+
+
+def row_of(views: Sequence[View], view: View, symbols: Symbols) -> int:
+    """Row of the codes, or first column of the vectors, of a view."""
+    if not view.real:
+        return [v for v in views if not v.real].index(view)
+    real = [v for v in views if v.real]
+    return sum(symbols.size(v) for v in real[: real.index(view)])
+
+
+def _is_local(view: View) -> bool:
+    return view.reach == 0 and view.bins is None and not view.real
+
+
+def _known_scores(pair: Pair, symbols: Symbols) -> Floats:
+    letters = [symbols.letters[v.tracks[0]] for v in (pair.left, pair.right)]
+    number = {letter: k for k, letter in enumerate(pair.table.letters)}
+    for letter in (*letters[0], *letters[1]):
+        if letter not in number:
+            raise ValueError(f"the substitution matrix has no row for {letter!r}")
+    a, b = ([number[v] for v in known] for known in letters)
+    return np.asarray(pair.table.scores, np.float64)[np.ix_(a, b)]
+
+
+def _lay_gaps(
+    symbols: Symbols, gaps: Gaps, left: Sequence[View], right: Sequence[View],
+    offset: int,
+) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]], Ints]:  # fmt: skip
+    """Entries of the gap views: deletes, then inserts; tied ones point back."""
+    kinds = [(OPEN, False, gaps.opening), (SLOT, True, gaps.slot)]
+    if gaps.affine:
+        kinds.append((EXTEND, False, gaps.extension))
+    sides: tuple[list[tuple[int, ...]], list[tuple[int, ...]]] = ([], [])
+    ties, first = [], offset
+    for skipped, other, views in ((0, 1, left), (1, 0, right)):
+        for kind, slot, described in kinds:
+            for view in described:
+                row = row_of(gaps.slot if slot else views, view, symbols)
+                side = other if slot else skipped
+                sides[side].append((kind, int(slot), row, offset))
+                index = offset + np.arange(symbols.size(view, slot))
+                ties.append(index)
+                offset += len(index)
+    flat = np.concatenate(ties) if ties else np.empty(0, np.int64)
+    if gaps.tied:
+        half = len(flat) // 2
+        flat = first + np.concatenate([np.arange(half), np.arange(half)])
+    return sides[0], sides[1], flat
+
+
+def weight_names(
+    symbols: Symbols, model: Sequence[Pair], gaps: Gaps, layout: Layout
+) -> list[str]:
+    """Names of the coordinates of w; tied ones are named by their first entry."""
+    names: list[str] = []
+    for pair in model:
+        left, right = symbols.names(pair.left), symbols.names(pair.right)
+        if pair.table is None:
+            names += [f"{a}|{b}" for a in left for b in right]
+        else:
+            names += [f"matrix({pair.left.name})"] * (len(left) * len(right))
+    for move in ("gap", "gap") if gaps.tied else ("delete", "insert"):
+        for kind, slot, views in (
+            ("open", False, gaps.opening), ("around", True, gaps.slot),
+            ("extend", False, gaps.extension if gaps.affine else ()),
+        ):  # fmt: skip
+            for view in views:
+                names += [f"{move} {kind} {n}" for n in symbols.names(view, slot)]
+    if len(layout.home) == 0:
+        return names
+    first = np.unique(layout.home, return_index=True)[1]
+    return [names[k] for k in first]

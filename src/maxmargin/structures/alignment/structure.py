@@ -1,0 +1,403 @@
+"""Pairwise alignment of annotated sequences.
+
+x is a pair of sequences s, t; y is an alignment: a set of matches (i, j), increasing in
+both, and the gaps between them. With phi from a model of views (`alignment_views`),
+
+    <w, psi(x, y)> = scale * (sum over matches <w, phi(i, j)> + sum over gaps <w, gap>)
+
+scale = 1, or 1 / (|s| + |t|). The scores of all pairs of positions are filled into a
+table; the best path through it is the best alignment (`inference.alignment`: global,
+semi-global, local; linear or affine gaps; banded). Losses of the form "pairs" (Q, Q4)
+are subtracted from the cells they concern; "zero-one" needs the best other path; slack
+rescaling is exact by layers of correct matches.
+
+[1] Tsochantaridis et al. 2005, section 4.4. [2] Yu 2011, chapter 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
+from maxmargin.core.structure import Answer, Augment, Found, Layers, Pieces, Structure
+from maxmargin.inference.alignment.best_other import other_paths
+from maxmargin.inference.alignment.best_path import (
+    DELETE,
+    INSERT,
+    MODES,
+    Tables,
+    band,
+)
+from maxmargin.inference.alignment.layers import paths_by_count
+from maxmargin.structures.alignment.augment import correct_cells
+from maxmargin.structures.alignment.features import (
+    collapse,
+    fill_tables,
+    path_features,
+)
+from maxmargin.structures.alignment.inputs import (
+    Pairs,
+    Side,
+    Symbols,
+    distinct_sequences,
+    encode_side,
+    is_real,
+    lay_out,
+    learn_letters,
+    learn_symbols,
+    own_name,
+    tracks_of,
+)
+from maxmargin.structures.alignment.layout import (
+    WIDE,
+    Layout,
+    lay_weights,
+    weight_names,
+)
+from maxmargin.structures.alignment.oracle import Penalty, best_alignments
+from maxmargin.structures.alignment.paths import (
+    check_columns,
+    columns_of,
+    decode_path,
+    encode_path,
+    outside_band,
+)
+from maxmargin.structures.alignment.views import Gaps, Pair, View, simple
+
+CELLS = 2**19  # of tables filled at a time: fewer would cost more in calls
+
+
+@dataclass(frozen=True)
+class Alignment(Structure):
+    """Alignments of pairs of annotated sequences.
+
+    Parameters
+    ----------
+    mode : {"global", "semiglobal", "local"}, default="global"
+    model : tuple of Pair, optional
+        Features of a match, see `alignment_views`; default: every track of letters
+        against every track of letters.
+    gaps : Gaps, default=Gaps()
+        Features of gaps, and whether they are affine.
+    symmetric : bool, default=False
+        Weights that do not change when the two sequences change places.
+    normalize : bool, default=False
+        Divide features by |s| + |t|.
+    band : int, optional
+        Only cells this far from the diagonal, for long sequences.
+    alphabets : mapping from track to letters, optional
+        Default: the letters that occur.
+    """
+
+    mode: str = "global"
+    model: tuple[Pair, ...] | None = None
+    gaps: Gaps = Gaps()
+    symmetric: bool = False
+    normalize: bool = False
+    band: int | None = None
+    alphabets: Mapping[str, Sequence[Any]] | None = None
+    positions: Any = None  # adds a track to sequences, see `alignment_positions`
+    dim: int = 0
+    pairs: tuple[Pair, ...] = ()
+    symbols: Symbols = field(default_factory=Symbols, repr=False)
+    layout: Layout | None = field(default=None, repr=False)
+    losses: ClassVar[tuple[str, ...]] = ("zero-one", "pairs")
+    provides: ClassVar[tuple[str, ...]] = ("argmax_by_loss",)  # type: ignore[misc]
+
+    def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Alignment:
+        """Learn letters and symbols, and lay out the weights."""
+        if self.mode not in MODES:
+            names = ", ".join(map(repr, MODES))
+            raise ValueError(f"mode={self.mode!r} is not one of {names}")
+        if self.band is not None and self.band < 0:
+            raise ValueError(f"band={self.band} must not be negative")
+        X = X if self.positions is None else self.positions(X)
+        (left, left_names), (right, right_names), _ = distinct_sequences(X)
+        letters, widths = learn_letters(
+            [*left, *right], [*left_names, *right_names], self.alphabets
+        )
+        pairs = self.model
+        if pairs is None:
+            first = tracks_of(left[0], left_names[0])
+            pairs = simple([k for k, v in first.items() if not is_real(v)])
+        bound = replace(self, pairs=pairs)
+        parts = []
+        for seqs, names, views in (
+            (left, left_names, bound._views(0)), (right, right_names, bound._views(1)),
+        ):  # fmt: skip
+            needed = [(v, False) for v in views] + [(v, True) for v in self.gaps.slot]
+            everything = [*views, *self.gaps.slot]
+            at = lay_out(seqs, names, everything, letters, widths)
+            parts.append((at, needed))
+        symbols = learn_symbols(parts, letters, widths)
+        layout = lay_weights(
+            symbols, pairs, self.gaps, bound._views(0), bound._views(1), self.symmetric
+        )
+        return replace(bound, symbols=symbols, layout=layout, dim=layout.dim)
+
+    def _views(self, side: int) -> list[View]:
+        """Distinct views of one side, in the order they are coded."""
+        views = [p.left if side == 0 else p.right for p in self.pairs]
+        views += [*self.gaps.opening, *self.gaps.extension]
+        return list(dict.fromkeys(views))
+
+    def encode(self, X: Sequence[Any]) -> Pairs:
+        """Pairs (s, t) of sequences, each a string or a mapping of tracks."""
+        X = X if self.positions is None else self.positions(X)
+        (left, left_names), (right, right_names), (a, b) = distinct_sequences(X)
+        sides = []
+        for seqs, names, views in (
+            (left, left_names, self._views(0)), (right, right_names, self._views(1)),
+        ):  # fmt: skip
+            at = lay_out(seqs, names, [*views, *self.gaps.slot], self.symbols.letters,
+                         self.symbols.widths)  # fmt: skip
+            side = encode_side(at, self.symbols, views, self.gaps.slot)
+            sides.append(side._replace(names=tuple(map(own_name, seqs))))
+        return Pairs(a, b, sides[0], sides[1])
+
+    def encode_labels(self, x: Pairs, Y: Sequence[Any]) -> Ragged:
+        """Alignments as columns (k, 2), -1 for a gap, or as two strings with gaps."""
+        rows, cols = x.sizes
+        mode, out = MODES[self.mode], []
+        for q, written in enumerate(Y):
+            where, m, n = x.name(q), int(rows[q]), int(cols[q])
+            columns = columns_of(written, where)
+            check_columns(columns, (m, n), self.mode == "global", where)
+            if not (columns >= 0).all(axis=1).any():
+                raise ValueError(f"{where}: the alignment matches no positions")
+            path = encode_path(columns, m, n, mode)
+            lo, hi, _ = band(rows[q : q + 1], cols[q : q + 1], self._width)
+            if outside_band(path, lo, hi) >= 0:
+                raise ValueError(
+                    f"{where}: the alignment leaves the band of width {self.band}"
+                )
+            out.append(path)
+        return Ragged.pack(out)
+
+    def decode_labels(self, x: Pairs, labels: Ragged) -> list[Any]:
+        """Columns (k, 2) of positions, -1 for a gap."""
+        rows, cols = x.sizes
+        return [
+            decode_path(labels.row(q), int(rows[q]), int(cols[q]), MODES[self.mode])
+            for q in range(labels.n)
+        ]
+
+    def features(self, x: Pairs, ids: Ints, labels: Ragged) -> Rows:
+        """psi(x_i, y) of each row."""
+        nothing = Ragged(np.zeros(labels.n + 1, np.int64), np.empty(0, np.int32))
+        return self._difference(x, ids, labels, nothing)
+
+    def argmax(
+        self, x: Pairs, ids: Ints, w: Floats, augment: Augment | None = None
+    ) -> Found:
+        """Best alignment of each pair in `ids`, with the loss added where asked."""
+        if augment is not None and augment.loss.form == "zero-one":
+            return self._argmax_zero_one(x, ids, w, augment)
+        gain, scale = np.zeros(len(ids)), self._scale(x, ids)
+        penalty = Penalty(Ragged.pack([]), 0, gain)
+        if augment is not None:
+            truth, loss = augment.truth.take(ids), augment.loss
+            gain = augment.weight[ids]
+            saved = gain / (loss.matches(truth) * scale)  # type: ignore[attr-defined]
+            penalty = Penalty(truth, loss.shift, saved)  # type: ignore[attr-defined]
+        labels, value = best_alignments(
+            x.left[ids], x.right[ids], *self._scores(x, ids, w),
+            (self._width, MODES[self.mode], self.gaps.affine), penalty,
+        )  # fmt: skip
+        score = value * scale + gain
+        return Found(labels, score, score)
+
+    def cuts(self, x: Pairs, ids: Ints, w: Floats, augment: Augment) -> Answer:
+        """As the default, with both alignments counted in one walk."""
+        found = self.argmax(x, ids, w, augment)
+        truth = augment.truth.take(ids)
+        dpsi = self._difference(x, ids, truth, found.labels)
+        delta = augment.loss.value(truth, found.labels)
+        return Answer(
+            found.labels, dpsi, delta, augment.weight[ids] * delta - dpsi.dot(w)
+        )
+
+    def argmax_by_loss(
+        self, x: Pairs, ids: Ints, w: Floats, augment: Augment
+    ) -> Layers:
+        """Best alignment for each number of correct matches."""
+        if augment.loss.form == "zero-one":
+            return self._layers_zero_one(x, ids, w, augment)
+        sizes, found, scores, losses = [], [], [], []
+        for some, tables in self._tables(x, ids, w, cells=1):
+            truth, loss = augment.truth.take(some), augment.loss
+            total = loss.matches(truth)  # type: ignore[attr-defined]
+            counts = correct_cells(tables, truth, loss.shift)  # type: ignore[attr-defined]
+            layers = paths_by_count(
+                self._one_state(tables), counts, total + 1, MODES[self.mode]
+            )
+            size = np.diff(layers.ptr)
+            sizes.append(size)
+            found.append(layers.paths)
+            scores.append(layers.score * np.repeat(self._scale(x, some), size))
+            losses.append(1.0 - layers.hits / np.repeat(total, size))
+        return Layers(
+            pointers(_flat(sizes)), Ragged.concat(found), _flat(scores), _flat(losses)
+        )
+
+    def _other(
+        self, x: Pairs, ids: Ints, w: Floats, augment: Augment
+    ) -> tuple[Ragged, Floats, Floats]:
+        """Best alignments that are not the truth, their scores, those of the truth."""
+        found, scores = [], []
+        for some, tables in self._tables(x, ids, w):
+            truth = augment.truth.take(some)
+            labels, score = other_paths(
+                self._one_state(tables), truth, MODES[self.mode]
+            )
+            found.append(labels)
+            scores.append(score * self._scale(x, some))
+        own = self.features(x, ids, augment.truth.take(ids)).dot(w)
+        return Ragged.concat(found), _flat(scores), own
+
+    def _argmax_zero_one(
+        self, x: Pairs, ids: Ints, w: Floats, augment: Augment
+    ) -> Found:
+        other, score, own = self._other(x, ids, w, augment)
+        score = score + augment.weight[ids]
+        both = Ragged.concat([augment.truth.take(ids), other])
+        best = np.arange(len(ids)) + len(ids) * (score > own)
+        score = np.maximum(score, own)
+        return Found(both.take(best), score, score)
+
+    def _layers_zero_one(
+        self, x: Pairs, ids: Ints, w: Floats, augment: Augment
+    ) -> Layers:
+        other, score, own = self._other(x, ids, w, augment)
+        both = Ragged.concat([augment.truth.take(ids), other])
+        n, exists = len(ids), score > -np.inf
+        rows = np.stack([np.arange(n), n + np.arange(n)], axis=1)
+        keep = np.stack([np.ones(n, bool), exists], axis=1)
+        return Layers(
+            pointers(1 + exists), both.take(rows[keep]),
+            np.stack([own, score], axis=1)[keep],
+            np.broadcast_to([0.0, 1.0], (n, 2))[keep],
+        )  # fmt: skip
+
+    def work(self, x: Pairs) -> Floats:
+        """Cells times what filling and aligning one costs."""
+        rows, cols = x.sizes
+        return np.asarray(rows * cols * (8.0 + 2.0 * len(self.pairs)), np.float64)
+
+    def pieces(self, x: Pairs, i: int, row: Labels) -> Pieces:
+        """One part per column: what each move adds to those before it."""
+        ends = range(2, len(row))
+        ids = np.full(len(ends), i)
+        longer = Ragged.pack([row[: end + 1] for end in ends])
+        psi = self._difference(x, ids, longer, Ragged.pack([row[:end] for end in ends]))
+        place, names = row[:2].tolist(), []
+        for move in row[2:].tolist():
+            i_s = "-" if move == INSERT else str(place[0])
+            j_t = "-" if move == DELETE else str(place[1])
+            names.append(f"column {i_s}/{j_t}")
+            place = [place[0] + (move != INSERT), place[1] + (move != DELETE)]
+        return Pieces(names, psi)
+
+    def feature_names(self) -> Sequence[str] | None:
+        """Such as "residue=A|residue=C" and "insert open any=*"."""
+        if self.layout is None:
+            return None
+        return weight_names(self.symbols, self.pairs, self.gaps, self.layout)
+
+    def substitution(self, w: Floats, track: str) -> tuple[tuple[Any, ...], Floats]:
+        """Letters of a track, and the learned scores of each pair of them."""
+        assert self.layout is not None
+        view, full = View((track,)), self.layout.full(w)
+        letters = self.symbols.letters.get(track, ())
+        total, offset, found = np.zeros((len(letters), len(letters))), 0, False
+        for pair in self.pairs:
+            size = self.symbols.size(pair.left) * self.symbols.size(pair.right)
+            if pair.left == pair.right == view:
+                total += full[offset : offset + size].reshape(total.shape)
+                found = True
+            offset += size
+        if not found:
+            raise ValueError(f"the model has no pair of {track!r} with {track!r}")
+        return letters, total
+
+    @property
+    def _width(self) -> int:
+        return 2**40 if self.band is None else self.band
+
+    def _scale(self, x: Pairs, ids: Ints) -> Floats:
+        if not self.normalize:
+            return np.ones(len(ids))
+        rows, cols = x.sizes
+        total: Floats = (rows[ids] + cols[ids]).astype(np.float64)
+        return np.reciprocal(total)
+
+    def _tables(
+        self, x: Pairs, ids: Ints, w: Floats, cells: int = CELLS
+    ) -> Iterator[tuple[Ints, Tables]]:
+        """Filled tables of all ids, some at a time."""
+        rows, cols = x.sizes
+        sides, layout, full = self._scores(x, ids, w)
+        begin = 0
+        for end in _cuts_of(self._area(x, ids), cells):
+            some = ids[begin:end]
+            lo, hi, start = band(rows[some], cols[some], self._width)
+            yield (
+                some,
+                fill_tables(
+                    x.left[some], x.right[some], lo, hi, start, sides, layout, full
+                ),
+            )
+            begin = end
+
+    def _area(self, x: Pairs, ids: Ints) -> Ints:
+        rows, cols = x.sizes
+        area: Ints = rows[ids] * np.minimum(cols[ids], 2 * self._width + 2)
+        return area
+
+    def _scores(
+        self, x: Pairs, ids: Ints, w: Floats
+    ) -> tuple[tuple[Side, Side], Layout, Floats]:
+        """Sides, layout and weights; of many cells, with joint letters tabulated."""
+        assert self.layout is not None
+        sides, layout, full = (x.s, x.t), self.layout, self.layout.full(w)
+        grid = len(x.s.first) * len(x.t.first)
+        local = (layout.blocks[:, WIDE] == 0).sum()
+        if local > 1 and self._area(x, ids).sum() > grid:
+            return collapse(sides, layout, full)
+        return sides, layout, full
+
+    def _one_state(self, tables: Tables) -> Tables:
+        """Tables whose gaps extend at their opening scores, unless affine."""
+        if self.gaps.affine:
+            return tables
+        first = [0, 0, 2, 2]
+        return tables._replace(
+            row_gap=tables.row_gap[first], col_gap=tables.col_gap[first]
+        )
+
+    def _difference(self, x: Pairs, ids: Ints, plus: Ragged, minus: Ragged) -> Rows:
+        assert self.layout is not None
+        return path_features(
+            x.left[ids], x.right[ids], (x.s, x.t), self.layout, self.gaps.affine,
+            plus, minus, self._scale(x, ids),
+        )  # fmt: skip
+
+
+def _flat(parts: Sequence[Any]) -> Any:
+    return np.concatenate(parts) if parts else np.empty(0)
+
+
+def _cuts_of(area: Ints, cells: int) -> Iterator[int]:
+    """Ends of runs of tables with at most `cells` cells together, or one table."""
+    filled = 0
+    for k, size in enumerate(area.tolist()):
+        if filled and filled + size > cells:
+            yield k
+            filled = 0
+        filled += size
+    if filled:
+        yield len(area)

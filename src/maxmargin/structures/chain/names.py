@@ -1,0 +1,134 @@
+"""Names for the weights of a chain, and what each of them adds to a score."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any, overload
+
+import numpy as np
+
+from maxmargin.core.arrays import Floats, Rows
+from maxmargin.core.structure import Pieces
+from maxmargin.structures.chain.layout import Layout
+
+
+class WeightNames(Sequence[str]):
+    """Names of all weights, each made when it is asked for.
+
+    Parameters
+    ----------
+    layout : Layout
+        Where the parts of w begin.
+    labels, inputs : sequences
+        Names of labels and of input features.
+    sparse : bool
+        Whether input weights are feature-major.
+
+    Examples
+    --------
+    >>> from maxmargin.structures.chain.layout import layout_of
+    >>> layout = layout_of(2, 1, 1, start_end=True, bias=False, edge=False)
+    >>> list(WeightNames(layout, ("B", "O"), ["cap"], True))[1:4]
+    ['cap / O', 'B -> B', 'B -> O']
+    """
+
+    def __init__(
+        self,
+        layout: Layout,
+        labels: Sequence[Hashable],
+        inputs: Sequence[str],
+        sparse: bool,
+    ) -> None:
+        self.layout, self.labels, self.inputs = layout, labels, inputs
+        self.sparse = sparse
+
+    def __len__(self) -> int:
+        return self.layout.dim
+
+    @overload
+    def __getitem__(self, key: int) -> str: ...
+    @overload
+    def __getitem__(self, key: slice) -> list[str]: ...
+    def __getitem__(self, key: Any) -> Any:
+        """Name of weight number `key`."""
+        if isinstance(key, slice):
+            return [self[j] for j in range(*key.indices(len(self)))]
+        at = range(len(self))[key]
+        spot, k = self.layout, len(self.labels)
+        if at < spot.width * k:
+            return self._input(at, k)
+        if 0 <= spot.edge <= at:
+            return self._input(at - spot.edge, k * k)
+        if 0 <= spot.bias <= at:
+            return f"bias / {self.labels[at - spot.bias]}"
+        if 0 <= spot.end <= at:
+            return f"{self.labels[at - spot.end]} -> end"
+        if 0 <= spot.start <= at:
+            return f"start -> {self.labels[at - spot.start]}"
+        return self._tuple(at - spot.pairs, k)
+
+    def _input(self, at: int, k: int) -> str:
+        f, y = divmod(at, k) if self.sparse else divmod(at, self.layout.width)[::-1]
+        if k == len(self.labels):
+            return f"{self.inputs[f]} / {self.labels[y]}"
+        a, b = divmod(y, len(self.labels))
+        return f"{self.inputs[f]} / {self.labels[a]} -> {self.labels[b]}"
+
+    def _tuple(self, at: int, k: int) -> str:
+        size = 2
+        while at >= k**size:
+            at -= k**size
+            size += 1
+        names = []
+        for _ in range(size):
+            at, y = divmod(at, k)
+            names.append(str(self.labels[y]))
+        return " -> ".join(reversed(names))
+
+
+def input_weights(layout: Layout, w: Floats, sparse: bool) -> Floats:
+    """(features, labels) view of the weights of the input."""
+    block = w[: layout.width * layout.labels]
+    if sparse:
+        return block.reshape(layout.width, layout.labels)
+    return block.reshape(layout.labels, layout.width).T
+
+
+def token_parts(structure: Any, x: Any, i: int, row: Sequence[int]) -> Pieces:
+    """What each token adds to psi of the labels `row` of sequence i."""
+    spot, k, eta = structure.layout, len(structure.labels), float(structure.eta)
+    vectors, names, parts = x.vectors, [], []
+    for t, y in enumerate(row):
+        r = int(x.ptr[i]) + t
+        some = slice(vectors.ptr[r], vectors.ptr[r + 1])
+        val = vectors.val[some]
+        idx = vectors.idx[some] if vectors.sparse else np.arange(len(val))
+        step, jump = vectors.stride(k)
+        at = [idx.astype(np.int64) * step + y * jump]
+        size = [val]
+        if spot.edge >= 0 and t > 0:
+            step, jump = vectors.stride(k * k)
+            at.append(spot.edge + idx * step + (row[t - 1] * k + y) * jump)
+            size.append(val)
+        alone = _label_only(spot, k, row, t)
+        at.append(np.array(alone, np.int64))
+        size.append(np.full(len(alone), eta))
+        if spot.bias >= 0:
+            at.append(np.array([spot.bias + y]))
+            size.append(np.ones(1))
+        parts.append((np.concatenate(at), np.concatenate(size)))
+        names.append(f"token {t}: {structure.labels[y]}")
+    return Pieces(names, Rows.pack(parts))
+
+
+def _label_only(spot: Layout, k: int, row: Sequence[int], t: int) -> list[int]:
+    at, code, begin = [], row[t], spot.pairs
+    for j in range(1, min(spot.order, t) + 1):
+        code += row[t - j] * k**j
+        at.append(begin + code)
+        begin += k ** (j + 1)
+    if t == 0 and spot.start >= 0:
+        at.append(spot.start + row[0])
+    if t == len(row) - 1 and spot.end >= 0:
+        at.append(spot.end + row[t])
+    return at

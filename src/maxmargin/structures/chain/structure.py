@@ -1,0 +1,450 @@
+"""Label sequences: one label per token, label tuples of neighbours scored together.
+
+y = (y_1, .., y_L), labels from a set of K, and with order m
+
+    psi(x, y) = [ sum_t x_t (x) e(y_t),  eta * counts of label tuples of 2 .. m + 1
+                  neighbours,  eta * first and last label,  counts of labels,
+                  sum_t x_t (x) e(y_{t-1}, y_t) ],
+
+so the best y is Viterbi's. Loss: "table" adds to the node scores; "zero-one" is the
+best sequence other than the truth, Viterbi in two layers.
+
+[1] Tsochantaridis et al. 2005, section 4.3 (and 5.2 for its use).
+[2] Taskar, Guestrin, Koller 2003; Yu 2011, chapter 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, Vectors
+from maxmargin.core.sequences import flat_labels, in_order, place, same_lengths
+from maxmargin.core.structure import (
+    Answer,
+    Augment,
+    Found,
+    Layers,
+    Loss,
+    Parts,
+    Pieces,
+    Structure,
+)
+from maxmargin.inference.chain import variants as chains
+from maxmargin.structures.chain.checks import check_layers, check_possible
+from maxmargin.structures.chain.constraints import (
+    check_truth,
+    forced_labels,
+    legal_scores,
+)
+from maxmargin.structures.chain.layout import (
+    Layout,
+    differences,
+    layout_of,
+    some_rows,
+    unit_inputs,
+    widened,
+)
+from maxmargin.structures.chain.names import WeightNames, token_parts
+from maxmargin.structures.chain.oracle import best, join, tables
+from maxmargin.structures.chain.tokens import (
+    gather,
+    is_sparse,
+    label_rows,
+    matrix_of,
+    vectors_of,
+    vocabulary,
+    windowed,
+)
+
+_NO_LABELS, _NO_COST = np.empty(0, np.int32), np.empty((0, 0))
+_NOTHING = np.empty(0)
+
+
+class Tokens(NamedTuple):
+    """Encoded inputs: the tokens of all sequences as rows."""
+
+    vectors: Vectors
+    ptr: Ints  # (n + 1,) first token of each sequence
+    forced: Labels  # (tokens,) label that must stand there or -1; empty: none
+
+    @property
+    def n(self) -> int:
+        """Number of sequences."""
+        return len(self.ptr) - 1
+
+
+@dataclass(frozen=True)
+class Chain(Structure):
+    """Sequences of labels (see the module docstring).
+
+    Parameters
+    ----------
+    eta : float, default=1.0
+        Size of the label-only features against those of the input.
+    window : int, default=0
+        Features of this many tokens before and after are features of a token too.
+    order : {1, 2, 3}, default=1
+        How many labels before a token enter its score together with its own.
+    edge_features : bool, default=False
+        Whether input features also meet pairs of neighbouring labels.
+    start_end : bool, default=True
+        Whether first and last labels have weights.
+    bias : bool, default=True
+        Whether labels have weights of their own (a constant feature).
+    allowed : array (K, K) of bool or set of label pairs, optional
+        Legal transitions [before, after], labels in sorted order. In training, too.
+    scheme : {"bio", "bioes"}, optional
+        Derive the legal transitions, first and last labels from the label names.
+
+    Examples
+    --------
+    >>> X = [[["cap"], ["low"]], [["low"]]]
+    >>> chain = Chain().bind(X, [["B", "O"], ["O"]])
+    >>> chain.labels, chain.dim
+    (('B', 'O'), 14)
+    """
+
+    eta: float = 1.0
+    window: int = 0
+    order: int = 1
+    edge_features: bool = False
+    start_end: bool = True
+    bias: bool = True
+    allowed: Any = None
+    scheme: str | None = None
+    dim: int = 0
+    labels: tuple[Hashable, ...] = ()
+    names: dict[str, int] | None = field(default=None, repr=False)
+    sparse: bool = field(default=True, repr=False)
+    columns: int = field(default=0, repr=False)
+    legal: Floats = field(
+        default_factory=lambda: np.empty(0), repr=False, compare=False
+    )
+    layout: Layout = field(default=Layout(*[0] * 9), repr=False)
+    phi: Any = field(default=None, repr=False, compare=False)
+
+    losses = ("zero-one", "table")
+    provides = ("argmax_by_loss", "nbest", "max_marginals", "parts", "mapped")
+
+    def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
+        """Know labels, features and layout of the data."""
+        if self.order not in (1, 2, 3):
+            raise ValueError(f"order={self.order!r} is not 1, 2 or 3")
+        if self.window < 0:
+            raise ValueError(f"window={self.window!r} is negative")
+        if len(X) == 0:
+            raise ValueError("there are no sequences to learn from")
+        tokens = gather(X)
+        flat, ptr = flat_labels(Y)
+        same_lengths(tokens.ptr, ptr)
+        labels = in_order(set(flat))
+        names, sparse = None, True
+        if tokens.matrix is None:
+            names = vocabulary(tokens)
+            columns = len(names)
+        else:
+            columns = tokens.matrix.shape[1]
+            sparse = is_sparse(tokens.matrix)
+        bound = self.sized(labels, names, columns, sparse)
+        check_truth(labels, bound.legal, label_rows(bound.labels, flat, ptr))
+        return bound
+
+    def sized(
+        self,
+        labels: tuple[Hashable, ...],
+        names: dict[str, int] | None,
+        columns: int,
+        sparse: bool,
+    ) -> Self:
+        """Bind to labels and features that are known already."""
+        legal = legal_scores(labels, self.scheme, self.allowed)
+        layout = layout_of(
+            len(labels),
+            self.order,
+            columns * (2 * self.window + 1),
+            self.start_end,
+            self.bias,
+            self.edge_features,
+        )
+        dim = layout.dim
+        if dim >= 2**31:
+            raise ValueError(
+                f"{dim} weights are too many: use fewer features, a lower order or "
+                "edge_features=False"
+            )
+        return replace(
+            self,
+            dim=dim,
+            labels=labels,
+            names=names,
+            sparse=sparse,
+            columns=columns,
+            legal=legal,
+            layout=layout,
+        )
+
+    def encode(self, X: Sequence[Any]) -> Tokens:
+        """Tokens as rows, in the layout that `bind` chose."""
+        tokens = gather(X)
+        matrix = tokens.matrix
+        if self.names is not None:
+            if matrix is not None and matrix.shape[0] > 0:
+                raise ValueError("this model was trained on named features, not arrays")
+            matrix = matrix_of(tokens, self.names)
+        elif matrix is None:
+            raise ValueError("this model was trained on arrays, not named features")
+        elif matrix.shape[0] == 0:
+            matrix = np.zeros((0, self.columns))
+        if matrix.shape[1] != self.columns:
+            raise ValueError(
+                f"tokens have {matrix.shape[1]} features, in training {self.columns}"
+            )
+        matrix = windowed(matrix, tokens.ptr, self.window)
+        if self.phi is not None:
+            matrix = self.phi(matrix)
+        vectors = vectors_of(matrix, self.sparse)
+        return Tokens(vectors, tokens.ptr, np.empty(0, np.int32))
+
+    def encode_labels(self, x: Tokens, Y: Sequence[Any]) -> Ragged:
+        """Labels as numbers; refuses unknown ones and those the mask forbids."""
+        flat, ptr = flat_labels(Y)
+        same_lengths(x.ptr, ptr)
+        rows = label_rows(self.labels, flat, ptr)
+        check_truth(self.labels, self.legal, rows)
+        if len(x.forced):
+            bad = np.flatnonzero((x.forced >= 0) & (x.forced != rows.data))
+            if len(bad):
+                raise ValueError(f"{place(bad[0], ptr)}: another label is forced here")
+        return rows
+
+    def decode_labels(self, x: Tokens, labels: Ragged) -> list[Any]:
+        """Turn numbers into lists of the labels given to `bind`."""
+        names = np.empty(len(self.labels), object)
+        names[:] = self.labels
+        flat, ptr = names[labels.data].tolist(), labels.ptr.tolist()
+        return [flat[a:b] for a, b in pairwise(ptr)]
+
+    def mapped(self, phi: Any) -> Self:
+        """The same labels over phi(x_t) in place of x_t."""
+        if self.edge_features:
+            raise ValueError("edge_features=True cannot be had together with a kernel")
+        layout = widened(self.layout, phi.width)
+        return replace(self, phi=phi, layout=layout, dim=layout.dim, sparse=phi.sparse)
+
+    def input_matrix(self, x: Tokens) -> Any:
+        """Tokens as rows."""
+        return x.vectors.matrix()
+
+    def with_inputs(self, x: Tokens, matrix: Any) -> Tokens:
+        """The same sequences with other tokens."""
+        return x._replace(vectors=Vectors.of(matrix, hasattr(matrix, "nnz")))
+
+    def split_weights(self, w: Floats) -> tuple[Floats, Floats]:
+        """Weights of the inputs (features, K), and all others."""
+        k = len(self.labels)
+        inputs, rest = np.split(w, [self.layout.width * k])
+        return inputs.reshape(-1, k) if self.sparse else inputs.reshape(k, -1).T, rest
+
+    def join_weights(self, inputs: Floats, rest: Floats) -> Floats:
+        """Undo `split_weights`."""
+        return np.append(inputs if self.sparse else inputs.T, rest)
+
+    def constrain(self, x: Tokens, forced: Sequence[Any]) -> Tokens:
+        """Force labels: per sequence {token: label}, or a list with None where free."""
+        return x._replace(forced=forced_labels(self.labels, x.ptr, forced))
+
+    def features(self, x: Tokens, ids: Ints, labels: Ragged) -> Rows:
+        """psi(x_i, y)."""
+        none = Ragged(np.zeros(len(ids) + 1, np.int64), _NO_LABELS)
+        return self._differences(x, ids, labels.ptr[:-1], labels.data, none)
+
+    def argmax(
+        self, x: Tokens, ids: Ints, w: Floats, augment: Augment | None = None
+    ) -> Found:
+        """Viterbi; with the zero-one loss, in two layers."""
+        if augment is not None and augment.loss.form == "zero-one":
+            return self._other(x, ids, w, augment)
+        ptr, labels, score, _, _ = self._best(x, ids, w, augment)
+        check_possible(ids, score)
+        return Found(Ragged(ptr, labels), score, score)
+
+    def cuts(self, x: Tokens, ids: Ints, w: Floats, augment: Augment) -> Answer:
+        """Table, loss and Viterbi in one loop, the difference in another."""
+        inputs = *x.vectors[:3], x.ptr, ids
+        return self._cuts(x, ids, w, augment, inputs, self.layout)
+
+    def parts(self, x: Tokens) -> Parts | None:
+        """(token, label) pairs, then the other weights."""
+        k = len(self.labels)
+        if self.edge_features or x.vectors.n * k + self.dim >= 2**31:
+            return None
+        return Parts(x.vectors, k, x.ptr)
+
+    def part_cuts(self, x: Tokens, ids: Ints, w: Floats, augment: Augment) -> Answer:
+        """As `cuts`, with differences in the coordinates of `parts`."""
+        inputs = unit_inputs(x.vectors.n, x.ptr, ids)
+        layout = widened(self.layout, x.vectors.n)
+        return self._cuts(x, ids, w, augment, inputs, layout)
+
+    def part_features(self, x: Tokens, ids: Ints, labels: Ragged) -> Rows:
+        """As `features`, in the coordinates of `parts`."""
+        layout, none = (
+            widened(self.layout, x.vectors.n),
+            np.zeros(len(ids) + 1, np.int64),
+        )
+        return Rows(
+            *differences(
+                *unit_inputs(x.vectors.n, x.ptr, ids), layout, float(self.eta),
+                labels.ptr[:-1], labels.data, none, _NO_LABELS,
+            )
+        )  # fmt: skip
+
+    def _cuts(
+        self,
+        x: Tokens,
+        ids: Ints,
+        w: Floats,
+        augment: Augment,
+        inputs: tuple[Any, ...],
+        layout: Layout,
+    ) -> Answer:
+        truth, loss = augment.truth, augment.loss
+        if loss.form == "zero-one":
+            found = self._other(x, ids, w, augment)
+            labels, delta = found.labels, loss.value(truth.take(ids), found.labels)
+            own = self._differences(x, ids, truth.ptr[ids], truth.data, labels)
+            slack = augment.weight[ids] * delta - own.dot(w)
+        else:
+            ptr, flat, score, true_score, delta = self._best(x, ids, w, augment)
+            check_possible(ids, score)
+            labels, slack = Ragged(ptr, flat), score - true_score
+        dpsi = differences(
+            *inputs, layout, float(self.eta), truth.ptr[ids], truth.data, *labels,
+        )  # fmt: skip
+        return Answer(labels, Rows(*dpsi), delta, slack)
+
+    def layered(self, loss: Loss) -> bool:
+        """Costs must be multiples of a common unit."""
+        return loss.form == "zero-one" or chains.have_unit(loss.table)
+
+    def argmax_by_loss(
+        self, x: Tokens, ids: Ints, w: Floats, augment: Augment
+    ) -> Layers:
+        """Best labels for each attainable value of the loss."""
+        truth = augment.truth.take(ids)
+        scores = self.tables(x, ids, w)
+        if augment.loss.form == "zero-one":
+            units, most = 1 - np.eye(len(self.labels), dtype=np.int64), 1
+        else:
+            units, most = chains.whole_costs(augment.loss.table), chains.LAYERS
+            check_layers(ids, truth.sizes * int(units.max()), most)
+        ptr, labels, score = chains.best_by_cost(scores, truth, units, most)
+        rows = np.repeat(np.arange(len(ids)), np.diff(ptr))
+        loss = augment.loss.value(truth.take(rows), labels)
+        return Layers(ptr, labels, score, loss)
+
+    def nbest(
+        self, x: Tokens, ids: Ints, w: Floats, k: int, augment: Augment | None = None
+    ) -> Layers:
+        """Find the k best label sequences, best first."""
+        scores = self.tables(x, ids, w)
+        if augment is not None:
+            if augment.loss.form == "zero-one":
+                raise ValueError("nbest adds losses of form 'table' only")
+            truth = augment.truth.take(ids)
+            factor = augment.weight[ids] * augment.loss.scale(truth)
+            extra = augment.loss.table[truth.data]
+            extra = extra * np.repeat(factor, truth.sizes)[:, None]
+            scores = scores._replace(nodes=scores.nodes + extra.ravel())
+        ptr, labels, score = chains.best_many(scores, k)
+        loss = np.zeros(labels.n)
+        if augment is not None:
+            rows = np.repeat(np.arange(len(ids)), np.diff(ptr))
+            loss = augment.loss.value(truth.take(rows), labels)
+            score = score - augment.weight[ids][rows] * loss
+        return Layers(ptr, labels, score, loss)
+
+    def max_marginals(self, x: Tokens, ids: Ints, w: Floats) -> Floats:
+        """(tokens of the ids, K): score of the best sequence with that label there."""
+        return chains.max_marginals(self.tables(x, ids, w))
+
+    def part(self, x: Tokens, start: int, stop: int) -> Tokens:
+        """Some neighbouring sequences; their entries are views."""
+        a, b = int(x.ptr[start]), int(x.ptr[stop])
+        forced = x.forced[a:b] if len(x.forced) else x.forced
+        return Tokens(x.vectors.part(a, b), x.ptr[start : stop + 1] - a, forced)
+
+    def label_count(self) -> int:
+        """K."""
+        return len(self.labels)
+
+    def work(self, x: Tokens) -> Floats:
+        """Multiply-adds of one Viterbi: table and transitions."""
+        k, order = len(self.labels), self.order
+        entries = np.diff(x.vectors.ptr[x.ptr]).astype(np.float64)
+        per_entry = k + k * k * self.edge_features
+        return entries * per_entry + np.diff(x.ptr) * float(k) ** (order + 1) + 1.0
+
+    def pieces(self, x: Tokens, i: int, row: Labels) -> Pieces:
+        """One part per token."""
+        return token_parts(self, x, i, row.tolist())
+
+    def feature_names(self) -> Sequence[str]:
+        """Name of each weight, made when asked for."""
+        return WeightNames(self.layout, self.labels, self.inputs(), self.sparse)
+
+    def inputs(self) -> Sequence[str]:
+        """Name of each input feature; those of neighbours carry '[-1]', '[+1]', .."""
+        plain = (
+            list(self.names) if self.names else [f"x{j}" for j in range(self.columns)]
+        )
+        reach = range(-self.window, self.window + 1)
+        return [f"{name}[{d:+d}]" if d else name for d in reach for name in plain]
+
+    def _loop_inputs(self, x: Tokens, ids: Ints, w: Floats) -> Any:
+        v = x.vectors
+        return v.ptr, v.idx, v.val, x.ptr, x.forced, ids, w, self.layout
+
+    def _join(self, w: Floats) -> Any:
+        return join(w, self.layout, float(self.eta), self.legal)
+
+    def _best(self, x: Tokens, ids: Ints, w: Floats, augment: Augment | None) -> Any:
+        inputs = self._loop_inputs(x, ids, w)
+        if augment is None:
+            asked = x.ptr, _NO_LABELS, _NO_COST, _NOTHING, _NOTHING
+        else:
+            truth, loss = augment.truth, augment.loss
+            scale = loss.scale(some_rows(truth, ids))
+            asked = *truth, loss.table, scale, augment.weight
+        return best(*(*inputs, *self._join(w), *asked))
+
+    def _differences(
+        self, x: Tokens, ids: Ints, start: Ints, data: Labels, other: Ragged
+    ) -> Rows:
+        """Psi of the labels that begin at `start` minus psi of the rows of `other`."""
+        v, size = x.vectors, (self.layout, float(self.eta))
+        sides = start, data, *other
+        return Rows(*differences(v.ptr, v.idx, v.val, x.ptr, ids, *size, *sides))
+
+    def tables(self, x: Tokens, ids: Ints, w: Floats) -> chains.Tables:
+        """All scores of the sequences, for inference on tables."""
+        parts = tables(*self._loop_inputs(x, ids, w))
+        ends = *self._join(w), len(self.labels), self.order
+        return chains.Tables(*(*parts, *ends))
+
+    def _other(self, x: Tokens, ids: Ints, w: Floats, augment: Augment) -> Found:
+        """Argmax for the zero-one loss: truth, or the best other labels."""
+        layers = self.argmax_by_loss(x, ids, w, augment)
+        rows = np.repeat(np.arange(len(ids)), np.diff(layers.ptr))
+        value = layers.score + augment.weight[ids][rows] * layers.loss
+        first = layers.ptr[:-1]
+        second = np.minimum(first + 1, layers.ptr[1:] - 1)
+        best = np.where(value[second] > value[first], second, first)
+        score = value[best]
+        check_possible(ids, score)
+        return Found(layers.labels.take(best), score, score)

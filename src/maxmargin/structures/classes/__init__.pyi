@@ -1,0 +1,5 @@
+from .output_features import compact as compact
+from .output_features import described as described
+from .output_features import similar as similar
+from .structure import Multiclass as Multiclass
+from .taxonomy import Taxonomy as Taxonomy

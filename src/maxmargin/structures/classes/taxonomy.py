@@ -1,0 +1,238 @@
+"""Class taxonomies: trees and lattices above the classes.
+
+A taxonomy is a set of nodes Z with a partial order; the classes are some of its nodes.
+
+    lambda_z(y) = beta_z  if z = y or z is above y, else 0      (output features)
+    loss(y, y') = height of the first common ancestor of y and y'
+
+The height of a node is the longest way down from it. In a lattice the first common
+ancestor is the lowest of them; classes that have none meet in an implied root above
+everything. Nodes above every class add the same to every score and are left out.
+
+[1] Tsochantaridis et al. 2005, sections 4.2.1 and 5.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from maxmargin.core.arrays import Floats
+
+Node = Hashable
+
+
+@dataclass(frozen=True)
+class Taxonomy:
+    """Nodes with their parents, parents first.
+
+    Use `Taxonomy.of` to make one.
+
+    Parameters
+    ----------
+    nodes : tuple of hashable
+        Names, every node after all of its parents.
+    parents : tuple of tuple of int
+        Positions of the parents of each node; none for a top node.
+
+    Examples
+    --------
+    >>> tree = Taxonomy.of({"cat": "pet", "dog": "pet", "pet": "animal",
+    ...                     "fly": "animal"})
+    >>> tree.heights(["cat", "dog", "fly"]).tolist()
+    [[0.0, 1.0, 2.0], [1.0, 0.0, 2.0], [2.0, 2.0, 0.0]]
+    >>> features, nodes = tree.features(["cat", "dog", "fly"])
+    >>> nodes
+    ('pet', 'fly', 'cat', 'dog')
+    >>> features.tolist()
+    [[1.0, 0.0, 1.0, 0.0], [1.0, 0.0, 0.0, 1.0], [0.0, 1.0, 0.0, 0.0]]
+    """
+
+    nodes: tuple[Node, ...]
+    parents: tuple[tuple[int, ...], ...]
+
+    @classmethod
+    def of(cls, spec: Any) -> Taxonomy:
+        """From any of the usual ways to write one down.
+
+        Parameters
+        ----------
+        spec : Taxonomy, mapping or iterable of pairs
+            A mapping from each node to its parent, or to a list of its parents in a
+            lattice (None: no parent); pairs (node, parent); or a nested mapping from
+            each node to the mapping of what is below it, ``{"a": {"b": {}, "c": {}}}``.
+
+        Raises
+        ------
+        ValueError
+            If nodes lie above themselves; the cycle is named.
+        """
+        if isinstance(spec, Taxonomy):
+            return spec
+        return cls(*_sorted(_table(_pairs(spec))))
+
+    def __contains__(self, node: Node) -> bool:
+        """Whether there is a node of this name."""
+        return node in self.nodes
+
+    def above(self) -> np.ndarray:
+        """Boolean (nodes, nodes): row z has its ancestors and itself."""
+        out = np.eye(len(self.nodes), dtype=bool)
+        for z, parents in enumerate(self.parents):
+            for parent in parents:
+                out[z] |= out[parent]
+        return out
+
+    def height(self) -> Floats:
+        """Longest way down from each node; 0 at the leaves."""
+        out = np.zeros(len(self.nodes))
+        for z in range(len(self.nodes) - 1, -1, -1):
+            for parent in self.parents[z]:
+                out[parent] = max(out[parent], out[z] + 1.0)
+        return out
+
+    def heights(self, classes: Sequence[Node]) -> Floats:
+        """Loss table: height of the first common ancestor of each pair of classes.
+
+        Parameters
+        ----------
+        classes : sequence of k nodes
+
+        Returns
+        -------
+        array (k, k), zero on the diagonal
+        """
+        at, height = self._places(classes), self.height()
+        above = self.above()[at]
+        out = np.full((len(at), len(at)), height.max() + 1.0)
+        for z in np.argsort(-height, kind="stable"):
+            below = np.flatnonzero(above[:, z])
+            out[np.ix_(below, below)] = height[z]
+        np.fill_diagonal(out, 0.0)
+        return out
+
+    def features(
+        self, classes: Sequence[Node], node_weights: Any = None
+    ) -> tuple[Floats, tuple[Node, ...]]:
+        """Lambda of each class, and the nodes behind its columns.
+
+        Parameters
+        ----------
+        classes : sequence of k nodes
+        node_weights : mapping, optional
+            beta_z of nodes by name; 1 where absent.
+
+        Returns
+        -------
+        array (k, z), tuple of z nodes
+        """
+        above = self.above()[self._places(classes)]
+        used = np.flatnonzero(above.any(axis=0) & ~above.all(axis=0))
+        values = above[:, used] * self._weights(node_weights)[used]
+        return np.ascontiguousarray(values), tuple(self.nodes[z] for z in used)
+
+    def _places(self, classes: Sequence[Node]) -> list[int]:
+        place = {node: z for z, node in enumerate(self.nodes)}
+        missing = [c for c in classes if c not in place]
+        if missing:
+            raise ValueError(
+                f"class {missing[0]!r} has no node in the taxonomy"
+                + (f" (nor have {len(missing) - 1} others)" if missing[1:] else "")
+            )
+        return [place[c] for c in classes]
+
+    def _weights(self, node_weights: Any) -> Floats:
+        out = np.ones(len(self.nodes))
+        if node_weights is None:
+            return out
+        if not isinstance(node_weights, Mapping):
+            raise ValueError("node_weights must map names of nodes to weights")
+        place = {node: z for z, node in enumerate(self.nodes)}
+        for node, weight in node_weights.items():
+            if node not in place:
+                raise ValueError(f"node_weights: the taxonomy has no node {node!r}")
+            if not np.isfinite(weight) or weight < 0:
+                raise ValueError(
+                    f"node_weights[{node!r}] is {weight}: weights must be finite and "
+                    "not negative"
+                )
+            out[place[node]] = float(weight)
+        return out
+
+
+def _pairs(spec: Any) -> Iterator[tuple[Node, Any]]:
+    """(node, parent) for every edge; parent None for nodes without."""
+    if isinstance(spec, Mapping):
+        if any(isinstance(value, Mapping) for value in spec.values()):
+            yield from _nested(spec, None)
+            return
+        for node, parents in spec.items():
+            several = isinstance(parents, list | tuple | set | frozenset)
+            for parent in sorted(parents, key=str) if several else [parents]:
+                yield node, parent
+        return
+    if isinstance(spec, str) or not isinstance(spec, Iterable):
+        raise ValueError(
+            f"taxonomy={spec!r}: give a mapping from nodes to parents, a nested "
+            "mapping, or pairs (node, parent)"
+        )
+    for i, pair in enumerate(spec):
+        if isinstance(pair, str) or len(pair) != 2:
+            raise ValueError(f"taxonomy: item {i}, {pair!r}, is not (node, parent)")
+        yield pair[0], pair[1]
+
+
+def _nested(spec: Any, parent: Node | None) -> Iterator[tuple[Node, Any]]:
+    for node, below in spec.items():
+        yield node, parent
+        if isinstance(below, Mapping):
+            yield from _nested(below, node)
+        else:
+            leaves = [below] if isinstance(below, str) else list(below or ())
+            yield from ((leaf, node) for leaf in leaves)
+
+
+def _table(pairs: Iterable[tuple[Node, Any]]) -> dict[Node, list[Node]]:
+    """Parents of every node that occurs on either side, each once."""
+    out: dict[Node, list[Node]] = {}
+    for node, parent in pairs:
+        mine = out.setdefault(node, [])
+        if parent is not None and parent not in mine:
+            mine.append(parent)
+            out.setdefault(parent, [])
+    if not out:
+        raise ValueError("the taxonomy has no nodes")
+    return out
+
+
+def _sorted(
+    table: dict[Node, list[Node]],
+) -> tuple[tuple[Node, ...], tuple[tuple[int, ...], ...]]:
+    """Nodes in the order of their depth, parents first; refuses cycles."""
+    left = {node: set(parents) for node, parents in table.items()}
+    nodes: list[Node] = []
+    while left:
+        free = [node for node, waits in left.items() if not waits]
+        if not free:
+            raise ValueError(f"the taxonomy has a cycle: {_cycle(left)}")
+        for node in free:
+            del left[node]
+        for waits in left.values():
+            waits.difference_update(free)
+        nodes.extend(free)
+    place = {node: z for z, node in enumerate(nodes)}
+    return tuple(nodes), tuple(tuple(place[p] for p in table[z]) for z in nodes)
+
+
+def _cycle(left: dict[Node, set[Node]]) -> str:
+    """One cycle among the nodes left, each of which waits for a parent."""
+    way = [next(iter(left))]
+    while True:
+        parent = min((p for p in left[way[-1]] if p in left), key=str)
+        if parent in way:
+            way = [*way[way.index(parent) :], parent]
+            return " -> ".join(map(str, way))
+        way.append(parent)

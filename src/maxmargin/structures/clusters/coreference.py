@@ -1,0 +1,309 @@
+"""Clusters of mentions, held together by a hidden spanning forest.
+
+The set: y is a partition of m mentions, h a forest whose trees are the clusters. The
+sum runs over the links of the forest,
+
+    psi(x, y, h) = sum_{(i, j) in h} x_ij,
+
+so the best (y, h) is a maximum spanning forest, links with negative score left out.
+The loss adds up over links too, so augmented inference is the same problem; so is the
+completion of h, cluster by cluster.
+
+A row is the parent of each mention in its tree, hung on its first mention (see
+`inference.forest`). It holds y as well: the trees. The row of a truth starts with each
+mention linked to the one before it in its cluster.
+
+[1] Yu 2011, section 5.4.2, equation 5.8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+import scipy.sparse as sp
+
+from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
+from maxmargin.core.jit import loop
+from maxmargin.core.structure import Augment, Found, Pieces, Structure
+from maxmargin.inference.cluster.spanning import (
+    components,
+    spanning_forest,
+    spanning_trees,
+)
+
+
+@dataclass(frozen=True)
+class ForestLoss:
+    """Delta(y, h) = n(y) - k(y) - sum of l over links; l = 1 inside, -r across.
+
+    n(y) mentions, k(y) clusters of the truth; a link across two true clusters costs r
+    (1 in equation 5.8; less makes bolder links).
+    """
+
+    r: float = 1.0
+    form: ClassVar[str] = "forest"
+
+    def bind(self, n_labels: int) -> ForestLoss:
+        """Nothing to know."""
+        if not self.r >= 0:
+            raise ValueError(f"r={self.r}: the penalty of a wrong link must be >= 0")
+        return self
+
+    def value(self, truth: Ragged, labels: Ragged) -> Floats:
+        """Loss of each row."""
+        out = np.zeros(truth.n)
+        for i in range(truth.n):
+            own, parent = components(truth.row(i)), labels.row(i)
+            linked = np.flatnonzero(parent != np.arange(len(parent)))
+            inside = int((own[linked] == own[parent[linked]]).sum())
+            links = len(own) - (int(own.max()) + 1 if len(own) else 0)
+            out[i] = links - inside + self.r * (len(linked) - inside)
+        return out
+
+
+class PairFeatures(NamedTuple):
+    """Features of all pairs of mentions of a document, pair i < j at j(j-1)/2 + i."""
+
+    mentions: int
+    features: Any  # (mentions (mentions - 1) / 2, width), dense or sparse
+
+
+class Pairs(NamedTuple):
+    """Encoded inputs."""
+
+    mentions: Ints  # (n,)
+    start: Ints  # (n + 1,) first pair of each document
+    ptr: Ints  # (pairs + 1,)
+    idx: Any  # int32
+    val: Floats
+
+    @property
+    def n(self) -> int:
+        """Number of documents."""
+        return len(self.mentions)
+
+
+@dataclass(frozen=True)
+class Coreference(Structure):
+    """Partitions by latent forests."""
+
+    dim: int = 0
+    losses: ClassVar[tuple[str, ...]] = ("forest",)
+    provides: tuple[str, ...] = ("complete", "guess")
+
+    def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
+        """Know the number of pair features."""
+        return replace(self, dim=max(int(as_pairs(x, 0).features.shape[1]) for x in X))
+
+    def encode(self, X: Sequence[Any]) -> Pairs:
+        """`PairFeatures`, or matrices of pairs (the mentions are then counted back)."""
+        return encode_pairs(X, self.dim)
+
+    def encode_labels(self, x: Pairs, Y: Sequence[Any]) -> Ragged:
+        """Cluster of each mention; each is linked to the one before it."""
+        return Ragged.pack(
+            [chain_of(y, int(x.mentions[i]), i) for i, y in enumerate(Y)]
+        )
+
+    def decode_labels(self, x: Pairs, labels: Ragged) -> list[list[int]]:
+        """Clusters, numbered by first mention."""
+        return [components(labels.row(i)).tolist() for i in range(labels.n)]
+
+    def features(self, x: Pairs, ids: Ints, labels: Ragged) -> Rows:
+        """Sum of the features of the links."""
+        if len(ids) == 0:
+            return Rows.empty()
+        links = _links(x.start, ids, *labels)
+        return Rows.from_dense(_sums(x.ptr, x.idx, x.val, *links, self.dim))
+
+    def argmax(
+        self, x: Pairs, ids: Ints, w: Floats, augment: Augment | None = None
+    ) -> Found:
+        """Maximum spanning forest of <w, x_ij>, with the loss of each link added."""
+        rows, score = [], np.zeros(len(ids))
+        for q, i in enumerate(ids):
+            m = int(x.mentions[i])
+            pairs = self._scores(x, int(i), w)
+            constant = 0.0
+            if augment is not None:
+                own = components(augment.truth.row(i))
+                loss: Any = augment.loss
+                weight = float(augment.weight[i])
+                _add_loss(pairs, own, weight, weight * float(loss.r))
+                constant = weight * (m - (int(own.max()) + 1 if m else 0))
+            parent = spanning_forest(m, pairs)
+            rows.append(parent)
+            score[q] = constant + _total(parent, pairs)
+        return Found(Ragged.pack(rows), score, score)
+
+    def complete(self, x: Pairs, ids: Ints, w: Floats, truth: Ragged) -> Ragged:
+        """Maximum spanning tree of each cluster."""
+        return Ragged.pack([
+            spanning_trees(components(truth.row(i)), self._scores(x, int(i), w))
+            for i in ids
+        ])  # fmt: skip
+
+    def guess(self, x: Pairs, truth: Ragged, rng: np.random.Generator) -> Ragged:
+        """Chains in order of mention: what `encode_labels` has made."""
+        rows = [components(truth.row(i)) for i in range(truth.n)]
+        return Ragged.pack([chain_of(r, len(r), i) for i, r in enumerate(rows)])
+
+    def pieces(self, x: Pairs, i: int, row: Labels) -> Pieces:
+        """One part per link."""
+        linked = [(v, u) for v, u in enumerate(row.tolist()) if u != v]
+        single = np.tile(np.arange(len(row), dtype=np.int32), (len(linked), 1))
+        for q, (v, u) in enumerate(linked):
+            single[q, v] = u
+        names = [f"link {min(v, u)}-{max(v, u)}" for v, u in linked]
+        ids = np.full(len(linked), i)
+        return Pieces(names, self.features(x, ids, Ragged.pack(single)))
+
+    def runner_up(self, x: Pairs, i: int, w: Floats, row: Labels) -> Labels | None:
+        """The weakest link cut, or the best one across two clusters added."""
+        pairs, own = self._scores(x, i, w), components(row)
+        m, best, found = len(row), -np.inf, None
+        for v, u in enumerate(row.tolist()):
+            score = -pairs[_pair(v, u)] if u != v else -np.inf
+            if score > best:
+                best, found = score, (v, v)
+        for v in range(m):
+            for u in range(v):
+                if own[u] != own[v] and pairs[_pair(v, u)] > best:
+                    best, found = pairs[_pair(v, u)], (v, u)
+        if found is None:
+            return None
+        links = row.copy()
+        links[found[0]] = found[0]  # cut, unless the two are of different clusters
+        if found[0] != found[1]:
+            joined = np.where(own == own[found[0]], own[found[1]], own)
+            links = np.array(chain_of(joined, m, i), np.int32)
+        return spanning_trees(components(links), pairs)
+
+    def _scores(self, x: Pairs, i: int, w: Floats) -> Floats:
+        return pair_scores(x.ptr, x.idx, x.val, x.start[i], x.start[i + 1], w)
+
+    def work(self, x: Pairs) -> Floats:
+        """Pairs and their features."""
+        each = x.ptr[x.start[1:]] - x.ptr[x.start[:-1]]
+        return (each + 4 * np.diff(x.start)).astype(np.float64)
+
+
+def _pair(u: int, v: int) -> int:
+    """Where the pair of two mentions stands."""
+    a, b = min(u, v), max(u, v)
+    return b * (b - 1) // 2 + a
+
+
+def as_pairs(x: Any, i: int) -> PairFeatures:
+    """Document i as PairFeatures: a matrix has as many mentions as its rows tell."""
+    if isinstance(x, PairFeatures):
+        pairs = x
+    elif isinstance(x, str) or not (hasattr(x, "shape") or hasattr(x, "__len__")):
+        raise ValueError(
+            f"document {i} is a {type(x).__name__}: neither a Document nor a matrix with "
+            "one row per pair of mentions"
+        )
+    else:
+        rows = x.shape[0] if hasattr(x, "shape") else len(x)
+        m = round((1 + np.sqrt(1 + 8 * rows)) / 2)
+        pairs = PairFeatures(m, x if sp.issparse(x) else np.atleast_2d(x))
+    m, rows = pairs.mentions, pairs.features.shape[0]
+    if rows != m * (m - 1) // 2:
+        raise ValueError(
+            f"document {i} has {rows} pairs, but {m} mentions make {m * (m - 1) // 2}"
+        )
+    return pairs
+
+
+def encode_pairs(X: Sequence[Any], dim: int) -> Pairs:
+    """Pair features of all documents as one sparse matrix."""
+    documents = [as_pairs(x, i) for i, x in enumerate(X)]
+    for i, d in enumerate(documents):
+        if d.features.shape[1] != dim and d.features.shape[0]:
+            raise ValueError(
+                f"document {i} has {d.features.shape[1]} features per pair, not {dim}"
+            )
+    parts = [Rows.from_csr(sp.csr_array(d.features)) for d in documents]
+    rows = Rows.concat(parts)
+    if not np.isfinite(rows.val).all():
+        raise ValueError("a pair feature is not finite")
+    mentions = np.array([d.mentions for d in documents], np.int64)
+    start = pointers([p.n for p in parts])
+    return Pairs(mentions, start, rows.ptr, rows.idx, rows.val)
+
+
+def chain_of(clusters: Any, m: int, i: int) -> list[int]:
+    """Each mention linked to the one before it in its cluster."""
+    if len(clusters) != m:
+        raise ValueError(f"document {i} has {m} mentions, but {len(clusters)} clusters")
+    last: dict[Any, int] = {}
+    row = []
+    for t, c in enumerate(np.asarray(clusters).tolist()):
+        if c is None or c != c:
+            raise ValueError(
+                f"document {i}, mention {t}: its cluster is {c}; a mention that stands "
+                "alone has a cluster of its own"
+            )
+        row.append(last.get(c, t))
+        last[c] = t
+    return row
+
+
+@loop
+def pair_scores(ptr, idx, val, a, b, w):
+    """<w, x_ij> of the pairs a .. b - 1."""
+    out = np.empty(b - a)
+    for p in range(a, b):
+        s = 0.0
+        for e in range(ptr[p], ptr[p + 1]):
+            s += val[e] * w[idx[e]]
+        out[p - a] = s
+    return out
+
+
+@loop
+def _add_loss(pairs, own, inside, across):
+    """A link inside a true cluster lowers the loss, one across raises it."""
+    for j in range(len(own)):
+        for i in range(j):
+            p = j * (j - 1) // 2 + i
+            pairs[p] += -inside if own[i] == own[j] else across
+
+
+@loop
+def _total(parent, pairs):
+    s = 0.0
+    for v in range(len(parent)):
+        if parent[v] != v:
+            a, b = min(v, parent[v]), max(v, parent[v])
+            s += pairs[b * (b - 1) // 2 + a]
+    return s
+
+
+@loop
+def _links(start, ids, row_ptr, rows):
+    """Pairs that are linked: of each row, (ptr, pair)."""
+    out, pair = np.zeros(len(ids) + 1, np.int64), np.empty(len(rows), np.int64)
+    n = 0
+    for q in range(len(ids)):
+        for t in range(row_ptr[q], row_ptr[q + 1]):
+            v, u = t - row_ptr[q], np.int64(rows[t])
+            if u != v:
+                a, b = min(u, v), max(u, v)
+                pair[n] = start[ids[q]] + b * (b - 1) // 2 + a
+                n += 1
+        out[q + 1] = n
+    return out, pair
+
+
+@loop
+def _sums(ptr, idx, val, link_ptr, link, dim):
+    out = np.zeros((len(link_ptr) - 1, dim))
+    for q in range(len(link_ptr) - 1):
+        for t in range(link_ptr[q], link_ptr[q + 1]):
+            for e in range(ptr[link[t]], ptr[link[t] + 1]):
+                out[q, idx[e]] += val[e]
+    return out

@@ -1,0 +1,193 @@
+"""Outputs of which some labels are not known: they are hidden parts.
+
+    Delta(y, y', h') = loss on the labels that were given;  h = the labels that were not
+
+Works around any structure whose rows hold one label per position and whose inputs can
+force labels (`x.forced`): inference is the structure's own, completion is inference
+with the known labels forced. Hidden positions of a true row hold K + label once they
+are completed, K + K before; the cost table gets rows of zeros for them.
+
+[1] Yu 2011, Optimization Problem 5.1, with h the missing labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows
+from maxmargin.core.structure import Augment, Found, Structure
+from maxmargin.structures.chain.constraints import legal_scores
+
+
+@dataclass(frozen=True)
+class PartialLoss:
+    """A table loss that counts the known positions only."""
+
+    inner: Any
+    k: int = 0
+    form: ClassVar[str] = "table"
+
+    def bind(self, n_labels: int) -> PartialLoss:
+        """Know the number of labels."""
+        inner = self.inner.bind(n_labels)
+        if inner.form != "table":
+            raise ValueError(
+                f"a loss of form {inner.form!r} cannot leave out unknown labels: use "
+                "one that adds up over positions, such as 'hamming'"
+            )
+        return replace(self, inner=inner, k=n_labels)
+
+    @property
+    def table(self) -> Floats:
+        """Costs of the known labels, then zeros for the hidden ones."""
+        free = np.zeros((self.k + 1, self.k))
+        return np.ascontiguousarray(np.vstack((self.inner.table, free)))
+
+    def scale(self, truth: Ragged) -> Floats:
+        """As the inner loss."""
+        return self.inner.scale(truth)
+
+    def value(self, truth: Ragged, labels: Ragged) -> Floats:
+        """Loss of each row of `labels` against the same row of `truth`."""
+        found = np.where(labels.data >= self.k, labels.data - self.k, labels.data)
+        cost = self.table[truth.data, np.minimum(found, self.k - 1)]
+        total = np.concatenate(([0.0], np.cumsum(cost)))
+        return self.scale(truth) * (total[truth.ptr[1:]] - total[truth.ptr[:-1]])
+
+
+@dataclass(frozen=True)
+class Partial(Structure):
+    """A structure with `None` for labels that are not known.
+
+    Parameters
+    ----------
+    inner : Structure
+        One label per position, with `forced` in its inputs: `Chain`.
+    """
+
+    inner: Any = None
+    losses: ClassVar[tuple[str, ...]] = ("table",)
+    provides: tuple[str, ...] = ("complete",)
+
+    @property
+    def dim(self) -> int:  # type: ignore[override]
+        """Length of w."""
+        return self.inner.dim
+
+    def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
+        """Bind the inner structure; unknown labels stand for the commonest one."""
+        chain = self.inner
+        plain = replace(chain, scheme=None, allowed=None).bind(X, filled(Y))
+        legal = legal_scores(plain.labels, chain.scheme, chain.allowed)
+        inner = replace(plain, scheme=chain.scheme, allowed=chain.allowed, legal=legal)
+        return replace(self, inner=inner)
+
+    def encode(self, X: Sequence[Any]) -> Any:
+        """As the inner structure."""
+        return self.inner.encode(X)
+
+    def encode_labels(self, x: Any, Y: Sequence[Any]) -> Ragged:
+        """Numbers; 2 K where the label is None."""
+        # What stands in for unknown labels may break the mask: it is not looked at.
+        rows = self._free().encode_labels(x, filled(Y, self.inner.labels[0]))
+        hidden = np.array([y is None for row in Y for y in row], bool)
+        data = np.where(hidden, np.int32(2 * self.label_count()), rows.data)
+        return Ragged(rows.ptr, data.astype(np.int32))
+
+    def decode_labels(self, x: Any, labels: Ragged) -> list[Any]:
+        """Labels; None where not known, whether completed or not."""
+        k = self.label_count()
+        rows = self.inner.decode_labels(x, self._plain(labels))
+        flags = Ragged(labels.ptr, (labels.data >= k).astype(np.int32)).unpack()
+        return [
+            [None if f else y for y, f in zip(row, flag, strict=True)]
+            for row, flag in zip(rows, flags, strict=True)
+        ]
+
+    def features(self, x: Any, ids: Ints, labels: Ragged) -> Rows:
+        """As the inner structure, hidden labels as completed."""
+        return self.inner.features(x, ids, self._plain(labels))
+
+    def argmax(
+        self, x: Any, ids: Ints, w: Floats, augment: Augment | None = None
+    ) -> Found:
+        """As the inner structure: hidden positions have a row of zeros in the table."""
+        return self.inner.argmax(x, ids, w, augment)
+
+    def complete(self, x: Any, ids: Ints, w: Floats, truth: Ragged) -> Ragged:
+        """Inference with the known labels forced."""
+        k = self.label_count()
+        forced = np.where(truth.data >= k, np.int32(-1), truth.data).astype(np.int32)
+        known = x._replace(forced=np.ascontiguousarray(forced))
+        rows = self.inner.argmax(known, ids, w).labels
+        own = truth.take(ids)
+        data = np.where(own.data >= k, rows.data + k, rows.data)
+        return Ragged(rows.ptr, data.astype(np.int32))
+
+    def known(self, x: Any, truth: Ragged) -> tuple[Any, Any, Ragged, Ints]:
+        """Runs of known labels as sequences of their own: a start for training.
+
+        Returns the inner structure without its mask, inputs, outputs, and the
+        sequence that each run is from.
+        """
+        k = self.label_count()
+        seen = np.flatnonzero(truth.data < k)
+        owner = np.repeat(np.arange(truth.n), truth.sizes)[seen]
+        starts = np.ones(len(seen), bool)
+        starts[1:] = (np.diff(seen) > 1) | (np.diff(owner) > 0)
+        first = np.flatnonzero(starts)
+        ptr = np.append(first, len(seen)).astype(np.int64)
+        v = x.vectors
+        if v.sparse:
+            rows = Rows(v.ptr, v.idx, v.val).take(seen)
+            vectors = v._replace(ptr=rows.ptr, idx=rows.idx, val=rows.val)
+        else:
+            dense = np.ascontiguousarray(v.val.reshape(-1, v.width)[seen]).reshape(-1)
+            vectors = v._replace(ptr=v.ptr[: len(seen) + 1].copy(), val=dense)
+        runs = x._replace(vectors=vectors, ptr=ptr)
+        return self._free(), runs, Ragged(ptr, truth.data[seen]), owner[first]
+
+    def _free(self) -> Any:
+        return replace(self.inner, legal=np.empty(0))
+
+    def label_count(self) -> int:
+        """K."""
+        return self.inner.label_count()
+
+    def work(self, x: Any) -> Floats:
+        """As the inner structure."""
+        return self.inner.work(x)
+
+    def feature_names(self) -> Sequence[str] | None:
+        """As the inner structure."""
+        return self.inner.feature_names()
+
+    def _plain(self, labels: Ragged) -> Ragged:
+        """Without the marks; what is not completed yet counts as label 0."""
+        k = self.label_count()
+        data: Labels = np.where(labels.data >= k, labels.data - k, labels.data)
+        return Ragged(labels.ptr, np.where(data >= k, 0, data).astype(np.int32))
+
+
+def filled(Y: Sequence[Any], label: Any = None) -> list[list[Any]]:
+    """Unknown labels replaced by a label, by default the commonest known one."""
+    if label is None:
+        counts: dict[Any, int] = {}
+        for row in Y:
+            for y in row:
+                if y is not None:
+                    counts[y] = counts.get(y, 0) + 1
+        if not counts:
+            raise ValueError("all labels are None: there is nothing to learn from")
+        label = max(counts, key=lambda y: counts[y])
+    return [[label if y is None else y for y in row] for row in Y]
+
+
+def has_hidden(Y: Any) -> bool:
+    """Whether any label is None."""
+    rows = [Y.flat.tolist()] if hasattr(Y, "offsets") else Y
+    return any(y is None for row in rows if isinstance(row, list | tuple) for y in row)

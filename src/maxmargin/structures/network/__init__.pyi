@@ -1,0 +1,11 @@
+from .graphs import Graph as Graph
+from .graphs import full_edges as full_edges
+from .graphs import graph_from_adjacency as graph_from_adjacency
+from .graphs import graph_from_networkx as graph_from_networkx
+from .graphs import grid_edges as grid_edges
+from .graphs import grid_graph as grid_graph
+from .graphs import image_labels as image_labels
+from .graphs import multilabel_graphs as multilabel_graphs
+from .graphs import tree_edges as tree_edges
+from .kernel_structure import KernelNetwork as KernelNetwork
+from .structure import Network as Network

@@ -1,0 +1,285 @@
+"""Graphs as users have them, and how to build them.
+
+A `Graph` is what a network labels: nodes with features, edges between them, both
+optionally with types, edges optionally with features. Builders make one from an image,
+an adjacency matrix or a networkx graph, and for multi-label data, where every label is
+a node of its own type and the edges say which labels depend on each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+from scipy.sparse.csgraph import minimum_spanning_tree
+
+from maxmargin.core.arrays import Floats, Ints
+
+ACROSS, DOWN, FALLING, RISING = 0, 1, 2, 3  # edge types of grids
+
+
+class Graph(NamedTuple):
+    """One example of a network.
+
+    Parameters
+    ----------
+    nodes : array or sparse matrix (n, d), or list of n vectors
+        Features of the nodes; as a list, vectors of different types may differ in
+        length.
+    edges : int array (m, 2)
+        Pairs of node numbers, each pair once, no node with itself.
+    edge_features : array (m, e), optional
+        Features of the edges.
+    node_types, edge_types : sequences of hashables, optional
+        Types have weights of their own; node types also have label sets of their own.
+    """
+
+    nodes: Any
+    edges: Any
+    edge_features: Any = None
+    node_types: Any = None
+    edge_types: Any = None
+
+    @property
+    def n(self) -> int:
+        """Number of nodes."""
+        shape = getattr(self.nodes, "shape", None)
+        return int(shape[0]) if shape else len(self.nodes)
+
+
+def grid_edges(rows: int, columns: int, neighbours: int = 4) -> tuple[Ints, Ints]:
+    """Edges of a grid with nodes in row-major order, and the direction of each.
+
+    Returns
+    -------
+    edges : int array (m, 2)
+    directions : int array (m,)
+        0 across, 1 down, and with 8 neighbours 2 falling and 3 rising diagonals.
+
+    Examples
+    --------
+    >>> edges, directions = grid_edges(2, 2)
+    >>> edges.tolist(), directions.tolist()
+    ([[0, 1], [2, 3], [0, 2], [1, 3]], [0, 0, 1, 1])
+    """
+    if neighbours not in (4, 8):
+        raise ValueError(f"neighbours={neighbours}: a grid has 4 or 8")
+    at = np.arange(rows * columns).reshape(rows, columns)
+    pairs = [(at[:, :-1], at[:, 1:]), (at[:-1], at[1:])]
+    if neighbours == 8:
+        pairs += [(at[:-1, :-1], at[1:, 1:]), (at[1:, :-1], at[:-1, 1:])]
+    edges = [np.c_[a.ravel(), b.ravel()] for a, b in pairs]
+    kinds = np.repeat(np.arange(len(edges)), [len(e) for e in edges])
+    return np.concatenate(edges), kinds
+
+
+def grid_graph(
+    image: ArrayLike, neighbours: int = 4, directed: bool = True, features: Any = None
+) -> Graph:
+    """An image (rows, columns, d) as a graph of its pixels.
+
+    Parameters
+    ----------
+    image : array (rows, columns) or (rows, columns, d)
+        Features of the pixels.
+    neighbours : {4, 8}
+        Which pixels are joined.
+    directed : bool
+        Give each direction an edge type, hence weights, of its own.
+    features : callable, optional
+        Features of the edges from those of their ends: f(first, second) -> (m, e).
+
+    Examples
+    --------
+    >>> graph = grid_graph(np.zeros((3, 4, 2)))
+    >>> graph.n, len(graph.edges), sorted(set(graph.edge_types.tolist()))
+    (12, 17, [0, 1])
+    """
+    pixels = np.asarray(image, dtype=np.float64)
+    if pixels.ndim == 2:
+        pixels = pixels[:, :, None]
+    if pixels.ndim != 3:
+        raise ValueError(f"an image has 2 or 3 axes, this one {pixels.ndim}")
+    rows, columns, width = pixels.shape
+    edges, kinds = grid_edges(rows, columns, neighbours)
+    nodes = pixels.reshape(rows * columns, width)
+    extra = None
+    if features is not None:
+        extra = np.asarray(features(nodes[edges[:, 0]], nodes[edges[:, 1]]))
+    return Graph(nodes, edges, extra, None, kinds if directed else None)
+
+
+def graph_from_adjacency(nodes: Any, adjacency: Any, weights: bool = False) -> Graph:
+    """A graph from node features and a square adjacency matrix, dense or sparse.
+
+    Links in either direction make one edge, from the lower to the higher node; entries
+    on the diagonal are left out.
+
+    Parameters
+    ----------
+    nodes : array or sparse matrix (n, d)
+    adjacency : array or sparse matrix (n, n)
+        Non-zero where nodes are linked.
+    weights : bool
+        Use both entries, (u, v) and (v, u), as features of the edge.
+
+    Examples
+    --------
+    >>> graph = graph_from_adjacency(np.eye(3), [[0, 1, 0], [1, 0, 0], [0, 1, 1]])
+    >>> graph.edges.tolist()
+    [[0, 1], [1, 2]]
+    """
+    links = sp.csr_array(adjacency)
+    n = nodes.shape[0]
+    if links.shape != (n, n):
+        raise ValueError(
+            f"the adjacency matrix has shape {links.shape}, but there are {n} nodes"
+        )
+    either = sp.coo_array(sp.triu(abs(links) + abs(links).T, k=1))
+    order = np.lexsort((either.col, either.row))
+    edges = np.c_[either.row[order], either.col[order]].astype(np.int64)
+    extra = None
+    if weights:
+        dense = links.tocsr()
+        there = np.array([dense[u, v] for u, v in edges], dtype=np.float64)
+        back = np.array([dense[v, u] for u, v in edges], dtype=np.float64)
+        extra = np.c_[there, back]
+    return Graph(nodes, edges, extra)
+
+
+def graph_from_networkx(
+    graph: Any,
+    features: str = "x",
+    edge_features: str | None = None,
+    node_type: str | None = None,
+    edge_type: str | None = None,
+) -> tuple[Graph, list[Any]]:
+    """A graph from a networkx graph, and its nodes in the order used.
+
+    Parameters
+    ----------
+    graph : networkx.Graph or DiGraph
+        Self loops are left out; opposite arcs of a DiGraph make one edge.
+    features, edge_features, node_type, edge_type : str
+        Names of the attributes to read.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> g = nx.Graph([("a", "b")])
+    >>> g.add_nodes_from([("a", {"x": [1.0]}), ("b", {"x": [2.0]})])
+    >>> made, names = graph_from_networkx(g)
+    >>> made.nodes.tolist(), made.edges.tolist(), names
+    ([[1.0], [2.0]], [[0, 1]], ['a', 'b'])
+    """
+    names = list(graph.nodes)
+    place = {name: i for i, name in enumerate(names)}
+    lacking = [v for v in names if features not in graph.nodes[v]]
+    if lacking:
+        raise ValueError(f"node {lacking[0]!r} has no attribute {features!r}")
+    rows = [np.atleast_1d(np.asarray(graph.nodes[v][features], float)) for v in names]
+    same = len({len(r) for r in rows}) <= 1
+    kept: dict[tuple[int, int], Any] = {}
+    for u, v, data in graph.edges(data=True):
+        a, b = place[u], place[v]
+        if a != b and (b, a) not in kept:
+            kept[a, b] = data
+    edges = np.array(list(kept), dtype=np.int64).reshape(-1, 2)
+    made = Graph(
+        np.array(rows) if same else rows,
+        edges,
+        None
+        if edge_features is None
+        else np.array([np.atleast_1d(d[edge_features]) for d in kept.values()], float),
+        None if node_type is None else [graph.nodes[v][node_type] for v in names],
+        None if edge_type is None else [d[edge_type] for d in kept.values()],
+    )
+    return made, names
+
+
+def full_edges(labels: int) -> Ints:
+    """Every pair of labels.
+
+    Examples
+    --------
+    >>> full_edges(3).tolist()
+    [[0, 1], [0, 2], [1, 2]]
+    """
+    return np.column_stack(np.triu_indices(labels, 1)).astype(np.int64)
+
+
+def tree_edges(Y: ArrayLike) -> Ints:
+    """The tree of labels with the most mutual information (Chow and Liu).
+
+    Parameters
+    ----------
+    Y : array (n, labels) of 0 and 1
+
+    Examples
+    --------
+    >>> tree_edges([[0, 0, 1], [1, 1, 0], [1, 1, 1], [0, 0, 0]]).shape
+    (2, 2)
+    """
+    share = mutual_information(Y)
+    cost = share.max() + 1.0 - share  # the spanning tree leaves zeros out
+    tree = sp.coo_array(minimum_spanning_tree(np.triu(cost, 1)))
+    ends = np.sort(np.c_[tree.row, tree.col], axis=1)
+    return ends[np.lexsort((ends[:, 1], ends[:, 0]))].astype(np.int64)
+
+
+def mutual_information(Y: ArrayLike) -> Floats:
+    """Mutual information of every pair of columns of 0 and 1, in nats."""
+    y = np.asarray(Y, dtype=np.float64)
+    total = np.zeros((y.shape[1], y.shape[1]))
+    for one in (y, 1.0 - y):
+        for other in (y, 1.0 - y):
+            joint = one.T @ other / len(y)
+            apart = np.outer(one.mean(axis=0), other.mean(axis=0))
+            with np.errstate(divide="ignore", invalid="ignore"):
+                total += np.where(joint > 0, joint * np.log(joint / apart), 0.0)
+    return total
+
+
+def multilabel_graphs(X: Any, edges: ArrayLike, labels: int) -> list[Graph]:
+    """One graph per row of X: a node per label, all with the features of the row.
+
+    Every label is a node type and every pair an edge type: nothing is shared.
+
+    Parameters
+    ----------
+    X : array or sparse matrix (n, d)
+    edges : int array (m, 2)
+        Pairs of labels; see `full_edges` and `tree_edges`.
+    labels : int
+        Number of labels.
+
+    Examples
+    --------
+    >>> graphs = multilabel_graphs(np.ones((2, 5)), full_edges(3), 3)
+    >>> len(graphs), graphs[0].nodes.shape, graphs[0].edge_types.tolist()
+    (2, (3, 5), [0, 1, 2])
+    """
+    pairs = np.asarray(edges, dtype=np.int64).reshape(-1, 2)
+    kinds, types = np.arange(labels), np.arange(len(pairs))
+    if sp.issparse(X):
+        rows = sp.csr_array(X)
+        one = np.zeros(labels, np.int64)
+        return [
+            Graph(rows[[i]][one], pairs, None, kinds, types)
+            for i in range(rows.shape[0])
+        ]
+    dense = np.asarray(X, dtype=np.float64)
+    return [
+        Graph(np.broadcast_to(x, (labels, len(x))), pairs, None, kinds, types)
+        for x in dense
+    ]
+
+
+def image_labels(rows: Sequence[Any], shapes: Sequence[tuple[int, int]]) -> list[Any]:
+    """Label rows of grid graphs back to images."""
+    return [
+        np.asarray(row).reshape(shape) for row, shape in zip(rows, shapes, strict=True)
+    ]

@@ -1,0 +1,206 @@
+"""From graphs to the flat arrays that loops read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from maxmargin.core.arrays import Floats, Ints, Labels, pointers
+from maxmargin.inference.graph.decode import Plan, plan
+from maxmargin.structures.network.checks import as_graph, edge_types, node_types, widths
+from maxmargin.structures.network.graphs import Graph
+from maxmargin.structures.network.layout import Kinds, Layout
+
+
+class Graphs(NamedTuple):
+    """Encoded inputs."""
+
+    node_ptr: Ints  # (n + 1,)
+    edge_ptr: Ints  # (n + 1,)
+    edges: Labels  # (m, 2) nodes counted within their graph
+    node_type: Labels  # (nodes,)
+    edge_class: Labels  # (m,)
+    ptr: Ints  # (nodes + 1,) node vectors, dense or sparse
+    idx: Labels  # empty when dense
+    val: Floats
+    edge_val: Floats  # (m * edge_width,), empty where edges have no features
+    plan: Plan
+
+    @property
+    def n(self) -> int:
+        """Number of graphs."""
+        return len(self.node_ptr) - 1
+
+
+def encode_graphs(
+    X: Sequence[Any], kinds: Kinds, layout: Layout, bias: bool, method: str
+) -> Graphs:
+    """Flat arrays of the graphs; types must be known."""
+    graphs = [as_graph(i, g) for i, g in enumerate(X)]
+    place = {t: q for q, t in enumerate(kinds.types)}
+    known = {c: q for q, c in enumerate(kinds.edge_classes)}
+    types: list[int] = []
+    edge_class: list[int] = []
+    for i, graph in enumerate(graphs):
+        own = node_types(graph)
+        for v, kind in enumerate(own):
+            if kind not in place:
+                raise ValueError(
+                    f"graph {i}, node {v}: type {kind!r} was not seen in training"
+                )
+        types += [place[kind] for kind in own]
+        for e, (kind, (u, v)) in enumerate(
+            zip(edge_types(graph), graph.edges.tolist(), strict=True)
+        ):
+            found = known.get((kind, own[u], own[v]))
+            if found is None:
+                raise ValueError(
+                    f"graph {i}, edge {e}: no edge of type {kind!r} from a node of "
+                    f"type {own[u]!r} to one of type {own[v]!r} was seen in training"
+                )
+            edge_class.append(found)
+    node_ptr = pointers([g.n for g in graphs])
+    edge_ptr = pointers([len(g.edges) for g in graphs])
+    edges = [g.edges for g in graphs] or [np.empty((0, 2))]
+    flat = np.ascontiguousarray(np.concatenate(edges), dtype=np.int32)
+    shift = np.repeat(node_ptr[:-1], np.diff(edge_ptr))
+    node_type = np.array(types, dtype=np.int32)
+    n_labels = np.diff(layout.label_ptr)[node_type]
+    return Graphs(
+        node_ptr,
+        edge_ptr,
+        flat,
+        node_type,
+        np.array(edge_class, dtype=np.int32),
+        *_vectors(graphs, node_type, kinds, bias),
+        _edge_values(graphs, kinds, layout, bias),
+        plan(
+            node_ptr,
+            edge_ptr,
+            (flat + shift[:, None]).astype(np.int32),
+            n_labels,
+            method,
+        ),
+    )
+
+
+def _vectors(
+    graphs: Sequence[Graph], types: Labels, kinds: Kinds, bias: bool
+) -> tuple[Ints, Labels, Floats]:
+    """Node vectors with their constant, in the representation chosen in training."""
+    parts: list[tuple[Any, Any, Any]] = []
+    at = 0
+    for i, graph in enumerate(graphs):
+        found = widths(graph)
+        want = [kinds.features[t] for t in types[at : at + graph.n]]
+        at += graph.n
+        wrong = [v for v, (a, b) in enumerate(zip(found, want, strict=True)) if a != b]
+        if wrong:
+            v = wrong[0]
+            raise ValueError(
+                f"graph {i}, node {v}: {found[v]} features, but {want[v]} in training"
+            )
+        part = _sparse_part(graph) if kinds.sparse else _dense_part(graph)
+        bad = np.flatnonzero(~np.isfinite(part[2]))
+        if len(bad):
+            v = int(np.searchsorted(np.cumsum(part[0]), bad[0], side="right"))
+            raise ValueError(
+                f"graph {i}, node {v}: a feature is {part[2][bad[0]]}, not finite"
+            )
+        if bias:
+            part = _with_constant(*part, np.array(want), kinds.sparse)
+        parts.append(part)
+    sizes, idx, val = (np.concatenate(p) for p in zip(*parts, strict=True))
+    return (
+        pointers(sizes),
+        np.ascontiguousarray(idx, dtype=np.int32),
+        np.ascontiguousarray(val, dtype=np.float64),
+    )
+
+
+def _sparse_part(graph: Graph) -> tuple[Any, Any, Any]:
+    if sp.issparse(graph.nodes):
+        rows = sp.csr_array(graph.nodes)
+        rows.sum_duplicates()
+        return np.diff(rows.indptr), rows.indices, rows.data.astype(np.float64)
+    vectors = _numbers(graph)
+    filled = [np.flatnonzero(v) for v in vectors]
+    return (
+        np.array([len(f) for f in filled]),
+        np.concatenate(filled),
+        np.concatenate([v[f] for v, f in zip(vectors, filled, strict=True)]),
+    )
+
+
+def _dense_part(graph: Graph) -> tuple[Any, Any, Any]:
+    if sp.issparse(graph.nodes):
+        dense = graph.nodes.toarray()
+    else:
+        dense = graph.nodes
+    if isinstance(dense, np.ndarray) and dense.ndim == 2:
+        sizes = np.full(dense.shape[0], dense.shape[1])
+        return sizes, np.empty(0, np.int32), np.array(dense, dtype=np.float64).ravel()
+    vectors = _numbers(graph)
+    sizes = np.array([len(v) for v in vectors])
+    return sizes, np.empty(0, np.int32), np.concatenate(vectors)
+
+
+def _numbers(graph: Graph) -> list[Floats]:
+    """Features of the nodes as vectors."""
+    try:
+        return [np.ravel(np.asarray(v, dtype=np.float64)) for v in graph.nodes]
+    except (TypeError, ValueError) as wrong:
+        raise ValueError(
+            f"features of nodes must be vectors of numbers: {wrong}"
+        ) from wrong
+
+
+def _with_constant(
+    sizes: Any, idx: Any, val: Any, width: Any, sparse: bool
+) -> tuple[Any, Any, Any]:
+    """Append a feature of value one to every vector."""
+    ends = np.cumsum(sizes)
+    if sparse:
+        idx = np.insert(idx.astype(np.int32), ends, width)
+    return sizes + 1, idx, np.insert(val, ends, 1.0)
+
+
+def with_constant_column(matrix: Any) -> Any:
+    """Rows with a feature of value one appended."""
+    ones = np.ones((matrix.shape[0], 1))
+    if sp.issparse(matrix):
+        return sp.hstack([matrix, sp.csr_array(ones)], format="csr")
+    return np.hstack([matrix, ones])
+
+
+def _edge_values(
+    graphs: Sequence[Graph], kinds: Kinds, layout: Layout, bias: bool
+) -> Floats:
+    if layout.shared:
+        given = [i for i, g in enumerate(graphs) if g.edge_features is not None]
+        if any(len(graphs[i].edges) for i in given):
+            raise ValueError(
+                f"graph {given[0]} has edge features, but there were none in training"
+            )
+        return np.empty(0)
+    parts = []
+    for i, graph in enumerate(graphs):
+        m = len(graph.edges)
+        if m == 0:
+            continue
+        if graph.edge_features is None:
+            raise ValueError(f"graph {i} has no edge features, but training had them")
+        values = np.asarray(graph.edge_features, dtype=np.float64).reshape(m, -1)
+        if values.shape[1] != kinds.edge_features:
+            raise ValueError(
+                f"graph {i}: {values.shape[1]} features per edge, but "
+                f"{kinds.edge_features} in training"
+            )
+        if not np.isfinite(values).all():
+            e = int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])
+            raise ValueError(f"graph {i}, edge {e}: a feature is not finite")
+        parts.append(np.hstack([values, np.ones((m, 1))]) if bias else values)
+    return np.concatenate(parts).ravel() if parts else np.empty(0)

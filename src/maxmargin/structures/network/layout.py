@@ -1,0 +1,194 @@
+"""Where the weights of a network are: types, label sets, edge classes.
+
+`survey` looks at the training graphs once and lays out the weights as
+
+    for each node type       labels x features     (see `arrays.Vectors` for the order)
+    for each edge class      parameters x edge features
+
+where an edge class is (edge type, type of the first node, type of the second), and its
+parameters are the entries of the table of label pairs that are told apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from maxmargin.core.arrays import Ints, Labels, pointers
+from maxmargin.structures.network.checks import (
+    as_graph,
+    edge_types,
+    node_types,
+    ordered,
+    plain,
+    widths,
+)
+from maxmargin.structures.network.graphs import Graph
+
+SPARSE_BELOW = 0.3  # share of non-zeros under which dense features are kept sparse
+PAIRWISE = ("full", "symmetric", "potts")
+
+
+class Layout(NamedTuple):
+    """Where the weights of every type are, and which labels it may have."""
+
+    label_ptr: Ints  # (types + 1,) labels of each node type
+    label: Labels  # codes, ascending within a type
+    local: Labels  # (types * codes,) place of a code among the type's labels, or -1
+    node_at: Ints  # (types,) first weight
+    width: Ints  # (types,) features of a node, the constant included
+    first_type: Labels  # (classes,)
+    second_type: Labels  # (classes,)
+    pair_at: Ints  # (classes,) first weight
+    map_ptr: Ints  # (classes + 1,) table entries of each edge class
+    pair_map: Labels  # parameter of each table entry, -1 for none
+    edge_width: int  # features of an edge, the constant included
+    shared: bool  # edges have no features: one table per class
+
+    @property
+    def codes(self) -> int:
+        """Number of labels over all types."""
+        return len(self.local) // max(len(self.width), 1)
+
+
+class Kinds(NamedTuple):
+    """Names of what the training graphs hold; not seen by loops."""
+
+    classes: tuple[Hashable, ...]  # label of each code
+    types: tuple[Hashable, ...]  # node types
+    edge_classes: tuple[tuple[Hashable, Hashable, Hashable], ...]
+    sparse: bool
+    features: tuple[int, ...]  # per node type, without the constant
+    edge_features: int  # 0: none
+
+
+def survey(X: Sequence[Any], Y: Sequence[Any], bias: bool, pairwise: str):
+    """Kinds and Layout of the training graphs."""
+    if pairwise not in PAIRWISE:
+        raise ValueError(
+            f"pairwise={pairwise!r} is not one of {', '.join(map(repr, PAIRWISE))}"
+        )
+    graphs = [as_graph(i, g) for i, g in enumerate(X)]
+    seen: dict[Hashable, set[Hashable]] = {}
+    features: dict[Hashable, int] = {}
+    edge_kinds: set[tuple[Hashable, Hashable, Hashable]] = set()
+    for i, (graph, labels) in enumerate(zip(graphs, Y, strict=True)):
+        kinds = node_types(graph)
+        own = plain(labels)
+        if len(own) != graph.n:
+            raise ValueError(f"graph {i} has {graph.n} nodes, but {len(own)} labels")
+        for v, label in enumerate(own):
+            if label != label:
+                raise ValueError(
+                    f"graph {i}, node {v}: the label is {label}; None marks a label that "
+                    "is not known"
+                )
+        for kind, label in zip(kinds, own, strict=True):
+            seen.setdefault(kind, set()).add(label)
+        for kind, width in zip(kinds, widths(graph), strict=True):
+            if features.setdefault(kind, width) != width:
+                raise ValueError(
+                    f"graph {i}: a node of type {kind!r} has {width} features, "
+                    f"others of this type {features[kind]}"
+                )
+        for kind, (u, v) in zip(edge_types(graph), graph.edges.tolist(), strict=True):
+            edge_kinds.add((kind, kinds[u], kinds[v]))
+    types = tuple(ordered(seen))
+    kinds_ = Kinds(
+        tuple(ordered(set().union(*seen.values()))),
+        types,
+        tuple(ordered(edge_kinds)),  # type: ignore[arg-type]
+        _keep_sparse(graphs),
+        tuple(features[t] for t in types),
+        _edge_width(graphs),
+    )
+    return kinds_, _lay_out(kinds_, seen, bias, pairwise)
+
+
+def widened(layout: Layout, width: int) -> Layout:
+    """The same layout for nodes, all of one type, with `width` features."""
+    shift = (width - int(layout.width[0])) * int(layout.label_ptr[-1])
+    return layout._replace(
+        width=np.array([width], dtype=np.int64), pair_at=layout.pair_at + shift
+    )
+
+
+def _keep_sparse(graphs: Sequence[Graph]) -> bool:
+    if any(sp.issparse(g.nodes) for g in graphs):
+        return True
+    filled = total = 0
+    for graph in graphs[:200]:
+        for row in graph.nodes:
+            filled += int(np.count_nonzero(row))
+            total += np.size(row)
+    return filled < SPARSE_BELOW * total
+
+
+def _edge_width(graphs: Sequence[Graph]) -> int:
+    """Features of an edge; all graphs that have edges must agree."""
+    found = -1
+    for i, graph in enumerate(graphs):
+        if len(graph.edges) == 0:
+            continue
+        width = 0
+        if graph.edge_features is not None:
+            width = (
+                np.asarray(graph.edge_features).reshape(len(graph.edges), -1).shape[1]
+            )
+        if found not in (-1, width):
+            raise ValueError(
+                f"graph {i} has {width} features per edge, graphs before it {found}"
+            )
+        found = width
+    return max(found, 0)
+
+
+def _lay_out(
+    kinds: Kinds, seen: dict[Hashable, set[Hashable]], bias: bool, pairwise: str
+) -> Layout:
+    code = {label: c for c, label in enumerate(kinds.classes)}
+    sets = [sorted(code[label] for label in seen[t]) for t in kinds.types]
+    sizes = [len(s) for s in sets]
+    local = np.full((len(sets), len(code)), -1, np.int32)
+    for t, own in enumerate(sets):
+        local[t, own] = np.arange(len(own))
+    width = np.array(kinds.features, dtype=np.int64) + bias
+    node_at = pointers(width * np.array(sizes, dtype=np.int64))
+    place = {t: q for q, t in enumerate(kinds.types)}
+    first = [place[u] for _, u, _ in kinds.edge_classes]
+    second = [place[v] for _, _, v in kinds.edge_classes]
+    maps = [
+        _pair_map(sets[u], sets[v], pairwise)
+        for u, v in zip(first, second, strict=True)
+    ]
+    shared = kinds.edge_features == 0
+    edge_width = 1 if shared else kinds.edge_features + int(bias)
+    pair_at = node_at[-1] + pointers([(int(m.max()) + 1) * edge_width for m in maps])
+    return Layout(
+        pointers(sizes),
+        np.array([c for s in sets for c in s], dtype=np.int32),
+        local.ravel(),
+        node_at[:-1].copy(),
+        width,
+        np.array(first, dtype=np.int32),
+        np.array(second, dtype=np.int32),
+        pair_at,
+        pointers([m.size for m in maps]),
+        np.concatenate([m.ravel() for m in maps] or [np.empty(0)]).astype(np.int32),
+        edge_width,
+        shared,
+    )
+
+
+def _pair_map(first: list[int], second: list[int], pairwise: str) -> Any:
+    """Parameter of each pair of labels."""
+    a, b = np.array(first)[:, None], np.array(second)[None, :]
+    if pairwise == "potts":
+        return np.where(a == b, 0, -1)
+    if pairwise == "full":
+        return np.arange(a.size * b.size).reshape(a.size, b.size)
+    key = np.minimum(a, b) * (max(first + second) + 1) + np.maximum(a, b)
+    return np.unique(key, return_inverse=True)[1].reshape(a.size, b.size)

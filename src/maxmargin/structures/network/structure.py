@@ -1,0 +1,449 @@
+"""Pairwise Markov networks on any graph.
+
+The set: a label for every node of a graph, from the label set of the node's type. The
+sum runs over nodes and edges,
+
+    psi(x, y) = sum_v phi(x_v) (x) e(y_v) + sum_uv phi(x_uv) (x) e(y_u, y_v)
+
+with weights per node type and edge class. The best y is the best labelling of tables
+of scores, found by `inference.decode`: exactly on forests and at low treewidth, else
+with a bound, or relaxed to marginals that may be fractional. A fractional answer mu is
+a plane like any other: dpsi = psi(truth) - E_mu psi, delta = E_mu loss.
+
+[1] Taskar, Guestrin and Koller 2003, sections 2 and 4.
+[2] Yu 2011, section 6.2 (node and edge features).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+import numpy as np
+
+from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, Vectors
+from maxmargin.core.structure import Answer, Augment, Found, Layers, Pieces, Structure
+from maxmargin.inference.graph.best_other import best_other
+from maxmargin.inference.graph.decode import FOREST, Plan, decode
+from maxmargin.inference.graph.layers import best_by_cost, common_unit
+from maxmargin.inference.graph.tables import Tables, spans, sum_by
+from maxmargin.inference.loopy import relaxation
+from maxmargin.inference.marginals.directions import Direction
+from maxmargin.structures.network import loops
+from maxmargin.structures.network.ascent import ascend_linear
+from maxmargin.structures.network.checks import plain
+from maxmargin.structures.network.inputs import (
+    Graphs,
+    encode_graphs,
+    with_constant_column,
+)
+from maxmargin.structures.network.layout import Kinds, Layout, survey, widened
+from maxmargin.structures.network.pieces import network_pieces
+
+ASCENT_NODES = 500  # of a graph whose nodes are compared with each other
+
+
+@dataclass(frozen=True)
+class Network(Structure):
+    """Labels of the nodes of a graph.
+
+    Parameters
+    ----------
+    inference : str
+        "auto", "forest", "junction", "cut", "search", "lp", "trws", "loopy" or
+        "expansion"; see `maxmargin.inference.graph.decode`.
+    pairwise : {"full", "symmetric", "potts"}
+        What edges tell apart: ordered pairs of labels, unordered pairs, or only
+        whether both labels are equal.
+    bias : bool
+        Append a constant to the features of nodes, and of edges that have any.
+
+    Examples
+    --------
+    >>> X = [([[1.0], [0.2]], [[0, 1]]), ([[-1.0]], [])]
+    >>> Y = [["up", "up"], ["down"]]
+    >>> network = Network().bind(X, Y)
+    >>> network.dim, network.certificate
+    (8, 'exact')
+    """
+
+    inference: str = "auto"
+    pairwise: str = "full"
+    bias: bool = True
+    kinds: Kinds | None = None
+    layout: Layout | None = None
+    worth: str = "exact"  # certificate on the training graphs
+    phi: Any = field(default=None, repr=False, compare=False)
+    provides: tuple[str, ...] = ()
+
+    @property
+    def exact(self) -> bool:  # type: ignore[override]
+        """Whether argmax is exact on the training graphs."""
+        return self.worth == "exact"
+
+    @property
+    def certificate(self) -> str:
+        """Worth of inference on the training graphs."""
+        return self.worth
+
+    @property
+    def dim(self) -> int:  # type: ignore[override]
+        """Length of w."""
+        return int(self._layout.pair_at[-1])
+
+    @property
+    def _layout(self) -> Layout:
+        if self.layout is None:
+            raise ValueError("this network is not bound to data yet: call bind(X, Y)")
+        return self.layout
+
+    @property
+    def _kinds(self) -> Kinds:
+        assert self.kinds is not None
+        return self.kinds
+
+    def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
+        """Know types, label sets, widths, and what the graphs allow."""
+        kinds, layout = survey(X, Y, self.bias, self.pairwise)
+        graphs = encode_graphs(X, kinds, layout, self.bias, self.inference).plan
+        return replace(
+            self,
+            kinds=kinds,
+            layout=layout,
+            worth=graphs.certificate(self.inference),
+            provides=(*self._capabilities(graphs, layout.shared), "mapped"),
+        )
+
+    @staticmethod
+    def _capabilities(graphs: Plan, shared: bool) -> tuple[str, ...]:
+        """What forests allow; ascent keeps a Gram matrix of the nodes of a graph."""
+        if not (graphs.kind == FOREST).all():
+            return ("transfer",)
+        small = np.diff(graphs.node_ptr).max(initial=0) <= ASCENT_NODES
+        ascent = ("ascend",) if shared and small else ()
+        return ("transfer", "argmax_by_loss", *ascent)
+
+    def encode(self, X: Sequence[Any]) -> Graphs:
+        """Graphs, or tuples (nodes, edges, ...), as flat arrays."""
+        kinds, layout = self._kinds, self._layout
+        x = encode_graphs(X, kinds, layout, self.bias, self.inference)
+        if self.phi is None:
+            return x
+        return self.with_inputs(x, self.phi(_matrix(x, kinds, self.bias)))
+
+    def mapped(self, phi: Any) -> Self:
+        """The same labels over phi(x_v) in place of x_v, for nodes of one type."""
+        width = phi.width + self.bias
+        return replace(self, phi=phi, layout=widened(self._layout, width))
+
+    def input_matrix(self, x: Graphs) -> Any:
+        """Nodes, all of one type, as rows without their constant."""
+        types = self._kinds.types
+        if len(types) != 1:
+            many = ", ".join(map(repr, types))
+            raise ValueError(f"node types {many} need kernel_method='exact'")
+        return _matrix(x, self._kinds, self.bias)
+
+    def with_inputs(self, x: Graphs, matrix: Any) -> Graphs:
+        """The same graphs with other node vectors."""
+        if self.bias:
+            matrix = with_constant_column(matrix)
+        vectors = Vectors.of(matrix, hasattr(matrix, "nnz"))
+        return x._replace(ptr=vectors.ptr, idx=vectors.idx, val=vectors.val)
+
+    def split_weights(self, w: Floats) -> tuple[Floats, Floats]:
+        """Weights of the nodes' features (features, labels), and all others."""
+        width, k = int(self._layout.width[0]), int(self._layout.label_ptr[-1])
+        nodes, rest = w[: width * k], w[width * k :]
+        sparse = self.phi.sparse if self.phi is not None else self._kinds.sparse
+        inputs = nodes.reshape(width, k) if sparse else nodes.reshape(k, width).T
+        if not self.bias:
+            return inputs, rest
+        return inputs[:-1], np.concatenate((inputs[-1], rest))
+
+    def join_weights(self, inputs: Floats, rest: Floats) -> Floats:
+        """Undo `split_weights`."""
+        k = int(self._layout.label_ptr[-1])
+        if self.bias:
+            inputs, rest = np.vstack((inputs, rest[:k])), rest[k:]
+        sparse = self.phi.sparse if self.phi is not None else self._kinds.sparse
+        return np.append(inputs if sparse else inputs.T, rest)
+
+    def encode_labels(self, x: Graphs, Y: Sequence[Any]) -> Ragged:
+        """Codes of the labels of the nodes."""
+        layout, kinds = self._layout, self._kinds
+        code = {label: c for c, label in enumerate(kinds.classes)}
+        rows = []
+        for i, labels in enumerate(Y):
+            own = plain(labels)
+            types = x.node_type[x.node_ptr[i] : x.node_ptr[i + 1]]
+            if len(own) != len(types):
+                raise ValueError(
+                    f"graph {i} has {len(types)} nodes, but {len(own)} labels"
+                )
+            row = [code.get(label, -1) for label in own]
+            for v, (c, t) in enumerate(zip(row, types.tolist(), strict=True)):
+                if c < 0 or layout.local[t * layout.codes + c] < 0:
+                    among = self.labels_of(t)
+                    raise ValueError(
+                        f"graph {i}, node {v}: label {own[v]!r} is not one of the "
+                        f"labels of its type {kinds.types[t]!r}: {among}"
+                    )
+            rows.append(row)
+        return Ragged.pack(rows)
+
+    def labels_of(self, t: int) -> list[Any]:
+        """Labels of node type number t."""
+        layout = self._layout
+        own = layout.label[layout.label_ptr[t] : layout.label_ptr[t + 1]]
+        return [self._kinds.classes[c] for c in own]
+
+    def decode_labels(self, x: Graphs, labels: Ragged) -> list[Any]:
+        """Labels of the nodes of each graph, an array each."""
+        names = np.empty(len(self._kinds.classes), dtype=object)
+        names[:] = self._kinds.classes
+        common = np.array(list(self._kinds.classes))
+        if common.dtype.kind in "iufbU" and common.tolist() == names.tolist():
+            names = common
+        flat = names[labels.data]
+        return np.split(flat, labels.ptr[1:-1])
+
+    def label_count(self) -> int:
+        """Number of labels over all types."""
+        return len(self._kinds.classes)
+
+    def work(self, x: Graphs) -> Floats:
+        """Products with the weights, and visits of the tables."""
+        layout = self._layout
+        k = np.diff(layout.label_ptr)[x.node_type]
+        node = np.concatenate(([0.0], np.cumsum(np.diff(x.ptr) * k)))
+        size = np.diff(layout.map_ptr)[x.edge_class].astype(float)
+        edge = np.concatenate(([0.0], np.cumsum(size)))
+        rounds = np.where(x.plan.kind == FOREST, 2.0, 60.0)
+        return np.diff(node[x.node_ptr]) + rounds * np.diff(edge[x.edge_ptr])
+
+    def tables(self, x: Graphs, ids: Ints, w: Floats) -> Tables:
+        """Scores of labels and label pairs of the graphs `ids`."""
+        layout = self._layout
+        nodes, links, label_ptr = loops.sizes(
+            ids, x.node_ptr, x.edge_ptr, x.node_type, layout
+        )
+        unary = loops.fill_unary(
+            ids, x.node_ptr, x.node_type, x.ptr, x.idx, x.val, layout, w, nodes,
+            label_ptr,
+        )  # fmt: skip
+        ends, start, pairwise = loops.fill_pairwise(
+            ids, x.edge_ptr, x.edges, x.edge_class, x.edge_val, layout, w, nodes, links
+        )
+        return Tables(nodes, links, label_ptr, unary, ends, start, pairwise)
+
+    def costs(self, x: Graphs, ids: Ints, tables: Tables, augment: Augment) -> Floats:
+        """Cost of each label of each node against the truth, not scaled."""
+        out = np.zeros(len(tables.unary))
+        loops.add_loss(
+            ids, x.node_ptr, x.node_type, self._layout, tables.node_ptr,
+            tables.label_ptr, *augment.truth, _cost_table(augment),
+            np.ones(len(ids)), out,
+        )  # fmt: skip
+        return out
+
+    def features(self, x: Graphs, ids: Ints, labels: Ragged) -> Rows:
+        """Joint features of the labels."""
+        local = self.local_labels(x, ids, labels)
+        return Rows(
+            *loops.features(ids, *x[:9], self._layout, self.dim, labels.ptr, local)
+        )
+
+    def argmax(
+        self, x: Graphs, ids: Ints, w: Floats, augment: Augment | None = None
+    ) -> Found:
+        """Best labels that the inference finds, and what no labels exceed."""
+        tables = self.tables(x, ids, w)
+        if augment is None:
+            best = decode(tables, x.plan.take(ids), self.inference)
+            return Found(self._codes(x, ids, tables, best.labels), *best[1:])
+        if augment.loss.form == "zero-one":
+            return self._zero_one(x, ids, tables, augment)
+        tables = self.augmented(x, ids, tables, augment)
+        best = decode(tables, x.plan.take(ids), self.inference)
+        true = self.local_labels(x, ids, augment.truth.take(ids))
+        own = tables.score(true)
+        worse = (best.score < own)[tables.graph_of_node()]
+        labels = np.where(worse, true, best.labels).astype(np.int32)
+        score = np.maximum(best.score, own)
+        codes = self._codes(x, ids, tables, labels)
+        return Found(codes, score, np.maximum(best.bound, own))
+
+    def cuts(self, x: Graphs, ids: Ints, w: Floats, augment: Augment) -> Answer:
+        """Differences to the truth; with "lp" from marginals that may be fractional."""
+        if self.inference == "lp" and augment.loss.form != "zero-one":
+            return self._relaxed_cuts(x, ids, w, augment)
+        found = self.argmax(x, ids, w, augment)
+        truth = augment.truth.take(ids)
+        dpsi = Rows(
+            *loops.difference(
+                ids, *x[:9], self._layout, self.dim, truth.ptr,
+                self.local_labels(x, ids, truth),
+                self.local_labels(x, ids, found.labels),
+            )
+        )  # fmt: skip
+        delta = augment.loss.value(truth, found.labels)
+        slack = augment.weight[ids] * delta - dpsi.dot(w)
+        return Answer(found.labels, dpsi, delta, slack + (found.bound - found.score))
+
+    def _relaxed_cuts(
+        self, x: Graphs, ids: Ints, w: Floats, augment: Augment
+    ) -> Answer:
+        plain_tables = self.tables(x, ids, w)
+        tables = self.augmented(x, ids, plain_tables, augment)
+        found = relaxation.relax(tables)
+        truth = augment.truth.take(ids)
+        true = self.local_labels(x, ids, truth)
+        dpsi = Rows(
+            *loops.expected_difference(
+                ids, *x[:9], self._layout, self.dim, truth.ptr, true,
+                tables.label_ptr, found.node, tables.edge_ptr, found.edge_ptr,
+                found.edge,
+            )
+        )  # fmt: skip
+        cost = self.costs(x, ids, tables, augment) * found.node
+        owner = np.repeat(tables.graph_of_node(), tables.n_labels)
+        delta = sum_by(owner, cost, tables.n) * augment.loss.scale(augment.truth)[ids]
+        codes = self._codes(x, ids, tables, found.labels)
+        whole = found.integral
+        rows = Ragged.pack([codes.row(q) if whole[q] else [] for q in range(codes.n)])
+        return Answer(rows, dpsi, delta, found.value - plain_tables.score(true))
+
+    def argmax_by_loss(
+        self, x: Graphs, ids: Ints, w: Floats, augment: Augment
+    ) -> Layers:
+        """Best labels of each graph for every value of the loss; forests only."""
+        tables = self.tables(x, ids, w)
+        cost = self.costs(x, ids, tables, augment)
+        unit = 1.0 if augment.loss.form == "zero-one" else common_unit(cost)
+        whole = np.rint(cost / unit).astype(np.int64)
+        cap = 1 if augment.loss.form == "zero-one" else None
+        found = best_by_cost(tables, whole, cap)
+        sizes = np.diff(found.ptr)
+        rows = np.repeat(np.arange(len(ids)), sizes)
+        codes = loops.to_codes(
+            ids[rows], x.node_ptr, x.node_type, self._layout, found.label_ptr,
+            found.labels,
+        )  # fmt: skip
+        scale = np.ones(len(ids))
+        if augment.loss.form != "zero-one":
+            scale = augment.loss.scale(augment.truth)[ids]
+        loss = np.repeat(scale, sizes) * unit * found.cost
+        return Layers(found.ptr, Ragged(found.label_ptr, codes), found.score, loss)
+
+    def local_labels(self, x: Graphs, ids: Ints, labels: Ragged) -> Labels:
+        """Labels as places in the label sets of their nodes."""
+        return loops.to_local(ids, x.node_ptr, x.node_type, self._layout, *labels)
+
+    def transfer(
+        self, x: Graphs, ids: Ints, w: Floats, tables: Tables, way: Direction,
+        gain: Floats,
+    ) -> Floats:  # fmt: skip
+        """Move mass along `way`, one group of nodes after the other; w follows.
+
+        Each step is the best for the dual: `gain` is what the loss term earns per
+        unit. Returns how far each group went.
+        """
+        rows = loops.moved_rows(
+            self.dim, *way.nodes_by_group(), *way.edges_by_group(tables),
+            spans(x.node_ptr, ids)[0], spans(x.edge_ptr, ids)[0], *x[3:9],
+            self._layout, tables.label_ptr, way.node, way.edge_ptr, way.edge,
+        )  # fmt: skip
+        return loops.walk(*rows, w, gain, way.room)
+
+    def ascend(
+        self, x: Graphs, ids: Ints, w: Floats, state: Any, steps: int, share: float,
+        slack: Floats,
+    ) -> float:  # fmt: skip
+        """Several steps on each forest; what the loss term gained."""
+        pairwise = loops.fill_shared(self._layout, w)
+        return ascend_linear(
+            ids, steps, share, *x[:8], self._layout, state.forests, state.point.node,
+            state.point.edge, w, pairwise, state.work, slack,
+        )  # fmt: skip
+
+    def _zero_one(
+        self, x: Graphs, ids: Ints, tables: Tables, augment: Augment
+    ) -> Found:
+        """The best labels, or the best that differ from the truth plus the weight."""
+        true = self.local_labels(x, ids, augment.truth.take(ids))
+        own = tables.score(true)
+        other = best_other(tables, x.plan.take(ids), self.inference, true)
+        score = other.score + augment.weight[ids]
+        better = (score > own)[tables.graph_of_node()]
+        labels = np.where(better, other.labels, true).astype(np.int32)
+        bound = np.maximum(other.bound + augment.weight[ids], own)
+        codes = self._codes(x, ids, tables, labels)
+        return Found(codes, np.maximum(score, own), bound)
+
+    def augmented(
+        self, x: Graphs, ids: Ints, tables: Tables, augment: Augment
+    ) -> Tables:
+        """Tables with weight * loss added to the scores of labels."""
+        weight = (augment.weight * augment.loss.scale(augment.truth))[ids]
+        unary = tables.unary.copy()
+        loops.add_loss(
+            ids, x.node_ptr, x.node_type, self._layout, tables.node_ptr,
+            tables.label_ptr, *augment.truth, augment.loss.table, weight, unary,
+        )  # fmt: skip
+        return tables._replace(unary=unary)
+
+    def _codes(self, x: Graphs, ids: Ints, tables: Tables, local: Labels) -> Ragged:
+        codes = loops.to_codes(
+            ids, x.node_ptr, x.node_type, self._layout, tables.node_ptr, local
+        )
+        return Ragged(tables.node_ptr, codes)
+
+    def pieces(self, x: Graphs, i: int, row: Labels) -> Pieces:
+        """One part per node and per edge."""
+        names = [str(self._kinds.classes[c]) for c in row.tolist()]
+        local = self.local_labels(x, np.array([i]), Ragged.pack([row]))
+        return network_pieces(x, i, self._layout, local, names)
+
+    def feature_names(self) -> list[str]:
+        """Type, label and feature number of every coordinate of w."""
+        kinds, layout = self._kinds, self._layout
+        names: list[str] = []
+        for t, kind in enumerate(kinds.types):
+            own = self.labels_of(t)
+            prefix = "" if kind is None else f"{kind}:"
+            columns = [str(f) for f in range(kinds.features[t])]
+            columns += ["constant"] * self.bias
+            if kinds.sparse:
+                names += [f"{prefix}{a}:{f}" for f in columns for a in own]
+            else:
+                names += [f"{prefix}{a}:{f}" for a in own for f in columns]
+        extra = [] if layout.shared else [f":{f}" for f in range(kinds.edge_features)]
+        for c, kind_ in enumerate(kinds.edge_classes):
+            names += self._edge_names(c, kind_, extra)
+        return names
+
+    def _edge_names(self, c: int, kind: tuple[Any, ...], extra: list[str]) -> list[str]:
+        layout = self._layout
+        pairs = [
+            f"{a}-{b}"
+            for a in self.labels_of(layout.first_type[c])
+            for b in self.labels_of(layout.second_type[c])
+        ]
+        mapped = layout.pair_map[layout.map_ptr[c] : layout.map_ptr[c + 1]]
+        columns = [*extra, ":constant"] if extra and self.bias else extra or [""]
+        prefix = "edge:" if kind[0] is None else f"edge {kind[0]}:"
+        first = [int(np.flatnonzero(mapped == p)[0]) for p in range(mapped.max() + 1)]
+        return [f"{prefix}{pairs[q]}{f}" for q in first for f in columns]
+
+
+def _cost_table(augment: Augment) -> Floats:
+    return np.ascontiguousarray(augment.loss.table, dtype=np.float64)
+
+
+def _matrix(x: Graphs, kinds: Kinds, bias: bool) -> Any:
+    """Node vectors as they were given, as rows of a matrix."""
+    width = kinds.features[0]
+    vectors = Vectors(x.ptr, x.idx, x.val, width + bias)
+    return vectors.matrix()[:, :width]

@@ -1,0 +1,243 @@
+"""A structure of one's own, from three Python methods.
+
+    joint_feature(x, y) -> psi, a vector (array or scipy.sparse row)
+    loss(y, y_hat) -> Delta >= 0
+    argmax(w, x, y=None) -> argmax_yhat <w, psi(x, yhat)> [+ loss(y, yhat)]
+
+With hidden parts, one more, and outputs that carry them, say as pairs (y, h):
+
+    complete(w, x, y) -> the output with y's visible part that scores highest
+
+`complete` may be given an output without a hidden part (as the user has it) or with
+one; the loss must not depend on the hidden part of its first argument. If the object
+has no attribute `dim`, it is first called with w = None: any hidden part will do.
+
+An output may be any picklable object: its encoded row holds the bytes of its pickle,
+so it can be stored and sent like the rows of any other structure. The pickles never
+leave the process group that made them and are never read from files.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+import scipy.sparse as sp
+
+from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows
+from maxmargin.core.structure import Augment, Found, Structure
+
+METHODS = ("joint_feature", "loss", "argmax")
+
+
+class Objects(NamedTuple):
+    """Encoded inputs: the objects themselves."""
+
+    items: tuple[Any, ...]
+
+    @property
+    def n(self) -> int:
+        """Number of examples."""
+        return len(self.items)
+
+
+@dataclass(frozen=True)
+class OwnLoss:
+    """The `loss` method of the user's object.
+
+    Its form is "own", or "zero-one" where a formulation is about that loss: the values
+    are then checked to be 0 or 1.
+    """
+
+    owner: Any
+    form: str = "own"
+
+    def bind(self, n_labels: int) -> OwnLoss:
+        """Nothing to know."""
+        return self
+
+    def zero_one(self) -> OwnLoss:
+        """The same, for formulations without a loss: SVM0, SVM1 and SVM2 proper."""
+        return replace(self, form="zero-one")
+
+    def value(self, truth: Ragged, labels: Ragged) -> Floats:
+        """Loss of each row."""
+        out = np.array([
+            float(self.owner.loss(_unpickle(truth.row(i)), _unpickle(labels.row(i))))
+            for i in range(truth.n)
+        ])  # fmt: skip
+        bad = np.flatnonzero((out != 0.0) & (out != 1.0))
+        if self.form == "zero-one" and len(bad):
+            raise ValueError(
+                f"the loss of an output is {out[bad[0]]}: loss='zero-one', "
+                "penalty='hard' and rescaling=None are about the zero-one loss, so "
+                "`loss` must return 0 or 1 there, and `argmax` must add it"
+            )
+        return out
+
+
+@dataclass(frozen=True)
+class OwnStructure(Structure):
+    """Adapter of an object with the three methods."""
+
+    owner: Any = None
+    dim: int = 0
+    losses: ClassVar[tuple[str, ...]] = ("own", "zero-one")
+
+    @property
+    def provides(self) -> tuple[str, ...]:  # type: ignore[override]
+        """`complete`, if the object has it."""
+        return ("complete",) if callable(getattr(self.owner, "complete", None)) else ()
+
+    def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
+        """Know the length of psi."""
+        dim = getattr(self.owner, "dim", None)
+        if dim is None:
+            y = self.owner.complete(None, X[0], Y[0]) if self.provides else Y[0]
+            dim = _as_rows([self.owner.joint_feature(X[0], y)])[1]
+        return replace(self, dim=int(dim))
+
+    def encode(self, X: Sequence[Any]) -> Objects:
+        """Keep the objects."""
+        return Objects(tuple(X))
+
+    def encode_labels(self, x: Objects, Y: Sequence[Any]) -> Ragged:
+        """Pickle the objects."""
+        rows = []
+        for i, y in enumerate(Y):
+            try:
+                rows.append(_pickle(y))
+            except Exception as error:
+                raise ValueError(
+                    f"example {i}: the output cannot be pickled ({error})"
+                ) from error
+        return Ragged.pack(rows)
+
+    def decode_labels(self, x: Objects, labels: Ragged) -> list[Any]:
+        """Unpickle the objects."""
+        return [_unpickle(labels.row(i)) for i in range(labels.n)]
+
+    def part(self, x: Objects, start: int, stop: int) -> Objects:
+        """Some neighbouring objects."""
+        return Objects(x.items[start:stop])
+
+    def features(self, x: Objects, ids: Ints, labels: Ragged) -> Rows:
+        """Psi by the user's method."""
+        psi = [
+            self.owner.joint_feature(x.items[i], _unpickle(labels.row(q)))
+            for q, i in enumerate(ids)
+        ]
+        if not psi:
+            return Rows.empty()
+        rows, dim = _as_rows(psi)
+        if dim != self.dim:
+            raise ValueError(
+                f"joint_feature of example {int(ids[0])} or a later one has length "
+                f"{dim}, but that of the first example had {self.dim}"
+            )
+        return rows
+
+    def argmax(
+        self, x: Objects, ids: Ints, w: Floats, augment: Augment | None = None
+    ) -> Found:
+        """The best outputs by the user's method.
+
+        A weight on the loss other than one is a division of w by it.
+        """
+        rows, score = [], np.empty(len(ids))
+        for q, i in enumerate(ids):
+            item = x.items[i]
+            if augment is None:
+                best, gain = self.owner.argmax(_sealed(w), item), 0.0
+            else:
+                truth = _unpickle(augment.truth.row(int(i)))
+                weight = augment.weight[i]
+                best = self.owner.argmax(_sealed(w / weight), item, truth)
+                gain = weight * float(self.owner.loss(truth, best))
+            psi = _as_rows([self.owner.joint_feature(item, best)])[0]
+            score[q] = float(psi.dot(w)[0]) + gain
+            rows.append(_pickle(best))
+        return Found(Ragged.pack(rows), score, score)
+
+    def runner_up(self, x: Objects, i: int, w: Floats, row: Labels) -> Labels | None:
+        """The first other output that the loss brings up as its weight grows."""
+        item, best = x.items[i], _unpickle(row)
+        for weight in np.geomspace(1e-6, 1e6, 25):
+            other = self.owner.argmax(w / weight, item, best)
+            if float(self.owner.loss(best, other)) > 0.0:
+                return _pickle(other)
+        return None
+
+    def complete(self, x: Objects, ids: Ints, w: Floats, truth: Ragged) -> Ragged:
+        """Hidden parts of the true outputs by the user's method."""
+        return Ragged.pack([
+            _pickle(self.owner.complete(w, x.items[i], _unpickle(truth.row(i))))
+            for i in ids
+        ])  # fmt: skip
+
+
+def as_structure(structure: Any) -> Structure:
+    """A Structure as it is, or an adapter around the user's object."""
+    if isinstance(structure, Structure):
+        return structure
+    if isinstance(structure, type):
+        name = structure.__name__
+        raise TypeError(f"structure={name} is a class: give an object of it, {name}()")
+    missing = [m for m in METHODS if not callable(getattr(structure, m, None))]
+    if missing:
+        raise TypeError(
+            f"structure={structure!r} is neither a maxmargin Structure nor an object "
+            f"with the methods {', '.join(METHODS)}; it lacks {', '.join(missing)}"
+        )
+    return OwnStructure(structure)
+
+
+def own_loss(structure: Structure) -> OwnLoss | None:
+    """The loss that the user's object brings."""
+    return OwnLoss(structure.owner) if isinstance(structure, OwnStructure) else None
+
+
+def check_own_loss(structure: Structure, truth: Ragged) -> None:
+    """Refuse a loss of the user's that is not zero for the truth itself."""
+    loss = own_loss(structure)
+    if loss is None or structure.provides:
+        return
+    bad = np.flatnonzero(value := loss.value(truth, truth))
+    if len(bad):
+        raise ValueError(
+            f"example {bad[0]}: `loss` of the true output against itself is "
+            f"{value[bad[0]]}, not zero"
+        )
+
+
+def _sealed(w: Floats) -> Floats:
+    """Weights that the user's methods can read, but not change."""
+    w = w.view()
+    w.flags.writeable = False
+    return w
+
+
+def _pickle(y: Any) -> Labels:
+    data = pickle.dumps(y, protocol=5)
+    return np.frombuffer(data, dtype=np.uint8).astype(np.int32)
+
+
+def _unpickle(row: Labels) -> Any:
+    return pickle.loads(row.astype(np.uint8).tobytes())
+
+
+def _as_rows(psi: Sequence[Any]) -> tuple[Rows, int]:
+    """Vectors of the user as Rows, and their length."""
+    if any(sp.issparse(p) for p in psi):
+        matrix = sp.csr_array(sp.vstack([sp.csr_array(p).reshape(1, -1) for p in psi]))
+        return Rows.from_csr(matrix), matrix.shape[1]
+    try:
+        matrix = np.vstack([np.asarray(p, dtype=np.float64).ravel() for p in psi])
+    except (TypeError, ValueError) as wrong:
+        raise ValueError(
+            f"joint_feature must return vectors of numbers of one length ({wrong})"
+        ) from wrong
+    return Rows.from_dense(matrix), matrix.shape[1]

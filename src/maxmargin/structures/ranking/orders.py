@@ -1,0 +1,183 @@
+"""Rankings of which every place counts: average precision and ROC area.
+
+The set: all orders h of a query's n documents. The sum runs over pairs,
+
+    psi(x, h) = mean over pairs (a before b) of (x_a - x_b)
+              = sum_p D_p x_{h_p},       D_p = 2 (n + 1 - 2 p) / (n (n - 1)).
+
+A loss is a sum over relevant documents of what it costs to have j others before the
+i-th of them, cost[i, j]. Documents of one kind are best sorted by score, so the worst
+order is an interleaving of two sorted lists: best paths through a table of
+(relevant + 1) x (others + 1), exact for every such loss. In the difference of the truth
+and the worst order, pairs of one kind cancel: what is left are the pairs (relevant,
+other) of [1] and [2].
+
+[1] Yue, Finley, Radlinski, Joachims 2007 (average precision). [2] Joachims 2005 (ROC
+area). [3] Yu 2011, section 5.4.3: the order as hidden part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from maxmargin.core.arrays import Floats, Ints, Ragged, Rows
+from maxmargin.core.jit import loop
+from maxmargin.core.structure import Augment, Found
+from maxmargin.structures.ranking.structure import Documents, Ranking
+
+ALL = 1 << 30  # places that count
+
+
+class _Placing:
+    """Losses that add up what it costs to have others before the relevant ones."""
+
+    form: ClassVar[str] = "order"
+
+    def bind(self, n_labels: int) -> Self:
+        """Nothing to know."""
+        return self
+
+    def costs(self, relevant: int, others: int) -> Floats:
+        """Cost of the i-th relevant document after j others, (relevant, others + 1)."""
+        raise NotImplementedError
+
+    def value(self, truth: Ragged, labels: Ragged) -> Floats:
+        """Loss of each row; the row of a truth ends with the grades."""
+        out = np.zeros(truth.n)
+        for q in range(truth.n):
+            row = truth.row(q)
+            n = len(row) // 2
+            seen = row[n:][labels.row(q)[:n]] > 0
+            before = np.cumsum(~seen)[seen]
+            cost = self.costs(int(seen.sum()), int(n - seen.sum()))
+            out[q] = cost[np.arange(len(before)), before].sum()
+        return out
+
+
+@dataclass(frozen=True)
+class AveragePrecision(_Placing):
+    """Delta(y, h) = 1 - mean over relevant documents of the precision at their place.
+
+    Examples
+    --------
+    >>> AveragePrecision().costs(2, 1)
+    array([[0.        , 0.25      ],
+           [0.        , 0.16666667]])
+    """
+
+    def costs(self, relevant: int, others: int) -> Floats:
+        """(1 - i / (i + j)) / relevant."""
+        i = np.arange(1.0, relevant + 1.0)[:, None]
+        return (1.0 - i / (i + np.arange(others + 1.0))) / max(relevant, 1)
+
+
+@dataclass(frozen=True)
+class RocArea(_Placing):
+    """Delta(y, h) = share of the pairs (relevant, other) in the wrong order.
+
+    Examples
+    --------
+    >>> RocArea().costs(1, 2)
+    array([[0. , 0.5, 1. ]])
+    """
+
+    def costs(self, relevant: int, others: int) -> Floats:
+        """Others before it, over the number of pairs."""
+        j = np.arange(others + 1.0) / max(relevant * others, 1)
+        return np.tile(j, (relevant, 1))
+
+
+@dataclass(frozen=True)
+class Orders(Ranking):
+    """Full orders of documents (see the module docstring); takes no parameters."""
+
+    k: int = ALL
+    losses: ClassVar[tuple[str, ...]] = ("order",)
+
+    def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
+        """Know the number of features."""
+        return replace(self, dim=int(np.shape(X[0])[1]))
+
+    def features(self, x: Documents, ids: Ints, labels: Ragged) -> Rows:
+        """Documents, weighted by their places."""
+        sums = _place_sums(*x, ids, *labels)
+        return Rows.from_dense(sums) if len(ids) else Rows.empty()
+
+    def argmax(
+        self, x: Documents, ids: Ints, w: Floats, augment: Augment | None = None
+    ) -> Found:
+        """Sort by score; with a loss, interleave relevant documents and others."""
+        rows, score = [], np.zeros(len(ids))
+        for q, i in enumerate(ids):
+            value = x.value[x.ptr[i] : x.ptr[i + 1]] @ w
+            order = np.argsort(-value, kind="stable")
+            weights = self._discount(len(value))
+            if augment is None:
+                score[q] = float(weights @ value[order])
+            else:
+                grades = augment.truth.row(int(i))[len(value) :]
+                relevant = grades[order] > 0
+                good, bad = order[relevant], order[~relevant]
+                loss: Any = augment.loss
+                cost = augment.weight[i] * loss.costs(len(good), len(bad))
+                score[q], seen = _interleave(value[good], value[bad], weights, cost)
+                order = np.empty_like(order)
+                order[seen], order[~seen] = good, bad
+            rows.append(order)
+        return Found(Ragged.pack(rows), score, score)
+
+    def _discount(self, n: int) -> Floats:
+        return place_weights(n)
+
+
+def place_weights(n: int) -> Floats:
+    """D of the places 1 .. n; a single document has nothing to be compared with."""
+    place = np.arange(1, n + 1)
+    return 2.0 * (n + 1 - 2 * place) / max(n * (n - 1), 1)
+
+
+@loop
+def _interleave(good, bad, weights, cost):
+    """Best sum of weight * score + cost, and whether each place is a relevant one's."""
+    P, N = len(good), len(bad)
+    best = np.full((P + 1, N + 1), -np.inf)
+    best[0, 0] = 0.0
+    for i in range(P + 1):
+        for j in range(N + 1):
+            if i > 0:
+                s = best[i - 1, j] + weights[i + j - 1] * good[i - 1] + cost[i - 1, j]
+                best[i, j] = max(best[i, j], s)
+            if j > 0:
+                s = best[i, j - 1] + weights[i + j - 1] * bad[j - 1]
+                best[i, j] = max(best[i, j], s)
+    seen = np.zeros(P + N, np.bool_)
+    i, j = P, N
+    while i + j > 0:
+        own = -np.inf
+        if i > 0:
+            own = best[i - 1, j] + weights[i + j - 1] * good[i - 1] + cost[i - 1, j]
+        if i > 0 and own == best[i, j]:
+            i -= 1
+            seen[i + j] = True
+        else:
+            j -= 1
+    return best[P, N], seen
+
+
+@loop
+def _place_sums(ptr, value, ids, row_ptr, rows):
+    out = np.zeros((len(ids), value.shape[1]))
+    for q in range(len(ids)):
+        a = ptr[ids[q]]
+        n = ptr[ids[q] + 1] - a
+        scale = 2.0 / max(n * (n - 1), 1)
+        for p in range(n):
+            weight = scale * (n - 1 - 2 * p)
+            document = a + rows[row_ptr[q] + p]
+            for f in range(value.shape[1]):
+                out[q, f] += weight * value[document, f]
+    return out

@@ -1,0 +1,324 @@
+"""Rankings, of which the first k places count.
+
+The set: an output is an order h of a query's documents; only the first k are kept,
+h_1 .. h_k. The sum weighs the documents by the discount of their place,
+
+    psi(x, h) = sum_{j<=k} D_j x_{h_j},       D_1 >= D_2 >= .. >= 0,  sum D = 1.
+
+The truth y is a grade per document; its hidden part is the order, which must put
+higher grades first. With D_j = 1/k and precision@k this is [1]; with D_j the discounts
+of DCG and NDCG@k the same sort solves all three problems, because score and loss
+share the discount (rearrangement inequality).
+
+A row is h_1 .. h_m, m = min(k, documents); the row of a truth goes on with the grades.
+
+[1] Yu 2011, section 5.4.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
+from maxmargin.core.jit import loop
+from maxmargin.core.structure import Augment, Found, Pieces, Structure
+
+
+@dataclass(frozen=True)
+class PrecisionAtK:
+    """Delta(y, h) = min(1, n(y) / k) - (relevant documents in the first k) / k.
+
+    n(y) is the number of relevant documents, those of a grade above zero.
+    """
+
+    k: int = 10
+    form: ClassVar[str] = "ranking"
+
+    def bind(self, n_labels: int) -> PrecisionAtK:
+        """The number of places."""
+        return replace(self, k=n_labels)
+
+    def discount(self) -> Floats:
+        """1 / k at every place."""
+        return np.full(self.k, 1.0 / self.k)
+
+    def gains(self, grades: Labels) -> Floats:
+        """1 for a relevant document."""
+        return (np.asarray(grades) > 0).astype(np.float64)
+
+    def value(self, truth: Ragged, labels: Ragged) -> Floats:
+        """Loss of each row."""
+        return _values(self, truth, labels)
+
+
+@dataclass(frozen=True)
+class NDCGAtK:
+    """Delta(y, h) = 1 - DCG@k(h) / (largest DCG@k), gain 2^grade - 1.
+
+    Parameters
+    ----------
+    letor : bool
+        Discount 1 at the first two places, then 1 / log2(place), as in LETOR; else
+        1 / log2(place + 1).
+    """
+
+    k: int = 10
+    letor: bool = False
+    form: ClassVar[str] = "ranking"
+
+    def bind(self, n_labels: int) -> NDCGAtK:
+        """The number of places."""
+        return replace(self, k=n_labels)
+
+    def discount(self) -> Floats:
+        """Discounts, scaled to sum to one."""
+        out = dcg_discounts(self.k, self.letor)
+        return out / out.sum()
+
+    def gains(self, grades: Labels) -> Floats:
+        """2^grade - 1, scaled so that the best order has gain one."""
+        gain: Floats = (2.0 ** np.asarray(grades) - 1.0).astype(np.float64)
+        top = np.sort(gain)[::-1][: self.k]
+        best = float(top @ self.discount()[: len(top)])
+        return gain / best if best > 0 else gain
+
+    def value(self, truth: Ragged, labels: Ragged) -> Floats:
+        """Loss of each row."""
+        return _values(self, truth, labels)
+
+
+def dcg_discounts(k: int, letor: bool = False) -> Floats:
+    """Discounts of the places 1 .. k."""
+    place = np.arange(1, k + 1)
+    return 1.0 / np.log2(np.maximum(place, 2) if letor else place + 1)
+
+
+class Documents(NamedTuple):
+    """Encoded inputs: the documents of all queries."""
+
+    ptr: Ints  # (n + 1,)
+    value: Floats  # (documents, width)
+
+    @property
+    def n(self) -> int:
+        """Number of queries."""
+        return len(self.ptr) - 1
+
+
+@dataclass(frozen=True)
+class Ranking(Structure):
+    """Orders of documents.
+
+    Parameters
+    ----------
+    k : int
+        Places that count.
+    discount : array (k,), optional
+        D, not increasing; 1 / k if absent. It must be that of the loss.
+    binary : bool
+        Whether all grades above zero are alike.
+    """
+
+    k: int = 10
+    discount: Floats | None = None
+    binary: bool = True
+    dim: int = 0
+    losses: ClassVar[tuple[str, ...]] = ("ranking",)
+    provides: tuple[str, ...] = ("complete",)
+    _weights: Floats = field(default_factory=lambda: np.zeros(0), repr=False)
+
+    def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
+        """Know the number of features."""
+        if self.k < 1:
+            raise ValueError(f"k={self.k}: at least one place must count")
+        most = max(len(x) for x in X)
+        if self.k > most:
+            raise ValueError(
+                f"k={self.k} is larger than every list: the longest has {most}"
+            )
+        weights = (
+            np.full(self.k, 1.0 / self.k)
+            if self.discount is None
+            else np.ascontiguousarray(self.discount, dtype=np.float64)
+        )
+        if len(weights) != self.k or (np.diff(weights) > 0).any() or weights[-1] < 0:
+            raise ValueError("discount must be k numbers >= 0 that do not increase")
+        return replace(self, dim=int(np.shape(X[0])[1]), _weights=weights)
+
+    def encode(self, X: Sequence[Any]) -> Documents:
+        """One matrix (documents, features) per query."""
+        parts = []
+        for i, x in enumerate(X):
+            matrix = np.asarray(x, dtype=np.float64)
+            if matrix.ndim != 2 or matrix.shape[1] != self.dim:
+                raise ValueError(
+                    f"query {i}: its documents have shape {matrix.shape}, expected "
+                    f"(documents, {self.dim})"
+                )
+            if len(matrix) == 0:
+                raise ValueError(f"query {i} has no documents")
+            if not np.isfinite(matrix).all():
+                d, f = np.argwhere(~np.isfinite(matrix))[0]
+                raise ValueError(
+                    f"query {i}, document {d}: feature {f} is {matrix[d, f]}"
+                )
+            parts.append(matrix)
+        ptr = pointers([len(m) for m in parts])
+        flat = np.concatenate(parts) if parts else np.zeros((0, self.dim))
+        return Documents(ptr, np.ascontiguousarray(flat))
+
+    def encode_labels(self, x: Documents, Y: Sequence[Any]) -> Ragged:
+        """Grades; the hidden order starts with the best grades, in file order."""
+        rows = []
+        for i, y in enumerate(Y):
+            grades = np.asarray(y)
+            size = int(x.ptr[i + 1] - x.ptr[i])
+            if grades.shape != (size,):
+                raise ValueError(
+                    f"query {i} has {size} documents, but {grades.size} grades"
+                )
+            bad = np.flatnonzero((grades < 0) | (grades > 30) | (grades % 1 != 0))
+            if len(bad):
+                raise ValueError(
+                    f"query {i}, document {bad[0]}: grade {grades[bad[0]]!r} is not "
+                    "an integer from 0 to 30"
+                )
+            grades = grades.astype(np.int32)
+            if self.binary:
+                grades = np.minimum(grades, 1)
+            order = np.argsort(-grades, kind="stable")[: self.k]
+            rows.append(np.concatenate((order, grades)))
+        return Ragged.pack(rows)
+
+    def decode_labels(self, x: Documents, labels: Ragged) -> list[list[int]]:
+        """Grades of a truth; the first documents of an order."""
+        sizes = np.diff(x.ptr)
+        return [
+            row[min(self.k, n) :] if len(row) > min(self.k, n) else row
+            for row, n in zip(labels.unpack(), sizes.tolist(), strict=True)
+        ]
+
+    def features(self, x: Documents, ids: Ints, labels: Ragged) -> Rows:
+        """Documents at the first places, discounted."""
+        sums = _sums(*x, ids, *labels, self._weights)
+        return Rows.from_dense(sums) if len(ids) else Rows.empty()
+
+    def argmax(
+        self, x: Documents, ids: Ints, w: Floats, augment: Augment | None = None
+    ) -> Found:
+        """Sort by <w, x> minus what the loss gains from a document at the top."""
+        rows, score = [], np.zeros(len(ids))
+        for q, i in enumerate(ids):
+            value = x.value[x.ptr[i] : x.ptr[i + 1]] @ w
+            constant = 0.0
+            if augment is not None:
+                gain = self._gains(augment, int(i))
+                weight = augment.weight[i]
+                constant = weight * self._most(gain)
+                value = value - weight * gain
+            order = top(value, self.k)
+            rows.append(order)
+            score[q] = constant + float(self._weights[: len(order)] @ value[order])
+        return Found(Ragged.pack(rows), score, score)
+
+    def complete(self, x: Documents, ids: Ints, w: Floats, truth: Ragged) -> Ragged:
+        """Sort by grade, then by score."""
+        rows = []
+        for i in ids:
+            n = int(x.ptr[i + 1] - x.ptr[i])
+            grades = truth.row(i)[-n:]
+            value = x.value[x.ptr[i] : x.ptr[i + 1]] @ w
+            order = np.lexsort((-value, -grades))[: self.k]
+            rows.append(np.concatenate((order, grades)))
+        return Ragged.pack(rows)
+
+    def pieces(self, x: Documents, i: int, row: Labels) -> Pieces:
+        """The documents at the first places, discounted."""
+        first = int(x.ptr[i])
+        order = row[: min(self.k, int(x.ptr[i + 1]) - first)].tolist()
+        names = [f"place {j + 1}: document {d}" for j, d in enumerate(order)]
+        weights = self._discount(int(x.ptr[i + 1]) - first)[: len(order), None]
+        psi = weights * x.value[[first + d for d in order]]
+        return Pieces(names, Rows.from_dense(psi))
+
+    def runner_up(self, x: Documents, i: int, w: Floats, row: Labels) -> Labels | None:
+        """Two neighbours exchanged where it costs least, but costs something."""
+        value = x.value[x.ptr[i] : x.ptr[i + 1]] @ w
+        order = np.argsort(-value, kind="stable")
+        drop = -np.diff(self._discount(len(order)))
+        places = np.flatnonzero(drop > 0)
+        if len(places) == 0 or len(order) < 2:
+            return None
+        at = places[np.argmin((drop * -np.diff(value[order]))[places])]
+        order[[at, at + 1]] = order[[at + 1, at]]
+        return order[: self.k].astype(np.int32)
+
+    def _discount(self, n: int) -> Floats:
+        """What each of n places weighs."""
+        out = np.zeros(n)
+        out[: self.k] = self._weights[:n]
+        return out
+
+    def scores(self, x: Documents, w: Floats) -> list[Floats]:
+        """<w, x> of the documents of each query."""
+        flat = x.value @ w
+        return [flat[a:b] for a, b in zip(x.ptr[:-1], x.ptr[1:], strict=True)]
+
+    def _gains(self, augment: Augment, i: int) -> Floats:
+        row = augment.truth.row(i)
+        loss: Any = augment.loss
+        return loss.gains(row[_places(len(row), self.k) :])
+
+    def _most(self, gain: Floats) -> float:
+        best = np.sort(gain)[::-1][: self.k]
+        return float(self._weights[: len(best)] @ best)
+
+    def label_count(self) -> int:
+        """The number of places, which losses must know."""
+        return self.k
+
+    def work(self, x: Documents) -> Floats:
+        """Scores and a sort."""
+        size = np.diff(x.ptr).astype(np.float64)
+        return size * (self.dim + 20.0)
+
+
+def top(value: Floats, k: int) -> Ints:
+    """The k largest, largest first; equal ones in file order."""
+    if k < len(value) // 4:
+        kth = np.partition(value, len(value) - k)[len(value) - k]
+        near = np.flatnonzero(value >= kth)
+        return near[np.argsort(-value[near], kind="stable")][:k]
+    return np.argsort(-value, kind="stable")[:k]
+
+
+def _places(size: int, k: int) -> int:
+    """First part of a truth's row of min(k, n) + n numbers."""
+    return k if size >= 2 * k else size // 2
+
+
+def _values(loss: Any, truth: Ragged, labels: Ragged) -> Floats:
+    out, D = np.zeros(truth.n), loss.discount()
+    for i in range(truth.n):
+        row = truth.row(i)
+        m = _places(len(row), loss.k)
+        gain = loss.gains(row[m:])
+        best = np.sort(gain)[::-1][:m]
+        out[i] = D[:m] @ best - D[:m] @ gain[labels.row(i)[:m]]
+    return np.maximum(out, 0.0)
+
+
+@loop
+def _sums(ptr, value, ids, row_ptr, rows, weights):
+    out = np.zeros((len(ids), value.shape[1]))
+    for q in range(len(ids)):
+        a = ptr[ids[q]]
+        for j in range(min(len(weights), ptr[ids[q] + 1] - a)):
+            document = a + rows[row_ptr[q] + j]
+            for f in range(value.shape[1]):
+                out[q, f] += weights[j] * value[document, f]
+    return out
