@@ -89,18 +89,18 @@ class Formulation:
             " squared" if self.penalty == "squared" else ""
         )
 
-    def worth(self, delta: Floats) -> Floats:
+    def plane_offset(self, delta: Floats) -> Floats:
         """B of the plane: the loss, or its root under the squared penalty."""
         return np.sqrt(delta) if self.penalty == "squared" else delta
 
     def violation(self, delta: Floats, margin: Floats) -> Floats:
         """B - <a, w> from the loss and s = <w, dpsi>: H(y) of Algorithm 1 in [1]."""
-        b = self.worth(delta)
+        b = self.plane_offset(delta)
         return b * (1.0 - margin) if self.scales else b - margin
 
     def plane(self, dpsi: Rows, delta: Floats) -> tuple[Rows, Floats]:
         """(a, b) from (dpsi, delta)."""
-        b = self.worth(delta)
+        b = self.plane_offset(delta)
         return (dpsi.scale(b) if self.scales else dpsi), b
 
     def linear_in_loss(self, zero_one: bool) -> bool:
