@@ -103,7 +103,6 @@ class Motif(Structure):
     both_strands: bool = False
     sweeps: int = 50
     losses: ClassVar[tuple[str, ...]] = ("motif",)
-    provides: tuple[str, ...] = ("argmax_by_loss", "complete", "guess")
 
     @property
     def dim(self) -> int:  # type: ignore[override]

@@ -106,7 +106,6 @@ class Alignment(Structure):
     symbols: Symbols = field(default_factory=Symbols, repr=False)
     layout: Layout | None = field(default=None, repr=False)
     losses: ClassVar[tuple[str, ...]] = ("zero-one", "pairs")
-    provides: ClassVar[tuple[str, ...]] = ("argmax_by_loss",)  # type: ignore[misc]
 
     def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Alignment:
         """Learn letters and symbols, and lay out the weights."""

@@ -129,7 +129,6 @@ class Chain(Structure):
     phi: Any = field(default=None, repr=False, compare=False)
 
     losses = ("zero-one", "table")
-    provides = ("argmax_by_loss", "nbest", "max_marginals", "parts", "mapped")
 
     def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
         """Know labels, features and layout of the data."""

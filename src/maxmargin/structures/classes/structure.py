@@ -70,7 +70,6 @@ class Multiclass(Structure):
     width: int = 0
     sparse: bool = False
     phi: Any = field(default=None, repr=False, compare=False)
-    provides = ("argmax_by_loss", "nbest", "product", "mapped")
 
     @property
     def z(self) -> int:

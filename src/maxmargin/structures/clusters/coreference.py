@@ -92,7 +92,6 @@ class Coreference(Structure):
 
     dim: int = 0
     losses: ClassVar[tuple[str, ...]] = ("forest",)
-    provides: tuple[str, ...] = ("complete", "guess")
 
     def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
         """Know the number of pair features."""

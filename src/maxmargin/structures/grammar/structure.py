@@ -122,7 +122,6 @@ class Grammar(Structure):
     dim: int = 0
 
     losses: ClassVar[tuple[str, ...]] = ("zero-one", "brackets-f1", "brackets-hamming")
-    provides = ("argmax_by_loss", "nbest")
 
     def bind(self, X: Sequence[Any], Y: Sequence[Tree]) -> Grammar:
         """Read the rules off the trees Y of the sentences X."""

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, Vectors
-from maxmargin.core.structure import Answer, Augment, Pieces
+from maxmargin.core.structure import Answer, Augment, MostViolated, P, Pieces
 from maxmargin.inference.graph.decode import Plan
 from maxmargin.inference.graph.tables import Tables, spans
 from maxmargin.inference.marginals.directions import Direction
@@ -123,8 +123,11 @@ class KernelNetwork(Network):
             support=self._matrix(x, bound),
             rows=int(layout.label_ptr[-1]),
             edge_support=edges,
-            provides=(*bound.provides, "factored-only"),
         )
+
+    def offers(self, capability: type[P]) -> P | None:
+        """All that a network offers, except joint features written out."""
+        return None if capability is MostViolated else super().offers(capability)
 
     def with_gram(self, x: KernelGraphs) -> KernelGraphs:
         """The training graphs with their Gram matrices."""

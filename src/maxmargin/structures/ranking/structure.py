@@ -128,7 +128,6 @@ class Ranking(Structure):
     binary: bool = True
     dim: int = 0
     losses: ClassVar[tuple[str, ...]] = ("ranking",)
-    provides: tuple[str, ...] = ("complete",)
     _weights: Floats = field(default_factory=lambda: np.zeros(0), repr=False)
 
     def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
