@@ -6,7 +6,7 @@ import pytest
 from maxmargin import KernelSVM
 from maxmargin.solvers import Status
 from maxmargin.solvers.choose import choose
-from maxmargin.solvers.enumerated import Enumerated, Newton, suits
+from maxmargin.solvers.enumerated import Enumerated, Newton, newton_applies
 from maxmargin.solvers.kernel import TokenCuts, carried
 
 
@@ -90,10 +90,10 @@ def over_basis(m):
 
 def test_auto_takes_it_for_two_classes_with_few_features():
     problem = over_basis(10)
-    assert suits(problem)
-    solver, notes = choose("auto", problem).choose(problem)
+    assert newton_applies(problem)
+    solver, _, notes = choose("auto", problem).resolve(problem)
     assert isinstance(solver, Newton) and "two outputs" in notes["why"]
-    assert not suits(over_basis(100))  # too many for 300 rows
+    assert not newton_applies(over_basis(100))  # too many for 300 rows
 
 
 def test_other_problems_are_refused():

@@ -138,7 +138,7 @@ class LatentState(State):
         self.oracle_calls = self.calls + inner.oracle_calls
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, kw_only=True)
 class CCCP(Solver[LatentState]):
     """Complete, train, repeat.
 
@@ -306,7 +306,10 @@ class CCCP(Solver[LatentState]):
 
     def _next_convex(self, problem: Problem, state: LatentState) -> None:
         """Hold the hidden parts as they are: the problem is convex."""
-        solver, completed = self._convex_solver(state.tol), problem.with_truth(state.truth)
+        solver, completed = (
+            self._convex_solver(state.tol),
+            problem.with_truth(state.truth),
+        )
         inner = solver.start(completed, state.current.dual)
         state.inner = Loop(solver, completed, inner)
 

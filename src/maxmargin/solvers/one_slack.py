@@ -14,6 +14,7 @@ slacks, or of squared slacks: a cut is its tangent, so both penalties fit.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints

@@ -13,7 +13,6 @@ import numpy as np
 
 from maxmargin.core.problem import Problem
 from maxmargin.solvers.base import Result, Solver
-from maxmargin.solvers.planes.blocks import thin
 
 
 class PathMixin:
@@ -57,7 +56,8 @@ class PathMixin:
         def runs(solver: Solver, problem: Problem, watch: Any) -> Iterator[Any]:
             state = None
             for k in order:
-                thin(state)
+                if state is not None:
+                    state.drop_idle()
                 result, state = solver.solve(
                     problem.with_C(problem.C * values[k]), state, watch
                 )

@@ -7,7 +7,8 @@ from typing import Any
 
 from maxmargin.core.arrays import Ragged
 from maxmargin.core.problem import Problem
-from maxmargin.solvers.base import Solver
+from maxmargin.solvers.base import Trainer
+from maxmargin.solvers.cccp import CCCP
 from maxmargin.solvers.n_slack.stream import Stream, StreamState
 
 
@@ -51,9 +52,9 @@ class StreamMixin:
         return self.structure_.encode_labels(x, y)  # type: ignore[attr-defined]
 
     def _stream_runs(
-        self, solver: Solver, problem: Problem, watch: Any
+        self, solver: Trainer, problem: Problem, watch: Any
     ) -> Iterator[Any]:
-        if not isinstance(solver, Solver):
+        if isinstance(solver, CCCP):
             raise ValueError(
                 "partial_fit is not there for outputs with hidden parts, which are "
                 "completed again and again: use fit, with warm_start=True to go on"

@@ -181,9 +181,7 @@ class BCFW(Solver[WolfeState]):
         share = 0.9 * state.gaps / total + 0.1 / n  # stale gaps may be wrong
         return rng.choice(n, size=n, p=share / share.sum())
 
-    def _sweep(
-        self, state: WolfeState, kept: Atoms, rise: float, work: float
-    ) -> None:
+    def _sweep(self, state: WolfeState, kept: Atoms, rise: float, work: float) -> None:
         """Passes over the cached planes, while they pay."""
         n = len(state.gaps)
         for k in range(self.sweeps):

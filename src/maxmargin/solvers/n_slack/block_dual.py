@@ -22,6 +22,7 @@ it is looked at, too, where training ends there.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints

@@ -16,6 +16,7 @@ halves whenever a pass adds nothing, until the duality gap is at the tolerance.
 from __future__ import annotations
 
 from dataclasses import dataclass
+
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints

@@ -107,4 +107,3 @@ class LSECuttingPlane(Solver[TupleState]):
         if share > self.outside or not state.asks:
             state.sets.add(outside, state.w)
         return share
-
