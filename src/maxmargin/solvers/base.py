@@ -409,9 +409,7 @@ class Loop(Generic[S]):
         """Continue an earlier run from its last checkpoint."""
         earlier = keeper.earlier() if keeper is not None else None
         if earlier is not None:
-            self.solver.restore(self.problem, self.state, earlier["state"])
-            self.rows = [tuple(row) for row in earlier["rows"].tolist()]
-            self.begin -= float(earlier["seconds"])
+            self.restore(earlier)
 
     def checkpoint(self, keeper: Keeper | None) -> None:
         """Keep the state, if it is time, or if the run ends before the tolerance."""
@@ -419,9 +417,21 @@ class Loop(Generic[S]):
             return
         unfinished = self.status is not None and self.status.unfinished
         if unfinished or (self.status is None and keeper.due()):
-            held = self.solver.snapshot(self.problem, self.state)
-            rows, seconds = self._history(self.rows), time.perf_counter() - self.begin
-            keeper.keep({"state": held, "rows": rows, "seconds": seconds})
+            keeper.keep(self.snapshot())
+
+    def snapshot(self) -> dict[str, Any]:
+        """All that is needed to continue, as plain data."""
+        return {
+            "state": self.solver.snapshot(self.problem, self.state),
+            "rows": self._history(self.rows),
+            "seconds": time.perf_counter() - self.begin,
+        }
+
+    def restore(self, data: dict[str, Any]) -> None:
+        """Continue from a snapshot."""
+        self.solver.restore(self.problem, self.state, data["state"])
+        self.rows = [tuple(row) for row in data["rows"].tolist()]
+        self.begin -= float(data["seconds"])
 
     def advance(self, watch: Watch | None = None) -> None:
         """Make a step, record it, and decide whether it was the last."""

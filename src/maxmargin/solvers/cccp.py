@@ -219,7 +219,7 @@ class CCCP(Solver[LatentState]):
             state = self._again(problem, warm.leader())
         else:
             state = self._begin(problem, 0)
-        self._next_convex(problem, state)
+        state.inner = self._convex(problem, state)
         return state
 
     def step(self, problem: Problem, state: LatentState) -> None:
@@ -232,7 +232,7 @@ class CCCP(Solver[LatentState]):
             return
         ended = self._end_round(problem, state)
         if not ended:
-            self._next_convex(problem, state)
+            state.inner = self._convex(problem, state)
         elif not self._next_start(problem, state):
             state.status = state.leader().status
 
@@ -273,10 +273,8 @@ class CCCP(Solver[LatentState]):
             "outer": np.array(state.outer, OUTER), "status": state.status,
             "seconds": time.perf_counter() - state.begin,
         }  # fmt: skip
-        loop = state.inner
-        if loop is not None:
-            held["inner"] = loop.solver.snapshot(loop.problem, loop.state)
-            held["steps"] = len(loop.rows)
+        if state.inner is not None:
+            held["inner"] = state.inner.snapshot()
         return held
 
     def restore(
@@ -292,11 +290,8 @@ class CCCP(Solver[LatentState]):
         state.begin = time.perf_counter() - float(data["seconds"])
         state.inner = None
         if data["inner"] is not None:
-            self._next_convex(problem, state)
-            loop: Loop[Any] | None = state.inner
-            assert loop is not None
-            loop.solver.restore(loop.problem, loop.state, data["inner"])
-            loop.rows = [()] * int(data["steps"])
+            state.inner = self._convex(problem, state)
+            state.inner.restore(data["inner"])
             state.follow()
 
     def _convex_solver(self, tol: float) -> Solver[Any]:
@@ -304,14 +299,11 @@ class CCCP(Solver[LatentState]):
         solver: Solver[Any] = replace(self.inner, tol=tol, max_time=None)
         return solver
 
-    def _next_convex(self, problem: Problem, state: LatentState) -> None:
+    def _convex(self, problem: Problem, state: LatentState) -> Loop[Any]:
         """Hold the hidden parts as they are: the problem is convex."""
-        solver, completed = (
-            self._convex_solver(state.tol),
-            problem.with_truth(state.truth),
-        )
-        inner = solver.start(completed, state.current.dual)
-        state.inner = Loop(solver, completed, inner)
+        solver = self._convex_solver(state.tol)
+        completed = problem.with_truth(state.truth)
+        return Loop(solver, completed, solver.start(completed, state.current.dual))
 
     def _begin(self, problem: Problem, number: int) -> LatentState:
         """A start from new hidden parts."""
@@ -412,7 +404,7 @@ class CCCP(Solver[LatentState]):
         new = self._begin(problem, number)
         state.current, state.truth, state.tol = new.current, new.truth, new.tol
         state.calls, state.rounds = state.calls + new.calls, 0
-        self._next_convex(problem, state)
+        state.inner = self._convex(problem, state)
         return True
 
     def _carry(self, problem: Problem, start: Start, truth: Ragged) -> None:
