@@ -258,6 +258,7 @@ class Solver(Trainer, Generic[S]):
     penalties: ClassVar[tuple[str, ...]] = ("linear", "squared", "hard")
     needs: ClassVar[tuple[type, ...]] = (MostViolated,)
     uses: ClassVar[tuple[type, ...]] = ()
+    resumable: ClassVar[bool] = True  # whether it writes checkpoints
 
     @abstractmethod
     def start(self, problem: Problem, warm: State | None = None) -> S:
@@ -302,9 +303,14 @@ class Solver(Trainer, Generic[S]):
         return Resolved(self, problem, {})
 
 
-def check(solver: Solver[Any], problem: Problem) -> None:
-    """Refuse, in one sentence, what this solver cannot train."""
+def check(solver: Solver[Any], problem: Problem, resumable: bool = False) -> None:
+    """Refuse, in one sentence, what this solver cannot do.
+
+    `resumable` says that checkpoints are wanted.
+    """
     name = type(solver).__name__
+    if resumable and not solver.resumable:
+        raise ValueError(f"solver {name} writes no checkpoints: leave checkpoint out")
     penalty, known = problem.formulation.penalty, solver.penalties
     if penalty not in known:
         raise ValueError(
@@ -367,13 +373,7 @@ def run(
     >>> model.result_.converged  # `fit` calls run(BlockDual(tol=1e-4), problem)
     True
     """
-    begin = time.perf_counter()
-    solver, problem, notes = trainer.resolve(problem)
-    check(solver, problem)
-    state = solver.start(problem, start)
-    if solver.max_time is not None:
-        state.deadline = begin + solver.max_time
-    loop = Loop(solver, problem, state, notes, begin)
+    loop = begin(trainer, problem, start, keeper is not None)
     loop.resume(keeper)
     try:
         while loop.status is None:
@@ -381,7 +381,23 @@ def run(
             loop.checkpoint(keeper)
     except KeyboardInterrupt:
         loop.status = Status.INTERRUPTED
-    return Run(loop.finish(), state)
+    return Run(loop.finish(), loop.state)
+
+
+def begin(
+    trainer: Trainer,
+    problem: Problem,
+    start: State | None = None,
+    resumable: bool = False,
+) -> Loop[Any]:
+    """A run before its first step: the solver is resolved, checked and started."""
+    now = time.perf_counter()
+    solver, problem, notes = trainer.resolve(problem)
+    check(solver, problem, resumable)
+    state = solver.start(problem, start)
+    if solver.max_time is not None:
+        state.deadline = now + solver.max_time
+    return Loop(solver, problem, state, notes, now)
 
 
 class Loop(Generic[S]):
@@ -397,11 +413,11 @@ class Loop(Generic[S]):
         problem: Problem,
         state: S,
         notes: dict[str, Any] | None = None,
-        begin: float | None = None,
+        begun: float | None = None,
     ) -> None:
         self.solver, self.problem, self.state = solver, problem, state
         self.notes = notes or {}
-        self.begin = time.perf_counter() if begin is None else begin
+        self.begun = time.perf_counter() if begun is None else begun
         self.status: Status | None = None
         self.rows: list[tuple[Any, ...]] = []
 
@@ -424,14 +440,14 @@ class Loop(Generic[S]):
         return {
             "state": self.solver.snapshot(self.problem, self.state),
             "rows": self._history(self.rows),
-            "seconds": time.perf_counter() - self.begin,
+            "seconds": time.perf_counter() - self.begun,
         }
 
     def restore(self, data: dict[str, Any]) -> None:
         """Continue from a snapshot."""
         self.solver.restore(self.problem, self.state, data["state"])
         self.rows = [tuple(row) for row in data["rows"].tolist()]
-        self.begin -= float(data["seconds"])
+        self.begun -= float(data["seconds"])
 
     def advance(self, watch: Watch | None = None) -> None:
         """Make a step, record it, and decide whether it was the last."""
@@ -441,7 +457,7 @@ class Loop(Generic[S]):
         gap = state.gap()
         shown = gap if np.isfinite(gap) else state.gap_estimate
         self.rows.append((
-            len(self.rows) + 1, time.perf_counter() - self.begin, state.oracle_calls,
+            len(self.rows) + 1, time.perf_counter() - self.begun, state.oracle_calls,
             state.planes, state.primal, state.dual, shown,
         ))  # fmt: skip
         self.status = self.solver.verdict(state)
@@ -472,7 +488,7 @@ class Loop(Generic[S]):
             state.best_w if state.best_w is not None else state.w,
             self.status or Status.STOPPED, state.primal, state.dual, state.gap(),
             state.certificate or self.problem.certificate, state.oracle_calls,
-            state.planes, len(self.rows), time.perf_counter() - self.begin,
+            state.planes, len(self.rows), time.perf_counter() - self.begun,
             self._history(self.rows), {**state.notes, **self.notes},
         )  # fmt: skip
         return self.solver.report(self.problem, state, plain)
