@@ -12,6 +12,7 @@ from maxmargin.core.arrays import Floats
 from maxmargin.core.structure import Structure
 from maxmargin.estimators.alignment_kernel import with_kernel
 from maxmargin.estimators.fitting.base import StructuredEstimator, check_same_length
+from maxmargin.estimators.fitting.prediction import predict_found
 from maxmargin.kernels.gram import MEMORY
 from maxmargin.losses.base import ZeroOne
 from maxmargin.losses.pairs import AlignedPairs
@@ -207,13 +208,12 @@ class AlignmentSVM(StructuredEstimator):
         check_same_length(X, y)
         x = self.structure_.encode(X)
         truth = self.structure_.encode_labels(x, y)
-        return AlignedPairs(shift).value(truth, self._argmax(x))
+        return AlignedPairs(shift).value(truth, predict_found(self, x).labels)
 
     def alignment_scores(self, X: Any) -> Floats:
         """Score of the best alignment of each pair."""
         check_is_fitted(self, "coef_")
-        x = self.structure_.encode(X)
-        return self.structure_.argmax(x, np.arange(x.n), self.coef_).score
+        return predict_found(self, self.structure_.encode(X)).score
 
     def substitution_matrix(self, track: str = "residue") -> tuple[Any, Floats]:
         """Letters of a track and the learned score of each pair of them."""

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable
 from dataclasses import replace
+from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.arrays import Floats, Ints, Ragged
-from maxmargin.core.problem import CHUNK, Problem
-from maxmargin.core.structure import Structure
+from maxmargin.core.problem import Problem
+from maxmargin.core.structure import Layers, Structure
 from maxmargin.estimators.fitting.base import object_array
 from maxmargin.estimators.fitting.kernel_training import KernelMixin
+from maxmargin.estimators.fitting.prediction import (
+    ask_batches,
+    joined_layers,
+    predict_found,
+)
 from maxmargin.losses.base import Hamming, ZeroOne
 from maxmargin.metrics.sequences import token_error
 from maxmargin.reports.explanation import Explanation
@@ -262,9 +269,8 @@ class ChainSVM(KernelMixin):
             Legal transitions for this prediction, instead of those of training.
         """
         structure, x = self._prepared(X, forced, allowed, scheme)
-        coef = self.coef_
-        rows = self._by_chunks(x, lambda ids: structure.argmax(x, ids, coef).labels)
-        return object_array(structure.decode_labels(x, Ragged.concat(rows)))
+        labels = predict_found(self, x, structure).labels
+        return object_array(structure.decode_labels(x, labels))
 
     def predict_nbest(
         self,
@@ -276,20 +282,17 @@ class ChainSVM(KernelMixin):
     ) -> list[list[tuple[list[Hashable], float]]]:
         """Find the k best label sequences of each input with their scores."""
         structure, x = self._prepared(X, forced, allowed, scheme)
-        coef, out = self.coef_, []
-        for found in self._by_chunks(x, lambda ids: structure.nbest(x, ids, coef, k)):
-            rows = structure.decode_labels(x, found.labels)
-            for a, b in zip(found.ptr[:-1], found.ptr[1:], strict=True):
-                out.append([(rows[r], float(found.score[r])) for r in range(a, b)])
-        return out
+        parts = ask_batches(self, structure, x, partial(_best_many, k=k))
+        found = joined_layers(parts)
+        rows = structure.decode_labels(x, found.labels)
+        scored = list(zip(rows, found.score.tolist(), strict=True))
+        return [scored[a:b] for a, b in pairwise(found.ptr.tolist())]
 
     def max_marginals(self, X: Any) -> list[Floats]:
         """Score of the best sequence with each label at each token: (length, K)."""
         structure, x = self._prepared(X, None, None, None)
-        coef = self.coef_
-        parts = self._by_chunks(x, lambda ids: structure.max_marginals(x, ids, coef))
-        flat = np.concatenate(parts)
-        return [flat[a:b] for a, b in zip(x.ptr[:-1], x.ptr[1:], strict=True)]
+        flat = np.concatenate(ask_batches(self, structure, x, Chain.max_marginals))
+        return [flat[a:b] for a, b in pairwise(x.ptr.tolist())]
 
     def confidence(self, X: Any) -> list[Floats]:
         """Margin of each token: best sequence against best with another label there.
@@ -366,11 +369,6 @@ class ChainSVM(KernelMixin):
         x = structure.encode(X)
         return structure, x if forced is None else structure.constrain(x, forced)
 
-    def _by_chunks(self, x: Tokens, task: Callable[[Ints], Any]) -> Sequence[Any]:
-        ids = np.arange(x.n)
-        chunks = [ids[s : s + 4 * CHUNK] for s in range(0, x.n, 4 * CHUNK)] or [ids]
-        engine = self._engine()
-        try:
-            return list(engine.map(task, chunks))
-        finally:
-            self._release(engine)
+
+def _best_many(structure: Chain, x: Tokens, ids: Ints, w: Floats, k: int) -> Layers:
+    return structure.nbest(x, ids, w, k)

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core.structure import Structure
+from maxmargin.core.arrays import Floats, Ints
+from maxmargin.core.structure import Layers, Structure
 from maxmargin.estimators.explaining.report import by_position
 from maxmargin.estimators.fitting.base import StructuredEstimator
+from maxmargin.estimators.fitting.prediction import ask_batches, joined_layers
 from maxmargin.losses.base import BracketF1, BracketHamming, ZeroOne
 from maxmargin.metrics.brackets import bracket_scores
 from maxmargin.reports.explanation import Hard
-from maxmargin.structures.grammar.structure import Grammar
+from maxmargin.structures.grammar.structure import Grammar, Sentences
 
 
 class GrammarSVM(StructuredEstimator):
@@ -168,14 +172,13 @@ class GrammarSVM(StructuredEstimator):
         check_is_fitted(self, "coef_")
         grammar = self.structure_
         assert isinstance(grammar, Grammar)
-        x = grammar.encode(X)
-        out = []
-        for i in range(x.n):
-            found = grammar.nbest(x, np.array([i]), self.coef_, k)
-            own = grammar.encode([X[i]] * found.labels.n)
-            trees = grammar.decode_labels(own, found.labels)
-            out.append(list(zip(trees, found.score.tolist(), strict=True)))
-        return out
+        parts = ask_batches(self, grammar, grammar.encode(X), partial(_best_many, k=k))
+        found = joined_layers(parts)
+        owner = np.repeat(np.arange(len(found.ptr) - 1), np.diff(found.ptr))
+        repeated = grammar.encode([X[i] for i in owner])
+        trees = grammar.decode_labels(repeated, found.labels)
+        scored = list(zip(trees, found.score.tolist(), strict=True))
+        return [scored[a:b] for a, b in pairwise(found.ptr.tolist())]
 
     def hardest(self, X: Any, y: Any, n: int = 5, most: int = 500) -> list[Hard]:
         """As for all estimators; trees that the grammar cannot make are left out."""
@@ -198,3 +201,7 @@ class GrammarSVM(StructuredEstimator):
     def score(self, X: Any, y: Any) -> float:
         """F1 of labelled brackets over all sentences together."""
         return bracket_scores(list(y), list(self.predict(X))).f1
+
+
+def _best_many(grammar: Grammar, x: Sentences, ids: Ints, w: Floats, k: int) -> Layers:
+    return grammar.nbest(x, ids, w, k)

@@ -16,6 +16,7 @@ from maxmargin.estimators.fitting.base import (
     check_same_length,
     object_array,
 )
+from maxmargin.estimators.fitting.prediction import ask_batches
 from maxmargin.losses.base import ZeroOne
 from maxmargin.structures.alignment.homology import Homology
 from maxmargin.structures.alignment.paths import check_rows
@@ -163,8 +164,8 @@ class HomologySVM(StructuredEstimator):
         """Scores of all candidates of each native sequence."""
         check_is_fitted(self, "coef_")
         x = self.structure_.encode(X)
-        scores = self.structure_.scores(x, self.coef_)
-        return np.split(scores, x.ptr[1:-1])
+        scores = ask_batches(self, self.structure_, x, Homology.scores)
+        return np.split(np.concatenate(scores), x.ptr[1:-1])
 
     def score(self, X: Any, y: Any) -> float:
         """Share of natives whose homolog is found; y as in `fit`, or indices."""

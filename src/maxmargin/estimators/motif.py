@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.core.arrays import Floats, Ragged
 from maxmargin.core.structure import Structure
 from maxmargin.estimators.fitting.base import StructuredEstimator, check_same_length
+from maxmargin.estimators.fitting.prediction import ask_batches, predict_found
 from maxmargin.structures.motif import Motif, MotifLoss
 
 SITE = np.dtype([("start", np.int64), ("strand", "U1"), ("score", np.float64)])
@@ -217,8 +218,8 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
     def predict(self, X: Any) -> np.ndarray:
         """Label of each sequence."""
         check_is_fitted(self, "coef_")
-        rows = self._argmax(self.structure_.encode(X)).data.reshape(-1, 3)
-        return self.classes_[rows[:, 0]]
+        found = predict_found(self, self.structure_.encode(X))
+        return self.classes_[found.labels.data.reshape(-1, 3)[:, 0]]
 
     def decision_function(self, X: Any) -> Floats:
         """What the best placed motif scores above none."""
@@ -228,10 +229,12 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
         """Best place in each sequence: start, strand ("+" or "-"), score."""
         check_is_fitted(self, "coef_")
         structure: Any = self.structure_
-        rows, gain = structure.gains(structure.encode(X), self.coef_)
+        answers = ask_batches(self, structure, structure.encode(X), Motif.gains)
+        rows = np.concatenate([place for place, _ in answers])
         out = np.zeros(len(rows), SITE)
-        out["start"], out["score"] = rows[:, 1], gain
+        out["start"] = rows[:, 1]
         out["strand"] = np.where(rows[:, 2] == 0, "+", "-")
+        out["score"] = np.concatenate([gain for _, gain in answers])
         return out
 
     def consensus(self) -> str:

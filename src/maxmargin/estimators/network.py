@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core.arrays import Floats
-from maxmargin.core.structure import Augment, Structure
+from maxmargin.core.arrays import Floats, Ints
+from maxmargin.core.structure import Augment, Layers, Structure
 from maxmargin.estimators.fitting.base import StructuredEstimator, check_same_length
 from maxmargin.estimators.fitting.kernel_training import KernelMixin
+from maxmargin.estimators.fitting.prediction import ask_batches, joined_layers
 from maxmargin.kernels.functions import Linear, named_kernel
 from maxmargin.losses.base import Hamming, ZeroOne
 from maxmargin.metrics.margins import margin_losses
@@ -271,10 +272,24 @@ class NetworkSVM(KernelMixin):
         truth = self.structure_.encode_labels(x, y)
         loss = Hamming().bind(self.structure_.label_count())
         augment = Augment(truth, loss, np.ones(truth.n))  # type: ignore[arg-type]
-        layers = self.structure_.argmax_by_loss(  # type: ignore[attr-defined]
-            x, np.arange(x.n), self.coef_, augment
-        )
+        asked = _Asked(x, augment)
+        layers = joined_layers(ask_batches(self, self.structure_, asked, _by_loss))
         return margin_losses(layers.ptr, layers.loss, layers.score, truth.sizes, gammas)
+
+
+class _Asked(NamedTuple):
+    """Inputs with the loss that is to be told apart."""
+
+    x: Any
+    augment: Augment
+
+    @property
+    def n(self) -> int:
+        return int(self.x.n)
+
+
+def _by_loss(structure: Any, asked: _Asked, ids: Ints, w: Floats) -> Layers:
+    return structure.argmax_by_loss(asked.x, ids, w, asked.augment)
 
 
 def _stack_nodes(X: Any) -> Any:

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.core.arrays import Ragged
 from maxmargin.core.structure import Structure
 from maxmargin.estimators.fitting.base import StructuredEstimator
+from maxmargin.estimators.fitting.prediction import predict_found
 from maxmargin.losses.base import Hamming, ZeroOne
 from maxmargin.structures.python_structure import as_structure, check_own_loss, own_loss
 
@@ -161,4 +162,5 @@ class StructuralSVM(StructuredEstimator):
         x = self.structure_.encode(X)
         truth = self.structure_.encode_labels(x, y)
         problem = self._problem(self.structure_, x, truth, None)
-        return -float(np.mean(problem.loss.value(truth, self._argmax(x))))
+        found = predict_found(self, x).labels
+        return -float(np.mean(problem.loss.value(truth, found)))
