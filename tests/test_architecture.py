@@ -17,7 +17,7 @@ SHAPES = LEAVES | {"core.sequences"}  # a container for inputs
 # those of core) are named where no more than those is allowed.
 MAY = {
     "core": {"losses.base"},
-    "inference": LEAVES,
+    "inference": LEAVES | {"core.structure"},
     "losses": LEAVES | {"inference"},
     "engines": LEAVES | {"core.engine"},
     "kernels": LEAVES,

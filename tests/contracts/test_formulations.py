@@ -88,7 +88,7 @@ def test_a_sum_cut_lies_below_the_risk_and_touches_it(case, name, seed):
 def without_layers(problem):
     """The same problem, its structure bereft of what makes slack rescaling exact."""
     base = type(problem.structure)
-    plain = type("Plain", (base,), {"provides": ()})
+    plain = type("Plain", (base,), {"offers": lambda self, capability: None})
     bare = copy.copy(problem.structure)
     object.__setattr__(bare, "__class__", plain)
     return replace(problem, structure=bare)

@@ -18,5 +18,15 @@ from .mapped import place_of as place_of
 from .problem import OracleError as OracleError
 from .problem import Problem as Problem
 from .structure import Augment as Augment
+from .structure import ByLoss as ByLoss
+from .structure import FactoredPlanes as FactoredPlanes
+from .structure import FewOutputs as FewOutputs
 from .structure import Found as Found
+from .structure import InitialGuess as InitialGuess
+from .structure import Latent as Latent
+from .structure import Layers as Layers
+from .structure import MappedInputs as MappedInputs
+from .structure import MaxMarginals as MaxMarginals
+from .structure import MostViolated as MostViolated
+from .structure import NBest as NBest
 from .structure import Structure as Structure

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.arrays import Floats, Ints
-from maxmargin.core.structure import Augment, Layers, Structure
+from maxmargin.core.structure import Augment, ByLoss, Latent, Layers, Structure
 from maxmargin.estimators.fitting.base import StructuredEstimator, check_same_length
 from maxmargin.estimators.fitting.kernel_training import KernelMixin
 from maxmargin.estimators.fitting.parameters import describe_parameters
@@ -227,7 +227,7 @@ class NetworkSVM(KernelMixin):
 
     def _loss(self, structure: Structure) -> Any:
         loss = super()._loss(structure)
-        return PartialLoss(loss) if "complete" in structure.provides else loss
+        return PartialLoss(loss) if structure.offers(Latent) is not None else loss
 
     def _known_losses(self, structure: Structure) -> dict[str, Any]:
         return {
@@ -262,7 +262,7 @@ class NetworkSVM(KernelMixin):
         """
         check_is_fitted(self, "coef_")
         structure = Network(self.inference, self.pairwise, self.bias).bind(X, y)
-        if "argmax_by_loss" not in structure.provides:
+        if structure.offers(ByLoss) is None:
             raise ValueError("the gamma-margin curve is computed on forests only")
         x = self.structure_.encode(X)
         truth = self.structure_.encode_labels(x, y)

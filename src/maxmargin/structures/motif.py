@@ -103,7 +103,6 @@ class Motif(Structure):
     both_strands: bool = False
     sweeps: int = 50
     losses: ClassVar[tuple[str, ...]] = ("motif",)
-    provides: tuple[str, ...] = ("argmax_by_loss", "complete", "guess")
 
     @property
     def dim(self) -> int:  # type: ignore[override]
@@ -238,7 +237,7 @@ class Motif(Structure):
     def _places(self, x: Bases, ids: Ints, w: Floats) -> tuple[Labels, Floats]:
         return _places(*x, ids, w, self.length, self.both_strands)
 
-    def pieces(self, x: Bases, i: int, row: Labels) -> Pieces:
+    def explain_pieces(self, x: Bases, i: int, row: Labels) -> Pieces:
         """The background of the whole sequence, then each base of the motif."""
         none = self.features(x, np.array([i]), _rows(np.zeros((1, 3), np.int32)))
         names, parts = ["background"], [(none.idx, none.val)]

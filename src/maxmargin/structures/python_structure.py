@@ -28,7 +28,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows
-from maxmargin.core.structure import Augment, Found, Structure
+from maxmargin.core.structure import Augment, Found, Latent, P, Structure
 
 METHODS = ("joint_feature", "loss", "argmax")
 
@@ -87,16 +87,19 @@ class OwnStructure(Structure):
     dim: int = 0
     losses: ClassVar[tuple[str, ...]] = ("own", "zero-one")
 
-    @property
-    def provides(self) -> tuple[str, ...]:  # type: ignore[override]
-        """`complete`, if the object has it."""
-        return ("complete",) if callable(getattr(self.owner, "complete", None)) else ()
+    def offers(self, capability: type[P]) -> P | None:
+        """Completion only if the user's object has a method `complete`."""
+        if capability is Latent and not callable(getattr(self.owner, "complete", None)):
+            return None
+        return super().offers(capability)
 
     def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
         """Know the length of psi."""
         dim = getattr(self.owner, "dim", None)
         if dim is None:
-            y = self.owner.complete(None, X[0], Y[0]) if self.provides else Y[0]
+            y = Y[0]
+            if self.offers(Latent) is not None:
+                y = self.owner.complete(None, X[0], Y[0])
             dim = _as_rows([self.owner.joint_feature(X[0], y)])[1]
         return replace(self, dim=int(dim))
 
@@ -120,7 +123,7 @@ class OwnStructure(Structure):
         """Unpickle the objects."""
         return [_unpickle(labels.row(i)) for i in range(labels.n)]
 
-    def part(self, x: Objects, start: int, stop: int) -> Objects:
+    def slice(self, x: Objects, start: int, stop: int) -> Objects:
         """Some neighbouring objects."""
         return Objects(x.items[start:stop])
 
@@ -203,7 +206,7 @@ def own_loss(structure: Structure) -> OwnLoss | None:
 def check_own_loss(structure: Structure, truth: Ragged) -> None:
     """Refuse a loss of the user's that is not zero for the truth itself."""
     loss = own_loss(structure)
-    if loss is None or structure.provides:
+    if loss is None or structure.offers(Latent) is not None:
         return
     bad = np.flatnonzero(value := loss.value(truth, truth))
     if len(bad):

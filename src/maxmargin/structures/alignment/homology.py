@@ -140,9 +140,11 @@ class Homology(Structure):
         """Cost of all candidates together."""
         return np.add.reduceat(self.alignment.work(x.pairs), x.ptr[:-1])
 
-    def pieces(self, x: Search, i: int, row: Labels) -> Pieces:
+    def explain_pieces(self, x: Search, i: int, row: Labels) -> Pieces:
         """The columns of the chosen candidate's alignment."""
-        return self.alignment.pieces(x.pairs, int(x.ptr[i]) + int(row[0]), row[1:])
+        return self.alignment.explain_pieces(
+            x.pairs, int(x.ptr[i]) + int(row[0]), row[1:]
+        )
 
     def feature_names(self) -> Sequence[str] | None:
         """Those of the alignment."""

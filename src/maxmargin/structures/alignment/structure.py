@@ -106,7 +106,6 @@ class Alignment(Structure):
     symbols: Symbols = field(default_factory=Symbols, repr=False)
     layout: Layout | None = field(default=None, repr=False)
     losses: ClassVar[tuple[str, ...]] = ("zero-one", "pairs")
-    provides: ClassVar[tuple[str, ...]] = ("argmax_by_loss",)  # type: ignore[misc]
 
     def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Alignment:
         """Learn letters and symbols, and lay out the weights."""
@@ -288,7 +287,7 @@ class Alignment(Structure):
         rows, cols = x.sizes
         return np.asarray(rows * cols * (8.0 + 2.0 * len(self.pairs)), np.float64)
 
-    def pieces(self, x: Pairs, i: int, row: Labels) -> Pieces:
+    def explain_pieces(self, x: Pairs, i: int, row: Labels) -> Pieces:
         """One part per column: what each move adds to those before it."""
         ends = range(2, len(row))
         ids = np.full(len(ends), i)

@@ -71,7 +71,6 @@ class Partial(Structure):
 
     inner: Any = None
     losses: ClassVar[tuple[str, ...]] = ("table",)
-    provides: tuple[str, ...] = ("complete",)
 
     @property
     def dim(self) -> int:  # type: ignore[override]

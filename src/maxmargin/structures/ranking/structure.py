@@ -128,7 +128,6 @@ class Ranking(Structure):
     binary: bool = True
     dim: int = 0
     losses: ClassVar[tuple[str, ...]] = ("ranking",)
-    provides: tuple[str, ...] = ("complete",)
     _weights: Floats = field(default_factory=lambda: np.zeros(0), repr=False)
 
     def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
@@ -236,7 +235,7 @@ class Ranking(Structure):
             rows.append(np.concatenate((order, grades)))
         return Ragged.pack(rows)
 
-    def pieces(self, x: Documents, i: int, row: Labels) -> Pieces:
+    def explain_pieces(self, x: Documents, i: int, row: Labels) -> Pieces:
         """The documents at the first places, discounted."""
         first = int(x.ptr[i])
         order = row[: min(self.k, int(x.ptr[i + 1]) - first)].tolist()
