@@ -290,7 +290,7 @@ def test_nothing_given_is_altered(case, seed):
         if (by_loss := it.structure.offers(ByLoss)) is not None:
             by_loss.argmax_by_loss(it.x, ids, it.w, augment)
         if (few := it.structure.offers(FewOutputs)) is not None:
-            few.product(it.x)
+            few.outer_product(it.x)
         assert snapshot(given_things) == before
 
 

@@ -33,8 +33,8 @@ from maxmargin.core.structure import (
     FactoredPlanes,
     FewOutputs,
     NBest,
-    Parts,
-    Product,
+    OuterCoordinates,
+    OuterProductFeatures,
     Structure,
 )
 from maxmargin.losses.base import ZeroOne
@@ -51,9 +51,9 @@ class OracleError(ValueError):
 
 
 class Outputs(NamedTuple):
-    """All planes of a problem with few outputs, in factored form (see `Product`)."""
+    """All planes of a problem with few outputs, see `OuterProductFeatures`."""
 
-    product: Product
+    product: OuterProductFeatures
     truth: Ints  # (n,)
     delta: Floats  # (k, k) loss of each pair (true output, output)
 
@@ -114,12 +114,12 @@ class Problem:
         """What engines send to their workers: all but the engine."""
         return replace(self, engine=Serial())
 
-    def part(self, start: int, stop: int) -> tuple[Problem, int]:
+    def slice(self, start: int, stop: int) -> tuple[Problem, int]:
         """Some neighbours: a problem that has them, and where they begin in it.
 
         A structure that cannot cut its inputs leaves them whole.
         """
-        x = self.structure.part(self.x, start, stop)
+        x = self.structure.slice(self.x, start, stop)
         if x is None:
             return self, start
         ptr = self.truth.ptr[start : stop + 1]
@@ -187,15 +187,15 @@ class Problem:
         chunks = _chunks(np.arange(self.n), self._task)
         return np.concatenate(list(self.engine.ask(self.home, _slacks, w, chunks)))
 
-    def parts(self) -> Parts | None:
+    def parts(self) -> OuterCoordinates | None:
         """The coordinates that `planes` uses, if the structure has any of its own."""
         factored = self.structure.offers(FactoredPlanes)
         if factored is None or not (self._linear or self._layered):
             return None
-        return factored.parts(self.x)
+        return factored.outer_coordinates(self.x)
 
     def planes(self, w: Floats, ids: Ints | None = None) -> Cuts:
-        """As `cuts`, in the coordinates of `parts`."""
+        """As `cuts`, in the coordinates of `outer_coordinates`."""
         return self._map_cuts(w, ids, _cuts if self.parts() is None else _part_cuts)
 
     def _map_cuts(
@@ -213,7 +213,7 @@ class Problem:
     def several(self, w: Floats, ids: Ints, k: int) -> Cuts:
         """Up to k highest planes of each example, best first; ids repeat.
 
-        In the coordinates of `parts` where inference is exact; `slack` is then the
+        In the coordinates of `outer_coordinates` where inference is exact; `slack` is then the
         height of each row. Where there is no `nbest` for this loss (see `most`), the
         highest comes alone.
         Rows of one example are neighbours; an example with fewer than k outputs has
@@ -262,11 +262,11 @@ class Problem:
         """Cost of the oracle per example, about in multiply-adds."""
         rounds = 1 if self._linear else 4 if self._layered else SEARCHES
         structure = self.structure
-        if not self.pages.files or structure.part(self.x, 0, 1) is None:
+        if not self.pages.files or structure.slice(self.x, 0, 1) is None:
             return structure.work(self.x) * rounds
         out = np.empty(self.n)
         for a, b in self.spans():
-            out[a:b] = structure.work(structure.part(self.x, a, b))
+            out[a:b] = structure.work(structure.slice(self.x, a, b))
             self.pages.read(b - a)
         return out * rounds
 
@@ -275,7 +275,7 @@ class Problem:
         few = self.structure.offers(FewOutputs)
         if few is None:
             return None
-        product = few.product(self.x)
+        product = few.outer_product(self.x)
         truth = self.truth.data.astype(np.int64)
         return Outputs(product, truth, np.ascontiguousarray(self.loss.table))
 
@@ -301,7 +301,7 @@ class Problem:
         own = features(self.x, ids, self.truth.take(ids)).dot(w)
         factored = self.structure.offers(FactoredPlanes)
         if factored is not None and self.exact and self.parts() is not None:
-            features = factored.part_features
+            features = factored.outer_features
         truth = self.truth.take(who)
         dpsi = features(self.x, who, truth).minus(features(self.x, who, layers.labels))
         a, b = self.formulation.plane(dpsi, self.loss.value(truth, layers.labels))
@@ -425,9 +425,9 @@ def _cuts(problem: Problem, w: Floats, ids: Ints) -> Cuts:
 def _part_cuts(problem: Problem, w: Floats, ids: Ints) -> Cuts:
     structure = problem.structure
     factored = structure.require(FactoredPlanes, "planes in factored coordinates")
-    ask, features = factored.part_cuts, structure.features
+    ask, features = factored.outer_cuts, structure.features
     if not problem._linear:
-        ask, features = structure.cuts, factored.part_features
+        ask, features = structure.cuts, factored.outer_features
     out = problem._cuts(w, ids, ask, features)
     problem.pages.read(len(ids))
     return out

@@ -90,14 +90,14 @@ class Answer(NamedTuple):
     bound: Floats  # max over y of weight * delta - <w, dpsi> is at most this
 
 
-class Product(NamedTuple):
+class OuterProductFeatures(NamedTuple):
     """psi(x, y) = phi(x) (x) Lambda(y) for a finite set of outputs y = 0 .. k - 1."""
 
     vectors: Vectors  # phi(x_i), one per example
     outputs: Floats  # (k, z) Lambda(y); the flat weights are those of z labels
 
 
-class Parts(NamedTuple):
+class OuterCoordinates(NamedTuple):
     """Coordinates for differences: pairs (vector, label), then weights as they are.
 
     Coordinate c < vectors.n * k stands for vector c // k with label c % k, that is for
@@ -204,7 +204,7 @@ class Structure(ABC):
         """||w||^2; another form where w holds more than weights (kernels)."""
         return float(w @ w)
 
-    def part(self, x: Any, start: int, stop: int) -> Any:
+    def slice(self, x: Any, start: int, stop: int) -> Any:
         """Inputs of examples start .. stop - 1 alone; None: they cannot be cut."""
         return None
 
@@ -224,7 +224,7 @@ class Structure(ABC):
         """Names of the coordinates of w, where they have any."""
         return None
 
-    def pieces(self, x: Any, i: int, row: Labels) -> Pieces:
+    def explain_pieces(self, x: Any, i: int, row: Labels) -> Pieces:
         """The parts of output `row` of example i with their features, to explain it."""
         whole = self.features(x, np.array([i]), Ragged.pack([row]))
         return Pieces(["output"], whole)
@@ -311,7 +311,7 @@ class InitialGuess(Protocol):
 class FewOutputs(Protocol):
     """Outputs that can all be listed, with psi(x, y) = phi(x) (x) Lambda(y)."""
 
-    def product(self, x: Any) -> Product:
+    def outer_product(self, x: Any) -> OuterProductFeatures:
         """Inputs phi(x) and output vectors Lambda(y)."""
 
 
@@ -319,13 +319,13 @@ class FewOutputs(Protocol):
 class FactoredPlanes(Protocol):
     """Differences of psi in (vector, label) coordinates, which have fewer entries."""
 
-    def parts(self, x: Any) -> Parts | None:
+    def outer_coordinates(self, x: Any) -> OuterCoordinates | None:
         """The coordinates; None where they are too many, or psi does not fall so."""
 
-    def part_cuts(self, x: Any, ids: Ints, w: Floats, augment: Augment) -> Answer:
+    def outer_cuts(self, x: Any, ids: Ints, w: Floats, augment: Augment) -> Answer:
         """As `cuts`, with differences in these coordinates."""
 
-    def part_features(self, x: Any, ids: Ints, labels: Ragged) -> Rows:
+    def outer_features(self, x: Any, ids: Ints, labels: Ragged) -> Rows:
         """As `features`, in these coordinates."""
 
 

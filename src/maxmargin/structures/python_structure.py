@@ -123,7 +123,7 @@ class OwnStructure(Structure):
         """Unpickle the objects."""
         return [_unpickle(labels.row(i)) for i in range(labels.n)]
 
-    def part(self, x: Objects, start: int, stop: int) -> Objects:
+    def slice(self, x: Objects, start: int, stop: int) -> Objects:
         """Some neighbouring objects."""
         return Objects(x.items[start:stop])
 

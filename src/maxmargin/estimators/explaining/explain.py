@@ -63,12 +63,12 @@ class ExplainMixin:
         structure, inputs, w = self.structure_, self._one(x), self._weights()
         row = structure.argmax(inputs, np.zeros(1, np.int64), w).labels.row(0)
         other = structure.runner_up(inputs, 0, w, row)
-        names, psi = structure.pieces(inputs, 0, row)
+        names, psi = structure.explain_pieces(inputs, 0, row)
         parts = self._parts(self._piece_names(names), psi, w, n)
         score = float(psi.dot(w).sum())
         margin = rival = None
         if other is not None:
-            theirs = float(structure.pieces(inputs, 0, other).psi.dot(w).sum())
+            theirs = float(structure.explain_pieces(inputs, 0, other).psi.dot(w).sum())
             margin, rival = score - theirs, self._said(inputs, other)
         return Explanation(self._said(inputs, row), score, parts, rival, margin)
 

@@ -61,7 +61,7 @@ class ReportMixin(ExplainMixin):
             other = structure.runner_up(inputs, 0, w, rows[0])
             if other is not None:
                 rows.append(other)
-                theirs = structure.pieces(inputs, 0, other).psi
+                theirs = structure.explain_pieces(inputs, 0, other).psi
                 scores.append(float(theirs.dot(w).sum()))
         said = [self._said(inputs, row) for row in rows]
         return list(zip(said, scores, strict=True))[:k]

@@ -287,7 +287,7 @@ class Alignment(Structure):
         rows, cols = x.sizes
         return np.asarray(rows * cols * (8.0 + 2.0 * len(self.pairs)), np.float64)
 
-    def pieces(self, x: Pairs, i: int, row: Labels) -> Pieces:
+    def explain_pieces(self, x: Pairs, i: int, row: Labels) -> Pieces:
         """One part per column: what each move adds to those before it."""
         ends = range(2, len(row))
         ids = np.full(len(ends), i)

@@ -150,7 +150,7 @@ class Coreference(Structure):
         rows = [components(truth.row(i)) for i in range(truth.n)]
         return Ragged.pack([chain_of(r, len(r), i) for i, r in enumerate(rows)])
 
-    def pieces(self, x: Pairs, i: int, row: Labels) -> Pieces:
+    def explain_pieces(self, x: Pairs, i: int, row: Labels) -> Pieces:
         """One part per link."""
         linked = [(v, u) for v, u in enumerate(row.tolist()) if u != v]
         single = np.tile(np.arange(len(row), dtype=np.int32), (len(linked), 1))

@@ -172,7 +172,7 @@ class Correlation(Structure):
         dpsi = Rows.from_dense(np.array(change)) if len(ids) else Rows.empty()
         return Answer(Ragged.pack([[] for _ in ids]), dpsi, delta, slack)
 
-    def pieces(self, x: Pairs, i: int, row: Labels) -> Pieces:
+    def explain_pieces(self, x: Pairs, i: int, row: Labels) -> Pieces:
         """One part per pair of a cluster."""
         names, parts = [], []
         for j, i_ in zip(*np.tril_indices(len(row), -1), strict=True):

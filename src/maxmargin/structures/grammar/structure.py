@@ -283,7 +283,7 @@ class Grammar(Structure):
         n = np.diff(x.ptr).astype(np.float64)
         return 1000.0 + n**3 / 6.0 * (10.0 + 0.05 * len(self._own.rules.parent))
 
-    def pieces(self, x: Sentences, i: int, row: Labels) -> Pieces:
+    def explain_pieces(self, x: Sentences, i: int, row: Labels) -> Pieces:
         """One part per node: its rule and the words it spans."""
         nodes = row.reshape(-1, NODE)
         psi = self.features(x, np.full(len(nodes), i), Ragged.pack(nodes))

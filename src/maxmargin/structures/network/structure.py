@@ -427,7 +427,7 @@ class Network(Structure):
         )
         return Ragged(tables.node_ptr, codes)
 
-    def pieces(self, x: Graphs, i: int, row: Labels) -> Pieces:
+    def explain_pieces(self, x: Graphs, i: int, row: Labels) -> Pieces:
         """One part per node and per edge."""
         names = [str(self._kinds.classes[c]) for c in row.tolist()]
         local = self.local_labels(x, np.array([i]), Ragged.pack([row]))

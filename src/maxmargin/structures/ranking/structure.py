@@ -235,7 +235,7 @@ class Ranking(Structure):
             rows.append(np.concatenate((order, grades)))
         return Ragged.pack(rows)
 
-    def pieces(self, x: Documents, i: int, row: Labels) -> Pieces:
+    def explain_pieces(self, x: Documents, i: int, row: Labels) -> Pieces:
         """The documents at the first places, discounted."""
         first = int(x.ptr[i])
         order = row[: min(self.k, int(x.ptr[i + 1]) - first)].tolist()
