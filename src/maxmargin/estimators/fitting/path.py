@@ -1,24 +1,24 @@
-"""The path over C: one fit after the other, each from the dual of the one before.
-
-A plane stays valid when C changes and alpha scales with C, so the next fit begins
-near its solution and asks the oracle for what changed only.
-"""
+"""`fit_path`: a fit for each of several C, each from the dual of the one before."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from maxmargin.core.problem import Problem
-from maxmargin.solvers.base import Result, Solver
+from maxmargin.core.arrays import Floats
+from maxmargin.estimators.fitting.training import (
+    Plan,
+    TrainingData,
+    path_over,
+    train,
+)
+from maxmargin.solvers.base import Result
 
 
 class PathMixin:
     """`fit_path` for all estimators."""
-
-    C: float
 
     def fit_path(
         self, X: Any, y: Any, Cs: Sequence[float], sample_weight: Any = None
@@ -35,8 +35,9 @@ class PathMixin:
         Returns
         -------
         list of Result
-            In the order of `Cs`; `result.w` are the weights. The estimator itself is
-            left fitted, with `C` set, at the largest.
+            In the order of `Cs`; `result.w` are the weights, ``result.notes["C"]`` is
+            their C. The estimator is left fitted at the largest; its parameter `C` stays
+            as it is.
 
         Examples
         --------
@@ -47,28 +48,31 @@ class PathMixin:
         >>> [round(result.primal, 3) for result in path]
         [0.69, 0.263]
         """
-        values = np.asarray(Cs, dtype=np.float64).ravel()
-        if len(values) == 0 or not (np.isfinite(values) & (values > 0)).all():
-            raise ValueError(f"Cs={Cs!r}: penalties must be numbers greater than zero")
+        values = checked_penalties(Cs)
         order = np.argsort(values, kind="stable")
+        plan = self._plan(self._training_data(X, y, sample_weight), C=1.0)
         results: dict[int, Result] = {}
-
-        def runs(solver: Solver, problem: Problem, watch: Any) -> Iterator[Any]:
-            state = None
-            for k in order:
-                if state is not None:
-                    state.drop_idle()
-                result, state = solver.solve(
-                    problem.with_C(problem.C * values[k]), state, watch
-                )
-                results[int(k)] = result
-                yield result, state
-
-        self.C = 1.0
-        self._schedule = runs
-        try:
-            self.fit(X, y, sample_weight)  # type: ignore[attr-defined]
-        finally:
-            del self._schedule
-            self.C = float(values[order[-1]])
+        runs = train(self, plan, path_over(values[order].tolist()))
+        for k, made in zip(order.tolist(), runs, strict=True):
+            results[k] = made.result
         return [results[k] for k in range(len(values))]
+
+    def _training_data(self, X: Any, y: Any, sample_weight: Any) -> TrainingData:
+        raise NotImplementedError
+
+    def _plan(self, data: TrainingData, C: float | None = None) -> Plan:
+        raise NotImplementedError
+
+    def _watching(self, take: Any) -> Any:
+        raise NotImplementedError
+
+    def _release(self, engine: Any) -> None:
+        raise NotImplementedError
+
+
+def checked_penalties(Cs: Sequence[float]) -> Floats:
+    """Several C as an array."""
+    values = np.asarray(Cs, dtype=np.float64).ravel()
+    if len(values) == 0 or not (np.isfinite(values) & (values > 0)).all():
+        raise ValueError(f"Cs={Cs!r}: penalties must be numbers greater than zero")
+    return values
