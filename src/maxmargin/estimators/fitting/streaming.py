@@ -7,6 +7,7 @@ from typing import Any
 
 from maxmargin.core.arrays import Ragged
 from maxmargin.core.problem import Problem
+from maxmargin.estimators.fitting.callbacks import keep_callback_data
 from maxmargin.solvers.base import Solver
 from maxmargin.solvers.n_slack.stream import Stream, StreamState
 
@@ -35,7 +36,7 @@ class StreamMixin:
         try:
             if isinstance(self.__dict__.get("_state"), StreamState):
                 structure = self.structure_  # type: ignore[attr-defined]
-                self._show(X, y)  # type: ignore[attr-defined]
+                keep_callback_data(self, X, y)  # type: ignore[arg-type]
                 x = structure.encode(X)
                 truth = self._stream_labels(x, y)
                 self._fit_encoded(structure, x, truth, sample_weight)  # type: ignore[attr-defined]
