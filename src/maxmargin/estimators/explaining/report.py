@@ -32,9 +32,6 @@ class Reportable(FittedModel, Protocol):
     def hardest(self, X: Any, y: Any, n: int = 5, most: int = 500) -> list[Hard]:
         """The examples whose truth scores furthest below the best output."""
 
-    def get_params(self, deep: bool = True) -> Mapping[str, Any]:
-        """Parameters by name."""
-
     def _size(self) -> tuple[int, str]:
         """How large the model is, and in what."""
 
@@ -48,12 +45,12 @@ def report(
     X: Any = None,
     y: Any = None,
     *,
+    parameters: Mapping[str, Any],
     title: str | None = None,
     command: str | None = None,
 ) -> None:
     """Write one HTML page about a model; see `StructuredEstimator.report`."""
     check_is_fitted(model, "result_")
-    parameters = model.get_params()
     result = model.result_
     provenance = vars(model).get("provenance_", {})  # of models from files
     size, unit = model._size()

@@ -320,7 +320,8 @@ class StructuredEstimator(CallbackSupportMixin, PathMixin, StreamMixin, BaseEsti
         title, command : str, optional
             Heading, and the command that trained the model.
         """
-        report(self, path, X, y, title=title, command=command)
+        parameters = self.get_params()
+        report(self, path, X, y, parameters=parameters, title=title, command=command)
 
     def save(self, path: Place, *, notes: Mapping[str, Any] | None = None) -> None:
         """Write the model to one file; see `maxmargin.save`."""
