@@ -11,12 +11,14 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.core.arrays import Floats
 from maxmargin.core.structure import Structure
 from maxmargin.estimators.alignment_kernel import with_kernel
-from maxmargin.estimators.fitting.base import StructuredEstimator, check_same_length
+from maxmargin.estimators.fitting.base import StructuredEstimator
+from maxmargin.estimators.fitting.inputs import check_same_length
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.fitting.prediction import predict_found
 from maxmargin.kernels.gram import MEMORY
 from maxmargin.losses.base import ZeroOne
 from maxmargin.losses.pairs import AlignedPairs
+from maxmargin.reports.learned import substitution_table
 from maxmargin.structures.alignment.inputs import is_real, record_name, tracks_of
 from maxmargin.structures.alignment.paths import check_rows
 from maxmargin.structures.alignment.structure import Alignment
@@ -207,6 +209,21 @@ class AlignmentSVM(StructuredEstimator):
         """Letters of a track and the learned score of each pair of them."""
         check_is_fitted(self, "coef_")
         return self.structure_.substitution(self.coef_, track)
+
+    def _learned(self) -> Sequence[str]:
+        tables = substitution_tables(self.structure_, self.coef_)
+        return [*tables, *super()._learned()]
+
+
+def substitution_tables(structure: Alignment, w: Floats) -> list[str]:
+    """Learned scores of all tracks that have any, as pieces of HTML."""
+    out = []
+    for track in structure.symbols.letters:
+        try:
+            out.append(substitution_table(track, *structure.substitution(w, track)))
+        except ValueError:  # the features do not pair this track with itself
+            continue
+    return out
 
 
 def _is_pair(pair: Any) -> bool:

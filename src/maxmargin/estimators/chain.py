@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.core.arrays import Floats, Ints, Ragged
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import Layers, Structure
-from maxmargin.estimators.fitting.base import object_array
+from maxmargin.estimators.fitting.inputs import object_array
 from maxmargin.estimators.fitting.kernel_training import KernelMixin
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.fitting.prediction import (
@@ -25,6 +25,7 @@ from maxmargin.estimators.fitting.prediction import (
 from maxmargin.losses.base import Hamming, ZeroOne
 from maxmargin.metrics.sequences import token_error
 from maxmargin.reports.explanation import Explanation
+from maxmargin.reports.learned import LABELS, features_by_label, transition_table
 from maxmargin.solvers.base import Result
 from maxmargin.structures.chain.constraints import legal_scores
 from maxmargin.structures.chain.encoded import Encoded
@@ -97,6 +98,8 @@ class ChainSVM(KernelMixin):
     >>> model.predict([[{"w": "ríe"}, {"w": "Ana"}]])[0]
     ['O', 'B-PER']
     """
+
+    _predicts_labels = True
 
     def __init__(
         self,
@@ -232,9 +235,9 @@ class ChainSVM(KernelMixin):
         self._counts = np.bincount(truth.data[truth.data < k], minlength=k)
         return super()._fit_encoded(structure, x, truth, sample_weight)
 
-    def _take(self, structure: Structure, result: Result) -> None:
+    def _adopt(self, structure: Structure, result: Result) -> None:
         inner = structure.inner if isinstance(structure, Partial) else structure
-        super()._take(inner, result)
+        super()._adopt(inner, result)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Learn weights from X and y, or from `Encoded` sequences in files alone."""
@@ -310,7 +313,7 @@ class ChainSVM(KernelMixin):
         A negative `n` gives those that speak most against it.
         """
         check_is_fitted(self, "coef_")
-        self._need_features("top_features")
+        self._check_has_weights("top_features")
         structure = self._chain
         if label not in structure.labels:
             raise ValueError(f"unknown label {label!r}; see classes_")
@@ -348,6 +351,17 @@ class ChainSVM(KernelMixin):
             margin = float(row[labels.index(y)] - others[best])
             parts.append(replace(part, label=y, rival=labels[best], margin=margin))
         return replace(plain, parts=tuple(parts))
+
+    def _learned(self) -> Sequence[str]:
+        drawn = transition_table(self.transitions())
+        if self.kernel is not None:
+            return [drawn, *super()._learned()]
+        shown = self.classes_[:LABELS]
+        features = [
+            (y, self.top_features(y, 6), self.top_features(y, -3)) for y in shown
+        ]
+        others = len(self.classes_) - len(shown)
+        return [drawn, features_by_label(features, others)]
 
     def _prepared(
         self, X: Any, forced: Any, allowed: Any, scheme: str | None

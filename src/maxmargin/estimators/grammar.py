@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.arrays import Floats, Ints
 from maxmargin.core.structure import Layers, Structure
-from maxmargin.estimators.explaining.report import by_position
 from maxmargin.estimators.fitting.base import StructuredEstimator
+from maxmargin.estimators.fitting.inputs import by_position
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.fitting.prediction import ask_batches, joined_layers
 from maxmargin.losses.base import BracketF1, BracketHamming, ZeroOne

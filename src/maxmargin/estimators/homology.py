@@ -10,12 +10,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.arrays import Floats, Ints, Ragged
 from maxmargin.core.structure import Structure
-from maxmargin.estimators.alignment import AlignmentSVM, alignment_structure
-from maxmargin.estimators.fitting.base import (
-    StructuredEstimator,
-    check_same_length,
-    object_array,
+from maxmargin.estimators.alignment import (
+    AlignmentSVM,
+    alignment_structure,
+    substitution_tables,
 )
+from maxmargin.estimators.fitting.base import StructuredEstimator
+from maxmargin.estimators.fitting.inputs import check_same_length, object_array
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.fitting.prediction import ask_batches
 from maxmargin.losses.base import ZeroOne
@@ -172,6 +173,10 @@ class HomologySVM(StructuredEstimator):
         """Letters of a track and the learned score of each pair of them."""
         check_is_fitted(self, "coef_")
         return self.structure_.alignment.substitution(self.coef_, track)
+
+    def _learned(self) -> Sequence[str]:
+        tables = substitution_tables(self.structure_.alignment, self.coef_)
+        return [*tables, *super()._learned()]
 
 
 def _aligned(X: Any, y: Any) -> list[tuple[Any, Any, dict[int, Any]]]:

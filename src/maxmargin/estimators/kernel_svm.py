@@ -9,6 +9,7 @@ import numpy as np
 from maxmargin.core.arrays import Ragged
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import Structure
+from maxmargin.estimators.fitting.callbacks import watching
 from maxmargin.estimators.fitting.kernel_training import Lifted, lifted
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.multiclass import MulticlassSVM
@@ -208,7 +209,7 @@ class KernelSVM(MulticlassSVM):
             rest = np.array([machine.constant / structure.bias])
             return lifted(problem, expansion, rest, machine.result, [])
 
-        with self._watching(lambda one, now: one._take_points(made(now))) as watch:
+        with watching(self, lambda one, now: one._adopt_expansion(made(now))) as watch:
             machine = train_pairs(
                 Columns(kernel, X, self.memory), y, problem.C, self.tol, self.max_iter,
                 self.max_time, watch,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,9 +11,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.arrays import Floats, Ragged
 from maxmargin.core.structure import Structure
-from maxmargin.estimators.fitting.base import StructuredEstimator, check_same_length
+from maxmargin.estimators.fitting.base import StructuredEstimator
+from maxmargin.estimators.fitting.callbacks import keep_callback_data
+from maxmargin.estimators.fitting.inputs import check_same_length
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.fitting.prediction import ask_batches, predict_found
+from maxmargin.reports.learned import motif_logo
 from maxmargin.structures.motif import Motif, MotifLoss
 
 SITE = np.dtype([("start", np.int64), ("strand", "U1"), ("score", np.float64)])
@@ -92,6 +96,8 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
     >>> model.locate(["gggTATAg"])["start"].tolist()
     [3]
     """
+
+    _predicts_labels = True
 
     def __init__(
         self,
@@ -180,7 +186,7 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
         if places is not None:
             coded = [(c, *p) for c, p in zip(coded, places, strict=True)]
         self.given = places is not None
-        self._show(X, y)
+        keep_callback_data(self, X, y)
         structure = self._structure(X, y).bind(X, y)
         x = structure.encode(X)
         truth = structure.encode_labels(x, coded)
@@ -241,6 +247,13 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
         """The commonest base at each position of the motif."""
         check_is_fitted(self, "motif_")
         return "".join("ACGT"[k] for k in self.motif_.probabilities.argmax(axis=1))
+
+    def _learned(self) -> Sequence[str]:
+        motif = self.motif_
+        logo = motif_logo(
+            motif.probabilities, motif.background, self.consensus(), motif.sites
+        )
+        return [logo, *super()._learned()]
 
     def _motif(self, structure: Any, x: Any) -> Found:
         truth: Ragged = self.result_.truth  # type: ignore[attr-defined]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import ClassifierMixin
+from sklearn.metrics import accuracy_score
 from sklearn.utils import compute_class_weight
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.multiclass import check_classification_targets
@@ -18,6 +19,7 @@ from maxmargin.core.arrays import Floats, Ints, Ragged
 from maxmargin.core.structure import Structure
 from maxmargin.estimators.class_inputs import check_finite, class_numbers, cost_table
 from maxmargin.estimators.fitting.base import penalties_of
+from maxmargin.estimators.fitting.callbacks import keep_callback_data
 from maxmargin.estimators.fitting.kernel_training import KernelMixin, Lifted
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.losses.base import Hamming, ZeroOne
@@ -107,6 +109,7 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
     ('CONVERGED', (3, 4))
     """
 
+    _predicts_labels = True
     classes_: np.ndarray
     intercept_: Floats
     n_iter_: int
@@ -210,7 +213,7 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         structure = replace(self._structure(X, labels), k=len(classes)).bind(X, labels)
         x = structure.encode(X)
         truth = structure.encode_labels(x, labels)
-        self._show(X, classes[labels])
+        keep_callback_data(self, X, classes[labels])
         return self._fit_encoded(structure, x, truth, weight)
 
     def partial_fit(  # type: ignore[override]
@@ -251,9 +254,9 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
                 raise ValueError(f"class_weight: {strange[0]!r} is not a class of y")
         return compute_class_weight(self.class_weight, classes=classes, y=y)
 
-    def _take(self, structure: Any, result: Result) -> None:
+    def _adopt(self, structure: Any, result: Result) -> None:
         """coef_ and intercept_ of the classes from the weights of output features."""
-        super()._take(structure, result)
+        super()._adopt(structure, result)
         self.n_iter_ = result.iterations
         weights = structure.lambdas() @ structure.weights(result.w).T
         if len(self.classes_) == 2:
@@ -265,9 +268,9 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
             self.intercept_ = np.zeros(len(weights))
         self.coef_ = np.ascontiguousarray(weights)
 
-    def _take_points(self, lifted: Lifted) -> None:
+    def _adopt_expansion(self, lifted: Lifted) -> None:
         """Coefficients of the points of a kernel, and constants of the classes."""
-        super()._take_points(lifted)
+        super()._adopt_expansion(lifted)
         self.n_iter_ = lifted.result.iterations
         structure: Any = lifted.structure
         table, constants = structure.lambdas(), structure.split_weights(lifted.w)[1]
@@ -394,4 +397,5 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         """Share of right predictions; refuses labels that training has not seen."""
         check_is_fitted(self, "result_")
         class_numbers(self.classes_, y)
-        return float(super().score(X, y, sample_weight))
+        right = accuracy_score(y, self.predict(X), sample_weight=sample_weight)
+        return float(right)

@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.arrays import Floats, Ints
 from maxmargin.core.structure import Augment, ByLoss, Latent, Layers, Structure
-from maxmargin.estimators.fitting.base import StructuredEstimator, check_same_length
+from maxmargin.estimators.fitting.callbacks import keep_callback_data
+from maxmargin.estimators.fitting.inputs import check_same_length
 from maxmargin.estimators.fitting.kernel_training import KernelMixin
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.fitting.prediction import ask_batches, joined_layers
@@ -99,6 +100,8 @@ class NetworkSVM(KernelMixin):
     (['cold', 'cool'], 'exact')
     """
 
+    _predicts_labels = True
+
     def __init__(
         self,
         C: float = 0.2,
@@ -171,6 +174,9 @@ class NetworkSVM(KernelMixin):
         both = self.kernel, self.edge_kernel
         return self.kernel_method == "exact" and both != (None, None)
 
+    def _maps_inputs(self) -> bool:
+        return self.kernel is not None and not self._factored()
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Learn weights; ends with a certificate in `result_`.
 
@@ -198,18 +204,16 @@ class NetworkSVM(KernelMixin):
             raise ValueError(
                 f"a kernel is trained by solver='smo', not by {self.solver!r}"
             )
-        self._show(X, y)
+        keep_callback_data(self, X, y)
         structure = self._structure(X, y).bind(X, y)
         x = structure.encode(X)
         truth = structure.encode_labels(x, y)
         x = structure.with_gram(x)  # type: ignore[attr-defined]
-        return StructuredEstimator._fit_encoded(
-            self, structure, x, truth, sample_weight
-        )
+        return self._fit_encoded(structure, x, truth, sample_weight)
 
     def _fit_hidden(self, X: Any, y: Any, sample_weight: Any) -> Any:
         """Train on the known nodes, then on all with the rest completed."""
-        self._show(X, y)
+        keep_callback_data(self, X, y)
         structure: Any = self._structure(X, y).bind(X, y)
         x = structure.encode(X)
         truth = structure.encode_labels(x, y)

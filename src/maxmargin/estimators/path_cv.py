@@ -9,7 +9,8 @@ and the largest are not reached: see benchmarks/path.py for what it costs in fit
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
@@ -18,15 +19,18 @@ from sklearn.model_selection import KFold
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.estimators.fitting.base import check_same_length, seed_of
-from maxmargin.estimators.fitting.model_files import FileMixin
+from maxmargin.estimators.fitting.base import seed_of
+from maxmargin.estimators.fitting.inputs import check_same_length
+from maxmargin.estimators.fitting.model_files import load_as, save
 from maxmargin.estimators.fitting.parameters import describe_parameters
+from maxmargin.io.model_file.archive import MOST_BYTES
+from maxmargin.io.model_file.model import Place
 
 CS = tuple(10.0 ** (k / 2) for k in range(-6, 3))  # 0.001 .. 10, in half decades
 
 
 @describe_parameters()
-class PathCV(FileMixin, MetaEstimatorMixin, BaseEstimator):
+class PathCV(MetaEstimatorMixin, BaseEstimator):
     """Any estimator of the package with its C chosen by cross-validation.
 
     Parameters
@@ -120,6 +124,15 @@ class PathCV(FileMixin, MetaEstimatorMixin, BaseEstimator):
         """Score of the estimator of the best C."""
         check_is_fitted(self, "estimator_")
         return self.estimator_.score(X, y)
+
+    def save(self, path: Place, *, notes: Mapping[str, Any] | None = None) -> None:
+        """Write the model to one file; see `maxmargin.save`."""
+        save(self, path, notes=notes)
+
+    @classmethod
+    def load(cls, path: Place, *, own: Any = (), most: int = MOST_BYTES) -> Self:
+        """Read a model file; see `maxmargin.load`."""
+        return load_as(cls, path, own=own, most=most)
 
     def _folds(self, n: int) -> list[tuple[Any, Any]]:
         splits = max(int(self.cv), 4 if self.cv == 1 else 2)

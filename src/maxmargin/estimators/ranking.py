@@ -15,13 +15,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.arrays import Floats, Ints
 from maxmargin.core.structure import Structure
-from maxmargin.estimators.explaining.report import by_position
-from maxmargin.estimators.fitting.base import (
-    StructuredEstimator,
+from maxmargin.estimators.fitting.base import StructuredEstimator, penalties_of, seed_of
+from maxmargin.estimators.fitting.callbacks import keep_callback_data
+from maxmargin.estimators.fitting.inputs import (
+    by_position,
     check_same_length,
     object_array,
-    penalties_of,
-    seed_of,
 )
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.losses.base import named_loss
@@ -173,7 +172,7 @@ class RankingSVM(StructuredEstimator):
             )
         some = np.flatnonzero(weight > 0)
         rows = [X[i] for i in some], [y[i] for i in some]
-        self._show(*rows)
+        keep_callback_data(self, *rows)
         structure = self._structure(*rows).bind(*rows)
         x = structure.encode(rows[0])
         truth = structure.encode_labels(x, rows[1])

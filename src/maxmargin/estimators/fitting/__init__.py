@@ -1,10 +1,11 @@
 """What all estimators share: fitting, checkpoints, callbacks, model files.
 
 base.py             What all estimators share: from X, y to a Problem, a solver, and a
-callbacks.py        Who watches a run: our callbacks, progress, and the callbacks of
+callbacks.py        Callbacks of a run: the user's, progress, scikit-learn's
 checkpoint.py       Checkpoints: the dual state in a file, so that a killed run can be
+inputs.py           Checks of what users pass as X and y
 kernel_training.py  Kernels for any estimator whose structure takes mapped inputs
-model_files.py      `save` and `load`: estimators in model files, and the table of what
+model_files.py      `save` and `load`: estimators in model files
 model_tags.py       Names of classes in model files, and where each class lives now
 parameters.py       Descriptions of constructor parameters, each written once
 path.py             The path over C: one fit after the other, each from the dual of the

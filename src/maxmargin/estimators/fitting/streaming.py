@@ -7,8 +7,8 @@ from typing import Any
 
 from maxmargin.core.arrays import Ragged
 from maxmargin.core.problem import Problem
-from maxmargin.solvers.base import Trainer
-from maxmargin.solvers.cccp import CCCP
+from maxmargin.estimators.fitting.callbacks import keep_callback_data
+from maxmargin.solvers.base import Solver
 from maxmargin.solvers.n_slack.stream import Stream, StreamState
 
 
@@ -36,7 +36,7 @@ class StreamMixin:
         try:
             if isinstance(self.__dict__.get("_state"), StreamState):
                 structure = self.structure_  # type: ignore[attr-defined]
-                self._show(X, y)  # type: ignore[attr-defined]
+                keep_callback_data(self, X, y)  # type: ignore[arg-type]
                 x = structure.encode(X)
                 truth = self._stream_labels(x, y)
                 self._fit_encoded(structure, x, truth, sample_weight)  # type: ignore[attr-defined]
@@ -52,9 +52,9 @@ class StreamMixin:
         return self.structure_.encode_labels(x, y)  # type: ignore[attr-defined]
 
     def _stream_runs(
-        self, solver: Trainer, problem: Problem, watch: Any
+        self, solver: Solver, problem: Problem, watch: Any
     ) -> Iterator[Any]:
-        if isinstance(solver, CCCP):
+        if not isinstance(solver, Solver):
             raise ValueError(
                 "partial_fit is not there for outputs with hidden parts, which are "
                 "completed again and again: use fit, with warm_start=True to go on"
