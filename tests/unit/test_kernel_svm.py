@@ -13,7 +13,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from maxmargin import ChainSVM, KernelSVM, MulticlassSVM, NetworkSVM, load, save
 from maxmargin.kernels import (
-    Columns,
     Function,
     Linear,
     NotSemidefiniteError,
@@ -22,7 +21,7 @@ from maxmargin.kernels import (
     draw,
 )
 from maxmargin.solvers import Status
-from maxmargin.solvers.kernel import train_pairs
+from maxmargin.solvers.kernel import BinarySmo
 
 SCALE = "gamma is scaled to the rows, of which repetition makes more"
 EXPECTED_FAILURES = {
@@ -225,8 +224,9 @@ def test_what_is_no_kernel_is_said(moons):
         KernelSVM(kernel=lambda a, b: -(a @ b.T)).fit(X, y)
     # Where no check looked, the dual finds out.
     bad = Function(lambda a, b: -Rbf(1.0)(a, b))
-    machine = train_pairs(Columns(bad, X), 2.0 * y - 1.0, np.ones(len(y)))
-    assert machine.result.status is Status.NOT_SEMIDEFINITE
+    model = KernelSVM()
+    problem = model._plan(model._training_data(X, y, None)).problem
+    assert BinarySmo(kernel=bad).solve(problem).result.status is Status.NOT_SEMIDEFINITE
 
 
 def test_wrong_choices_and_memory_are_refused(moons, iris):

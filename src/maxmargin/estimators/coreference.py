@@ -11,6 +11,7 @@ from maxmargin.core.structure import Structure
 from maxmargin.estimators.fitting.base import StructuredEstimator
 from maxmargin.estimators.fitting.inputs import check_same_length
 from maxmargin.estimators.fitting.parameters import describe_parameters
+from maxmargin.estimators.fitting.training import TrainingData
 from maxmargin.metrics.clusters import mitre_loss
 from maxmargin.structures.clusters.coreference import (
     Coreference,
@@ -129,11 +130,13 @@ class CoreferenceSVM(StructuredEstimator):
         sample_weight : array (documents,), optional
             Factor on C of each document.
         """
-        return super().fit(self._pairs(X), y, sample_weight)
+        return super().fit(X, y, sample_weight)
 
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """As for all estimators; not where links are hidden."""
-        return super().partial_fit(self._pairs(X), y, sample_weight)
+    def _training_data(self, X: Any, y: Any, sample_weight: Any) -> TrainingData:
+        return super()._training_data(self._pairs(X), y, sample_weight)
+
+    def _batch_data(self, X: Any, y: Any, sample_weight: Any) -> TrainingData:
+        return super()._batch_data(self._pairs(X), y, sample_weight)
 
     def predict(self, X: Any) -> np.ndarray:
         """Cluster of each mention, numbered by first mention, per document."""

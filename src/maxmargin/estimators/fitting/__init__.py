@@ -10,7 +10,7 @@ model_tags.py       Names of classes in model files, and where each class lives 
 parameters.py       Descriptions of constructor parameters, each written once
 path.py             The path over C: one fit after the other, each from the dual of the
 prediction.py       Prediction: one question about many inputs, in batches, on any
-streaming.py        `partial_fit`: training on a stream, one batch after the other
+training.py         From encoded data to a trained estimator: what the fits share
 """
 
 import lazy_loader as lazy

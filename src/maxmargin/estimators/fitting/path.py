@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from maxmargin.core.arrays import Floats
 from maxmargin.estimators.fitting.training import (
     Plan,
+    Trainable,
     TrainingData,
     path_over,
     train,
@@ -17,57 +18,26 @@ from maxmargin.estimators.fitting.training import (
 from maxmargin.solvers.base import Result
 
 
-class PathMixin:
-    """`fit_path` for all estimators."""
-
-    def fit_path(
-        self, X: Any, y: Any, Cs: Sequence[float], sample_weight: Any = None
-    ) -> list[Result]:
-        """Fit for each C, from the smallest to the largest, warm-started.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As for `fit`.
-        Cs : sequence of float
-            Penalties, in any order.
-
-        Returns
-        -------
-        list of Result
-            In the order of `Cs`; `result.w` are the weights, ``result.notes["C"]`` is
-            their C. The estimator is left fitted at the largest; its parameter `C` stays
-            as it is.
-
-        Examples
-        --------
-        >>> from maxmargin.estimators.structural import StructuralSVM
-        >>> from maxmargin.structures.classes.structure import Multiclass
-        >>> X, y = np.array([[1.0, 0.1], [0.2, 1.0], [0.9, 0.0]]), [0, 1, 0]
-        >>> path = StructuralSVM(Multiclass()).fit_path(X, y, [1.0, 0.1])
-        >>> [round(result.primal, 3) for result in path]
-        [0.69, 0.263]
-        """
-        values = checked_penalties(Cs)
-        order = np.argsort(values, kind="stable")
-        plan = self._plan(self._training_data(X, y, sample_weight), C=1.0)
-        results: dict[int, Result] = {}
-        runs = train(self, plan, path_over(values[order].tolist()))
-        for k, made in zip(order.tolist(), runs, strict=True):
-            results[k] = made.result
-        return [results[k] for k in range(len(values))]
+class Planned(Trainable, Protocol):
+    """An estimator that makes a plan from data."""
 
     def _training_data(self, X: Any, y: Any, sample_weight: Any) -> TrainingData:
-        raise NotImplementedError
+        """X and y as a structure has encoded them."""
 
     def _plan(self, data: TrainingData, C: float | None = None) -> Plan:
-        raise NotImplementedError
+        """What to run; with another C than that of the estimator if asked for."""
 
-    def _watching(self, take: Any) -> Any:
-        raise NotImplementedError
 
-    def _release(self, engine: Any) -> None:
-        raise NotImplementedError
+def fit_path(
+    estimator: Planned, X: Any, y: Any, Cs: Sequence[float], sample_weight: Any = None
+) -> list[Result]:
+    """Fit for each C; see `StructuredEstimator.fit_path`."""
+    values = checked_penalties(Cs)
+    order = np.argsort(values, kind="stable")
+    plan = estimator._plan(estimator._training_data(X, y, sample_weight), C=1.0)
+    runs = train(estimator, plan, path_over(values[order].tolist()))
+    results = {int(k): made.result for k, made in zip(order, runs, strict=True)}
+    return [results[k] for k in range(len(values))]
 
 
 def checked_penalties(Cs: Sequence[float]) -> Floats:

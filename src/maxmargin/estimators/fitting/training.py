@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any, NamedTuple, Protocol
 
@@ -23,6 +22,11 @@ from maxmargin.core.arrays import Floats, Ragged
 from maxmargin.core.engine import Engine
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import Structure
+from maxmargin.estimators.fitting.callbacks import (
+    Watched,
+    keep_callback_data,
+    watching,
+)
 from maxmargin.estimators.fitting.checkpoint import FileKeeper, terminable
 from maxmargin.solvers.base import Result, Run, State, Trainer, Watch, run
 from maxmargin.solvers.cccp import CCCP
@@ -50,15 +54,13 @@ class Plan(NamedTuple):
     # adopt(estimator, result, state): become what training has led to; without a state
     # where training is still under way.
     adopt: Callable[[Any, Result, State | None], None]
+    X: Any = None  # as given, for callbacks
+    y: Any = None
+    streams: bool = True  # whether further batches can be added
 
 
-class Trainable(Protocol):
+class Trainable(Watched, Protocol):
     """What `train` needs of an estimator."""
-
-    def _watching(
-        self, take: Callable[[Any, Any], None]
-    ) -> AbstractContextManager[Any]:
-        """Callbacks and progress around a run."""
 
     def _release(self, engine: Engine) -> None:
         """Close an engine, unless the user gave it."""
@@ -73,8 +75,9 @@ def train(estimator: Trainable, plan: Plan, schedule: Schedule) -> Iterator[Run]
 
     A generator: whoever has seen enough (a path that gets worse) may stop asking.
     """
+    keep_callback_data(estimator, plan.X, plan.y)
     try:
-        with estimator._watching(lambda one, now: plan.adopt(one, now, None)) as watch:
+        with watching(estimator, lambda one, now: plan.adopt(one, now, None)) as watch:
             for made in schedule(plan, watch):
                 plan.adopt(estimator, made.result, made.state)
                 warn_unless_converged(made.result)
@@ -125,6 +128,10 @@ def next_batch(state: State | None) -> Schedule:
 
     def runs(plan: Plan, watch: Watch | None) -> Iterator[Run]:
         trainer = plan.trainer
+        if not plan.streams:
+            raise ValueError(
+                "partial_fit is not there for kernels, which need all rows at once"
+            )
         if isinstance(trainer, CCCP):
             raise ValueError(
                 "partial_fit is not there for outputs with hidden parts, which are "
