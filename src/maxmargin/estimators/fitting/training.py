@@ -148,5 +148,5 @@ def warn_unless_converged(result: Result) -> None:
     if not result.status.as_asked:
         warnings.warn(
             f"{result.status.value} ({result.summary()})", ConvergenceWarning,
-            stacklevel=4,
+            stacklevel=5,
         )  # fmt: skip
