@@ -185,7 +185,7 @@ def test_what_is_not_in_the_table_is_refused():
 def test_a_loss_that_the_structure_does_not_know_is_refused():
     problem, _ = make(CASES["multiclass"], 0, "SVM1-margin")
 
-    class Strange:
+    class Strange(Hamming):
         form = "strange"
 
     with pytest.raises(ValueError, match="cannot be trained for a loss of form"):

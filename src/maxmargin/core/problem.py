@@ -25,6 +25,7 @@ from maxmargin.core.cuts import Cuts as Cuts  # solvers and estimators take it f
 from maxmargin.core.cuts import Risk, SumCut, add, joined
 from maxmargin.core.engine import Engine, Serial, Span
 from maxmargin.core.formulations import DualSet, Formulation
+from maxmargin.core.loss import Loss
 from maxmargin.core.mapped import Pages
 from maxmargin.core.structure import (
     Answer,
@@ -37,7 +38,6 @@ from maxmargin.core.structure import (
     OuterProductFeatures,
     Structure,
 )
-from maxmargin.losses.base import ZeroOne
 
 CHUNK = 32  # examples per task: fixed, so that sums do not depend on the threads
 TASK = 3e6  # multiply-adds that are worth a task of their own
@@ -78,7 +78,7 @@ class Problem:
     """
 
     structure: Structure
-    loss: Any
+    loss: Loss
     formulation: Formulation
     x: Any
     truth: Ragged
@@ -89,8 +89,7 @@ class Problem:
     def __post_init__(self) -> None:
         """SVM0, SVM1 and SVM2 proper are margin rescaling with the zero-one loss."""
         if self.formulation.rescaling is None or self.formulation.penalty == "hard":
-            own = getattr(self.loss, "zero_one", None)
-            loss = own() if own else ZeroOne(self.structure.label_count())
+            loss = self.loss.zero_one(self.structure.label_count())
             object.__setattr__(self, "loss", loss)
         if self.loss.form not in self.structure.losses:
             name = type(self.structure).__name__

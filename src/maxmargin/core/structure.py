@@ -34,25 +34,9 @@ from typing import (
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, Vectors
-from maxmargin.losses.base import ZeroOne
+from maxmargin.core.loss import Loss, LossForm, ZeroOne
 
 P = TypeVar("P")
-
-
-class Loss(Protocol):
-    """What structures see of a loss; `maxmargin.losses.base` has them."""
-
-    form: str  # how it falls into parts: "zero-one", "table", ... (losses.py)
-
-    @property
-    def table(self) -> Floats:
-        """Cost of each pair (true label, label), for form "table"."""
-
-    def scale(self, truth: Ragged) -> Floats:
-        """Factor per example (n,), for form "table"."""
-
-    def value(self, truth: Ragged, labels: Ragged) -> Floats:
-        """Loss of each row of `labels` against the same row of `truth`."""
 
 
 class Augment(NamedTuple):
@@ -122,7 +106,7 @@ class Structure(ABC):
     """Base of all structures; see the module docstring for the contract."""
 
     dim: int
-    losses: ClassVar[tuple[str, ...]] = ("zero-one", "table")
+    losses: ClassVar[tuple[LossForm, ...]] = ("zero-one", "table")  # it can add these
     exact: bool = True  # whether argmax is exact; else `Found.bound` is a bound only
 
     def offers(self, capability: type[P]) -> P | None:
@@ -239,7 +223,7 @@ class Structure(ABC):
         if "zero-one" not in self.losses:
             return None
         truth = Ragged.pack([row] * x.n)
-        loss: Any = ZeroOne().bind(self.label_count())
+        loss = ZeroOne(self.label_count())
         weight = 1.0 + float(np.abs(w).sum())
         for _ in range(4):  # a weight that makes any other output better than `row`
             augment = Augment(truth, loss, np.full(x.n, weight))

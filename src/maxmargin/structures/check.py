@@ -18,7 +18,8 @@ import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints, Ragged
 from maxmargin.core.structure import Augment, ByLoss, Found, NBest, Structure
-from maxmargin.losses.base import Hamming, ZeroOne
+from maxmargin.losses.base import ZeroOne
+from maxmargin.losses.labels import Hamming
 from maxmargin.structures.python_structure import as_structure, own_loss
 
 TRIALS = 8  # weights tried

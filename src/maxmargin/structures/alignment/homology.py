@@ -22,6 +22,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
+from maxmargin.core.loss import LossForm
 from maxmargin.core.structure import Augment, Found, Pieces, Structure
 from maxmargin.structures.alignment.inputs import Pairs
 from maxmargin.structures.alignment.structure import Alignment
@@ -55,7 +56,7 @@ class Homology(Structure):
 
     alignment: Alignment = Alignment(mode="local")
     dim: int = 0
-    losses: ClassVar[tuple[str, ...]] = ("zero-one",)
+    losses: ClassVar[tuple[LossForm, ...]] = ("zero-one",)
 
     def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Homology:
         """Bind the alignment to all pairs of natives and candidates."""

@@ -23,13 +23,13 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, Vectors
+from maxmargin.core.loss import Loss
 from maxmargin.core.sequences import flat_labels, in_order, place, same_lengths
 from maxmargin.core.structure import (
     Answer,
     Augment,
     Found,
     Layers,
-    Loss,
     OuterCoordinates,
     Pieces,
     Structure,

@@ -24,6 +24,7 @@ import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
 from maxmargin.core.jit import loop
+from maxmargin.core.loss import LossForm
 from maxmargin.core.structure import Augment, Found, Layers, Pieces, Structure
 from maxmargin.inference.tree.chart import NODE, Bonus, Scores, Words
 from maxmargin.structures.grammar import parsing
@@ -121,7 +122,11 @@ class Grammar(Structure):
     anchored: Anchors = Anchors()
     dim: int = 0
 
-    losses: ClassVar[tuple[str, ...]] = ("zero-one", "brackets-f1", "brackets-hamming")
+    losses: ClassVar[tuple[LossForm, ...]] = (
+        "zero-one",
+        "brackets-f1",
+        "brackets-hamming",
+    )
 
     def bind(self, X: Sequence[Any], Y: Sequence[Tree]) -> Grammar:
         """Read the rules off the trees Y of the sentences X."""
