@@ -23,7 +23,8 @@ MAY = {
     "kernels": LEAVES,
     "metrics": SHAPES,
     "io": SHAPES,
-    "structures": SHAPES | {"core.structure", "core.loss", "losses", "inference"},
+    "structures": SHAPES
+    | {"core.formulations", "core.structure", "core.loss", "losses", "inference"},
     "solvers": LEAVES
     | {"core.cuts", "core.formulations", "core.problem"}
     | {"inference", "kernels", "core.structure"},

@@ -34,6 +34,7 @@ from typing import (
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, Vectors
+from maxmargin.core.formulations import Violation
 from maxmargin.core.loss import Loss, LossForm, ZeroOne
 
 P = TypeVar("P")
@@ -45,7 +46,7 @@ class Augment(NamedTuple):
     truth: Ragged  # one row for EVERY example, not only for the ids asked about
     loss: Loss
     weight: Floats  # (n,) per example
-    aim: str = "any"  # whose worst output `argmax_by_loss` must have: `Formulation.aim`
+    criterion: Violation | None = None  # what `argmax_by_loss` is for; None: any
 
 
 class Found(NamedTuple):
@@ -100,6 +101,7 @@ class Pieces(NamedTuple):
 
     names: list[str]
     psi: Rows
+    output_features: tuple[int, ...] = ()  # of classes: the one each piece stands for
 
 
 class Structure(ABC):

@@ -15,7 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from maxmargin.core.arrays import Floats, Ints, Ragged
-from maxmargin.core.structure import Structure
+from maxmargin.core.structure import Pieces, Structure
 from maxmargin.estimators.class_inputs import check_finite, class_numbers, cost_table
 from maxmargin.estimators.fitting.base import penalties_of
 from maxmargin.estimators.fitting.kernel_training import KernelMixin, Lifted
@@ -388,9 +388,9 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         names += [f"output {z}" for z in range(len(names), structure.z)]
         return [str(name) for name in names]
 
-    def _piece_names(self, names: list[str]) -> list[str]:
+    def _piece_names(self, pieces: Pieces) -> list[str]:
         outputs = self._output_names()
-        return [outputs[int(name.rsplit(" ", 1)[1])] for name in names]
+        return [outputs[z] for z in pieces.output_features]
 
     def decision_function(self, X: Any) -> Floats:
         """Scores of the classes, (n, k); with two, of the second less the first, (n,).

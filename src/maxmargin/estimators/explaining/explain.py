@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows
 from maxmargin.core.cuts import Cuts
 from maxmargin.core.problem import Problem
-from maxmargin.core.structure import MostViolated, Structure
+from maxmargin.core.structure import MostViolated, Pieces, Structure
 from maxmargin.reports.explanation import (
     Explanation,
     Part,
@@ -63,9 +63,9 @@ class ExplainMixin:
         structure, inputs, w = self.structure_, self._one(x), self._weights()
         row = structure.argmax(inputs, np.zeros(1, np.int64), w).labels.row(0)
         other = structure.runner_up(inputs, 0, w, row)
-        names, psi = structure.explain_pieces(inputs, 0, row)
-        parts = self._parts(self._piece_names(names), psi, w, n)
-        score = float(psi.dot(w).sum())
+        pieces = structure.explain_pieces(inputs, 0, row)
+        parts = self._parts(self._piece_names(pieces), pieces.psi, w, n)
+        score = float(pieces.psi.dot(w).sum())
         margin = rival = None
         if other is not None:
             theirs = float(structure.explain_pieces(inputs, 0, other).psi.dot(w).sum())
@@ -152,8 +152,8 @@ class ExplainMixin:
     def _weight_names(self) -> Sequence[str] | None:
         return self.structure_.feature_names()
 
-    def _piece_names(self, names: list[str]) -> list[str]:
-        return names
+    def _piece_names(self, pieces: Pieces) -> list[str]:
+        return pieces.names
 
     def _said(self, inputs: Any, row: Labels) -> Any:
         """An encoded output of the only example of `inputs`, as `predict` gives it."""

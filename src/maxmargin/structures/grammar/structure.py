@@ -23,10 +23,12 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
+from maxmargin.core.formulations import CRITERIA, Violation
 from maxmargin.core.jit import loop
-from maxmargin.core.loss import LossForm
+from maxmargin.core.loss import Loss, LossForm
 from maxmargin.core.structure import Augment, Found, Layers, Pieces, Structure
 from maxmargin.inference.tree.chart import NODE, Bonus, Scores, Words
+from maxmargin.losses.brackets import BracketLoss
 from maxmargin.structures.grammar import parsing
 from maxmargin.structures.grammar.anchors import (
     Anchored,
@@ -35,7 +37,7 @@ from maxmargin.structures.grammar.anchors import (
     length_bin,
 )
 from maxmargin.structures.grammar.binarise import Shape
-from maxmargin.structures.grammar.f1_parsing import AIMS, Aim, worst_tree
+from maxmargin.structures.grammar.f1_parsing import worst_tree
 from maxmargin.structures.grammar.productions import (
     UNKNOWN,
     Productions,
@@ -231,10 +233,10 @@ class Grammar(Structure):
                 score[q] = found[0].score if found else -np.inf
             return Found(Ragged.pack(rows), score, score)
         truth = augment.truth.take(ids)
-        own = self.features(x, ids, truth).dot(w)
+        truth_score = self.features(x, ids, truth).dot(w)
         for q, sentence in enumerate(self._sentences(x, ids, w)):
             right, weight = truth.row(q), float(augment.weight[ids[q]])
-            tree = _worst(sentence, right, own[q], weight, augment.loss)
+            tree = _worst(sentence, right, truth_score[q], weight, augment.loss)
             rows.append(tree.row)
             score[q] = tree.score
         labels = Ragged.pack(rows)
@@ -246,10 +248,10 @@ class Grammar(Structure):
     ) -> Layers:
         """Best tree per loss; those that no formulation could prefer are left out."""
         truth, loss = augment.truth.take(ids), augment.loss
-        own = self.features(x, ids, truth).dot(w)
+        truth_score = self.features(x, ids, truth).dot(w)
         rows, score, sizes, which = [], [], [], []
         for q, sentence in enumerate(self._sentences(x, ids, w)):
-            found = _by_loss(sentence, truth.row(q), own[q], loss, augment.aim)
+            found = _by_loss(sentence, truth.row(q), truth_score[q], augment)
             rows += [tree.row for tree in found]
             score += [tree.score for tree in found]
             sizes.append(len(found))
@@ -387,34 +389,41 @@ class Grammar(Structure):
 
 
 def _worst(
-    sentence: parsing.Sentence, truth: Labels, own: float, weight: float, loss: Any
+    sentence: parsing.Sentence,
+    truth: Labels,
+    truth_score: float,
+    weight: float,
+    loss: Loss,
 ) -> parsing.Tree:
     """Best tree by  score + weight * loss."""
     if loss.form == "zero-one":
-        other = parsing.best_other(sentence, truth, own, weight)
-        if other is None or other.score + weight <= own:
-            return parsing.Tree(truth, own)
+        other = parsing.best_other(sentence, truth, truth_score, weight)
+        if other is None or other.score + weight <= truth_score:
+            return parsing.Tree(truth, truth_score)
         return other
+    assert isinstance(loss, BracketLoss)
     if loss.form == "brackets-f1":
-        return worst_tree(sentence, truth, own, loss, Aim(weight=weight))
+        return worst_tree(sentence, truth, truth_score, loss, Violation(weight=weight))
     each = weight * float(loss.scale(Ragged.pack([truth]))[0])
     return parsing.best_linear(sentence, truth, Bonus(each, -2.0 * each))
 
 
 def _by_loss(
-    sentence: parsing.Sentence, truth: Labels, own: float, loss: Any, aim: str
+    sentence: parsing.Sentence, truth: Labels, truth_score: float, augment: Augment
 ) -> list[parsing.Tree]:
-    """Best tree for each loss that matters for an aim, the truth first."""
+    """Best tree for each loss that matters for the criterion, the truth first."""
+    loss = augment.loss
     if loss.form == "zero-one":
-        other = parsing.best_other(sentence, truth, own, np.inf)
-        return [parsing.Tree(truth, own)] + ([other] if other else [])
+        other = parsing.best_other(sentence, truth, truth_score, np.inf)
+        return [parsing.Tree(truth, truth_score)] + ([other] if other else [])
+    assert isinstance(loss, BracketLoss)
     g = int((truth.reshape(-1, NODE)[:, 4] >= 0).sum())
     if loss.form == "brackets-f1":
-        found = [parsing.Tree(truth, own, g)]
-        for wanted in AIMS.values() if aim == "any" else [AIMS[aim]]:
-            found.append(worst_tree(sentence, truth, own, loss, wanted))
+        found = [parsing.Tree(truth, truth_score, g)]
+        for criterion in [augment.criterion] if augment.criterion else CRITERIA:
+            found.append(worst_tree(sentence, truth, truth_score, loss, criterion))
     else:
-        found = parsing.hamming_layers(sentence, truth, own, loss)
+        found = parsing.hamming_layers(sentence, truth, truth_score, loss)
     best: dict[float, parsing.Tree] = {}
     for tree in found:
         value = round(float(loss.of_counts(tree.m, tree.e, g)), 12)
