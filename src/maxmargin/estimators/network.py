@@ -20,8 +20,7 @@ from maxmargin.losses.partial import PartialLoss
 from maxmargin.metrics.margins import margin_losses
 from maxmargin.metrics.sequences import token_error
 from maxmargin.structures.latent.partial_network import PartialNetwork, has_hidden
-from maxmargin.structures.network.checks import as_graph, plain
-from maxmargin.structures.network.graphs import Graph
+from maxmargin.structures.network.graphs import Graph, as_graph, plain
 from maxmargin.structures.network.kernel_structure import KernelNetwork
 from maxmargin.structures.network.structure import Network
 

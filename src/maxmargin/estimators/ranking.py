@@ -38,7 +38,7 @@ from maxmargin.metrics.ranking import (
     precision_at_k,
     roc_area,
 )
-from maxmargin.structures.ranking.orders import Orders
+from maxmargin.structures.ranking.orders import FullOrder
 from maxmargin.structures.ranking.structure import Ranking
 
 
@@ -146,7 +146,7 @@ class RankingSVM(StructuredEstimator):
             raise ValueError(f"k={self.k!r}: at least one place must count")
         loss = named_loss(self.loss, self._known_losses(Ranking()))
         if loss.form == "order":
-            return Orders()
+            return FullOrder()
         assert isinstance(loss, DiscountedLoss)
         discount = loss.bind(self.k).discount()
         return Ranking(self.k, discount, binary=isinstance(loss, PrecisionAtK))

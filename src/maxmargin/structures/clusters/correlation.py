@@ -29,7 +29,7 @@ from maxmargin.core.structure import Answer, Augment, Found, Pieces, Structure
 from maxmargin.inference.cluster import partition
 from maxmargin.inference.graph.tables import sum_by
 from maxmargin.structures.clusters.coreference import (
-    Pairs,
+    MentionPairs,
     as_pairs,
     encode_pairs,
     pair_scores,
@@ -61,7 +61,7 @@ class Correlation(Structure):
             raise ValueError(f"inference={self.inference!r} is neither {names}")
         return replace(self, dim=max(int(as_pairs(x, 0).features.shape[1]) for x in X))
 
-    def encode(self, X: Sequence[Any]) -> Pairs:
+    def encode(self, X: Sequence[Any]) -> MentionPairs:
         """As `Coreference`."""
         x = encode_pairs(X, self.dim)
         large = np.flatnonzero(x.mentions > MOST)
@@ -78,7 +78,7 @@ class Correlation(Structure):
         """Worth of primal values: those of the greedy oracle, or relaxed."""
         return "relaxed" if self.inference == "relaxed" else "bound"
 
-    def encode_labels(self, x: Pairs, Y: Sequence[Any]) -> Ragged:
+    def encode_labels(self, x: MentionPairs, Y: Sequence[Any]) -> Ragged:
         """Cluster of each item."""
         rows = []
         for i, y in enumerate(Y):
@@ -91,11 +91,11 @@ class Correlation(Structure):
             rows.append([names.setdefault(c, len(names)) for c in items])
         return Ragged.pack(rows)
 
-    def decode_labels(self, x: Pairs, labels: Ragged) -> list[list[int]]:
+    def decode_labels(self, x: MentionPairs, labels: Ragged) -> list[list[int]]:
         """Cluster of each item."""
         return labels.unpack()
 
-    def features(self, x: Pairs, ids: Ints, labels: Ragged) -> Rows:
+    def features(self, x: MentionPairs, ids: Ints, labels: Ragged) -> Rows:
         """Sum over the pairs of each cluster."""
         if len(ids) == 0:
             return Rows.empty()
@@ -104,7 +104,7 @@ class Correlation(Structure):
         )
 
     def argmax(
-        self, x: Pairs, ids: Ints, w: Floats, augment: Augment | None = None
+        self, x: MentionPairs, ids: Ints, w: Floats, augment: Augment | None = None
     ) -> Found:
         """Greedy merging; with a truth at hand, not worse than the truth."""
         rows, score, bound = [], np.zeros(len(ids)), np.zeros(len(ids))
@@ -128,7 +128,7 @@ class Correlation(Structure):
         return Found(Ragged.pack(rows), score, bound)
 
     def _scores(
-        self, x: Pairs, i: int, w: Floats, augment: Augment | None
+        self, x: MentionPairs, i: int, w: Floats, augment: Augment | None
     ) -> tuple[Floats, float]:
         """Scores of pairs being together, and what the loss adds to all partitions."""
         pairs = pair_scores(x.ptr, x.idx, x.val, x.start[i], x.start[i + 1], w)
@@ -137,7 +137,7 @@ class Correlation(Structure):
         step = 100.0 * float(augment.weight[i]) / max(len(pairs), 1)
         return pairs, step * _add_loss(pairs, augment.truth.row(i), step)
 
-    def cuts(self, x: Pairs, ids: Ints, w: Floats, augment: Augment) -> Answer:
+    def cuts(self, x: MentionPairs, ids: Ints, w: Floats, augment: Augment) -> Answer:
         """Differences to the truth; relaxed partitions are no rows."""
         if self.inference == "greedy":
             return super().cuts(x, ids, w, augment)
@@ -155,7 +155,7 @@ class Correlation(Structure):
         dpsi = Rows.from_dense(np.array(change)) if len(ids) else Rows.empty()
         return Answer(Ragged.pack([[] for _ in ids]), dpsi, delta, slack)
 
-    def explain_pieces(self, x: Pairs, i: int, row: Labels) -> Pieces:
+    def explain_pieces(self, x: MentionPairs, i: int, row: Labels) -> Pieces:
         """One part per pair of a cluster."""
         names, parts = [], []
         for j, i_ in zip(*np.tril_indices(len(row), -1), strict=True):
@@ -166,13 +166,13 @@ class Correlation(Structure):
                 parts.append((x.idx[some], x.val[some]))
         return Pieces(names, Rows.pack(parts))
 
-    def work(self, x: Pairs) -> Floats:
-        """Pairs, their features, and the merging."""
+    def work(self, x: MentionPairs) -> Floats:
+        """MentionPairs, their features, and the merging."""
         each = x.ptr[x.start[1:]] - x.ptr[x.start[:-1]]
         return (each + 20 * np.diff(x.start)).astype(np.float64)
 
 
-def _weighted(x: Pairs, some: slice, factor: Floats, dim: int) -> Floats:
+def _weighted(x: MentionPairs, some: slice, factor: Floats, dim: int) -> Floats:
     """Sum of the features of the pairs, each times its factor."""
     ptr = x.ptr[some.start : some.stop + 1]
     own = slice(int(ptr[0]), int(ptr[-1]))

@@ -22,9 +22,8 @@ import scipy.sparse as sp
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged
 from maxmargin.core.structure import Latent, MappedInputs, MostViolated, P
 from maxmargin.inference.graph.decode import decode
-from maxmargin.inference.graph.tables import Tables
-from maxmargin.structures.network.checks import as_graph, node_types, plain
-from maxmargin.structures.network.graphs import Graph
+from maxmargin.inference.graph.tables import GraphTables
+from maxmargin.structures.network.graphs import Graph, as_graph, node_types, plain
 from maxmargin.structures.network.inputs import Graphs
 from maxmargin.structures.network.structure import Network
 
@@ -128,7 +127,7 @@ class PartialNetwork(Network):
         return np.where(labels.data >= k, labels.data - k, labels.data).astype(np.int32)
 
 
-def _held(tables: Tables, labels: Labels, keep: Any) -> Floats:
+def _held(tables: GraphTables, labels: Labels, keep: Any) -> Floats:
     """Scores of labels, with all but `labels` lowered at the nodes to keep."""
     owner = np.repeat(tables.graph_of_node(), tables.n_labels)
     reach = 1.0 + 2.0 * np.bincount(owner, np.abs(tables.unary), tables.n)

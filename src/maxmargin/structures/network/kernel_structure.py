@@ -25,13 +25,14 @@ import numpy as np
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, Vectors
 from maxmargin.core.structure import Answer, Augment, MostViolated, P, Pieces
 from maxmargin.inference.graph.decode import Plan
-from maxmargin.inference.graph.tables import Tables, spans
+from maxmargin.inference.graph.tables import GraphTables, spans
 from maxmargin.inference.marginals.directions import Direction
+from maxmargin.inference.marginals.factored import Ascent
 from maxmargin.structures.network import kernel_moves as moves
 from maxmargin.structures.network import loops
 from maxmargin.structures.network.ascent import ascend_kernel
-from maxmargin.structures.network.kernel_moves import Moves, Space
-from maxmargin.structures.network.pieces import edge_pieces
+from maxmargin.structures.network.kernel_moves import GramSpace, Moves
+from maxmargin.structures.network.layout import edge_pieces
 from maxmargin.structures.network.structure import Network
 
 MEMORY = 4e9  # bytes for the Gram matrices
@@ -154,7 +155,7 @@ class KernelNetwork(Network):
             return float(edge @ edge + np.vdot(beta, scores))
         return float(np.vdot(*_halves(edge, self._edge_rows)) + np.vdot(beta, scores))
 
-    def tables(self, x: Any, ids: Ints, w: Floats) -> Tables:
+    def tables(self, x: Any, ids: Ints, w: Floats) -> GraphTables:
         """Scores through the kernels; edges without one as in any network."""
         layout = self._layout
         edge, beta, scores = self._views(w)
@@ -180,7 +181,7 @@ class KernelNetwork(Network):
                 ids, x.edge_ptr, x.edges, x.edge_class, layout, nodes, links,
                 *self._edge_scores(x, ids, edge),
             )  # fmt: skip
-        return Tables(nodes, links, label_ptr, unary, *tables)
+        return GraphTables(nodes, links, label_ptr, unary, *tables)
 
     def _edge_scores(self, x: Any, ids: Ints, edge: Floats) -> tuple[Ints, Floats]:
         """Columns of the edges of the graphs `ids`, and scores to read there."""
@@ -259,7 +260,13 @@ class KernelNetwork(Network):
         return names + _likeness(labels, "node", _size(self.support))
 
     def transfer(
-        self, x: Any, ids: Ints, w: Floats, tables: Tables, way: Direction, gain: Floats
+        self,
+        x: Any,
+        ids: Ints,
+        w: Floats,
+        tables: GraphTables,
+        way: Direction,
+        gain: Floats,
     ) -> Floats:
         """Move mass along `way`; beta and the scores of all nodes follow."""
         edge, beta, scores = self._views(w)
@@ -271,12 +278,18 @@ class KernelNetwork(Network):
             *way.nodes_by_group(), where, x.node_type, layout.label_ptr,
             tables.label_ptr, way.node,
         ))  # fmt: skip
-        edges, space = moves.no_moves(groups), Space(x.edge_gram, *_halves(edge[:0], 1))
+        edges, space = (
+            moves.no_moves(groups),
+            GramSpace(x.edge_gram, *_halves(edge[:0], 1)),
+        )
         if self.edge_kernel is not None:
             edges = Moves(*moves.edge_moves(
                 *links, where_edge, x.edge_class, layout, way.edge_ptr, way.edge
             ))  # fmt: skip
-            space, links = Space(x.edge_gram, *_halves(edge, self._edge_rows)), nobody
+            space, links = (
+                GramSpace(x.edge_gram, *_halves(edge, self._edge_rows)),
+                nobody,
+            )
         rows = loops.moved_rows(
             int(layout.pair_at[-1]), *nobody, *links, where, where_edge, *x[3:9],
             layout, tables.label_ptr, way.node, way.edge_ptr, way.edge,
@@ -287,21 +300,21 @@ class KernelNetwork(Network):
             gain,
             way.room,
             nodes,
-            Space(x.gram, beta, scores),
+            GramSpace(x.gram, beta, scores),
             edges,
             space,
         )
 
     def ascend(
-        self, x: Any, ids: Ints, w: Floats, state: Any, steps: int, share: float,
+        self, x: Any, ids: Ints, w: Floats, ascent: Ascent, steps: int, share: float,
         slack: Floats,
     ) -> float:  # fmt: skip
         """Several steps on each forest; what the loss term gained."""
         edge, beta, scores = self._views(w)
         pairwise = loops.fill_shared(self._layout, edge)
         return ascend_kernel(
-            ids, steps, share, *x[:5], self._layout, state.forests,
-            state.point.node, state.point.edge, edge, pairwise, state.work, slack,
+            ids, steps, share, *x[:5], self._layout, ascent.forests,
+            ascent.node, ascent.edge, edge, pairwise, ascent.work, slack,
             x.gram, beta, scores,
         )  # fmt: skip
 

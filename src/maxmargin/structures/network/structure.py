@@ -36,20 +36,25 @@ from maxmargin.core.structure import (
 from maxmargin.inference.graph.best_other import best_other
 from maxmargin.inference.graph.decode import FOREST, Plan, decode
 from maxmargin.inference.graph.layers import best_by_cost, common_unit
-from maxmargin.inference.graph.tables import Tables, spans, sum_by
+from maxmargin.inference.graph.tables import GraphTables, spans, sum_by
 from maxmargin.inference.loopy import relaxation
 from maxmargin.inference.marginals.directions import Direction
-from maxmargin.inference.marginals.factored import CompiledAscent
+from maxmargin.inference.marginals.factored import Ascent, CompiledAscent
 from maxmargin.structures.network import loops
 from maxmargin.structures.network.ascent import ascend_linear
-from maxmargin.structures.network.checks import plain
+from maxmargin.structures.network.graphs import plain
 from maxmargin.structures.network.inputs import (
     Graphs,
     encode_graphs,
     with_constant_column,
 )
-from maxmargin.structures.network.layout import Kinds, Layout, survey, widened
-from maxmargin.structures.network.pieces import network_pieces
+from maxmargin.structures.network.layout import (
+    Kinds,
+    NetworkLayout,
+    network_pieces,
+    survey,
+    widened,
+)
 
 ASCENT_NODES = 500  # of a graph whose nodes are compared with each other
 
@@ -82,7 +87,7 @@ class Network(Structure):
     pairwise: str = "full"
     bias: bool = True
     kinds: Kinds | None = None
-    layout: Layout | None = None
+    layout: NetworkLayout | None = None
     worth: str = "exact"  # certificate on the training graphs
     phi: Any = field(default=None, repr=False, compare=False)
     forests: bool = False  # the training graphs are all forests
@@ -104,7 +109,7 @@ class Network(Structure):
         return int(self._layout.pair_at[-1])
 
     @property
-    def _layout(self) -> Layout:
+    def _layout(self) -> NetworkLayout:
         if self.layout is None:
             raise ValueError("this network is not bound to data yet: call bind(X, Y)")
         return self.layout
@@ -250,7 +255,7 @@ class Network(Structure):
         rounds = np.where(x.plan.kind == FOREST, 2.0, 60.0)
         return np.diff(node[x.node_ptr]) + rounds * np.diff(edge[x.edge_ptr])
 
-    def tables(self, x: Graphs, ids: Ints, w: Floats) -> Tables:
+    def tables(self, x: Graphs, ids: Ints, w: Floats) -> GraphTables:
         """Scores of labels and label pairs of the graphs `ids`."""
         layout = self._layout
         nodes, links, label_ptr = loops.sizes(
@@ -263,9 +268,11 @@ class Network(Structure):
         ends, start, pairwise = loops.fill_pairwise(
             ids, x.edge_ptr, x.edges, x.edge_class, x.edge_val, layout, w, nodes, links
         )
-        return Tables(nodes, links, label_ptr, unary, ends, start, pairwise)
+        return GraphTables(nodes, links, label_ptr, unary, ends, start, pairwise)
 
-    def costs(self, x: Graphs, ids: Ints, tables: Tables, augment: Augment) -> Floats:
+    def costs(
+        self, x: Graphs, ids: Ints, tables: GraphTables, augment: Augment
+    ) -> Floats:
         """Cost of each label of each node against the truth, not scaled."""
         out = np.zeros(len(tables.unary))
         loops.add_loss(
@@ -369,7 +376,7 @@ class Network(Structure):
         return loops.to_local(ids, x.node_ptr, x.node_type, self._layout, *labels)
 
     def transfer(
-        self, x: Graphs, ids: Ints, w: Floats, tables: Tables, way: Direction,
+        self, x: Graphs, ids: Ints, w: Floats, tables: GraphTables, way: Direction,
         gain: Floats,
     ) -> Floats:  # fmt: skip
         """Move mass along `way`, one group of nodes after the other; w follows.
@@ -385,18 +392,18 @@ class Network(Structure):
         return loops.walk(*rows, w, gain, way.room)
 
     def ascend(
-        self, x: Graphs, ids: Ints, w: Floats, state: Any, steps: int, share: float,
+        self, x: Graphs, ids: Ints, w: Floats, ascent: Ascent, steps: int, share: float,
         slack: Floats,
     ) -> float:  # fmt: skip
         """Several steps on each forest; what the loss term gained."""
         pairwise = loops.fill_shared(self._layout, w)
         return ascend_linear(
-            ids, steps, share, *x[:8], self._layout, state.forests, state.point.node,
-            state.point.edge, w, pairwise, state.work, slack,
+            ids, steps, share, *x[:8], self._layout, ascent.forests, ascent.node,
+            ascent.edge, w, pairwise, ascent.work, slack,
         )  # fmt: skip
 
     def _zero_one(
-        self, x: Graphs, ids: Ints, tables: Tables, augment: Augment
+        self, x: Graphs, ids: Ints, tables: GraphTables, augment: Augment
     ) -> Found:
         """The best labels, or the best that differ from the truth plus the weight."""
         true = self.local_labels(x, ids, augment.truth.take(ids))
@@ -410,8 +417,8 @@ class Network(Structure):
         return Found(codes, np.maximum(score, own), bound)
 
     def augmented(
-        self, x: Graphs, ids: Ints, tables: Tables, augment: Augment
-    ) -> Tables:
+        self, x: Graphs, ids: Ints, tables: GraphTables, augment: Augment
+    ) -> GraphTables:
         """Tables with weight * loss added to the scores of labels."""
         weight = (augment.weight * augment.loss.scale(augment.truth))[ids]
         unary = tables.unary.copy()
@@ -421,7 +428,9 @@ class Network(Structure):
         )  # fmt: skip
         return tables._replace(unary=unary)
 
-    def _codes(self, x: Graphs, ids: Ints, tables: Tables, local: Labels) -> Ragged:
+    def _codes(
+        self, x: Graphs, ids: Ints, tables: GraphTables, local: Labels
+    ) -> Ragged:
         codes = loops.to_codes(
             ids, x.node_ptr, x.node_type, self._layout, tables.node_ptr, local
         )
