@@ -246,11 +246,13 @@ def _psi(t: _Trial) -> None:
 
 
 def _loss(t: _Trial) -> None:
-    own = t.loss.value(t.truth, t.truth)
-    bad = np.flatnonzero(own != 0.0)
+    value = t.loss.value(t.truth, t.truth)
+    bad = np.flatnonzero(value != 0.0)
     if len(bad):
         i = int(bad[0])
-        raise _Complaint(f"the loss of the truth of example {i} is {own[i]}, not zero")
+        raise _Complaint(
+            f"the loss of the truth of example {i} is {value[i]}, not zero"
+        )
     for w in t.weights:
         labels = t.argmax(w).labels
         value = t.loss.value(t.truth, labels)

@@ -259,30 +259,30 @@ class Alignment(Structure):
             )
             found.append(labels)
             scores.append(score * self._scale(x, some))
-        own = self.features(x, ids, augment.truth.take(ids)).dot(w)
-        return Ragged.concat(found), _flat(scores), own
+        truth_score = self.features(x, ids, augment.truth.take(ids)).dot(w)
+        return Ragged.concat(found), _flat(scores), truth_score
 
     def _argmax_zero_one(
         self, x: SequencePairs, ids: Ints, w: Floats, augment: Augment
     ) -> Found:
-        other, score, own = self._other(x, ids, w, augment)
+        other, score, truth_score = self._other(x, ids, w, augment)
         score = score + augment.weight[ids]
         both = Ragged.concat([augment.truth.take(ids), other])
-        best = np.arange(len(ids)) + len(ids) * (score > own)
-        score = np.maximum(score, own)
+        best = np.arange(len(ids)) + len(ids) * (score > truth_score)
+        score = np.maximum(score, truth_score)
         return Found(both.take(best), score, score)
 
     def _layers_zero_one(
         self, x: SequencePairs, ids: Ints, w: Floats, augment: Augment
     ) -> Layers:
-        other, score, own = self._other(x, ids, w, augment)
+        other, score, truth_score = self._other(x, ids, w, augment)
         both = Ragged.concat([augment.truth.take(ids), other])
         n, exists = len(ids), score > -np.inf
         rows = np.stack([np.arange(n), n + np.arange(n)], axis=1)
         keep = np.stack([np.ones(n, bool), exists], axis=1)
         return Layers(
             pointers(1 + exists), both.take(rows[keep]),
-            np.stack([own, score], axis=1)[keep],
+            np.stack([truth_score, score], axis=1)[keep],
             np.broadcast_to([0.0, 1.0], (n, 2))[keep],
         )  # fmt: skip
 

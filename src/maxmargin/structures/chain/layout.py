@@ -60,7 +60,7 @@ def widened(layout: ChainLayout, width: int) -> ChainLayout:
 
 @lru_cache(maxsize=8)
 def unit_vectors(n: int) -> Vectors:
-    """One feature per token, its own: psi over them is psi in `parts`."""
+    """Tokens as unit vectors: psi over them is psi in outer coordinates."""
     rows = np.arange(n, dtype=np.int32)
     return Vectors(np.arange(n + 1, dtype=np.int64), rows, np.ones(n), n)
 

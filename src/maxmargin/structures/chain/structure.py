@@ -315,8 +315,8 @@ class Chain(Structure):
         if loss.form == "zero-one":
             found = self._other(x, ids, w, augment)
             labels, delta = found.labels, loss.value(truth.take(ids), found.labels)
-            own = self._differences(x, ids, truth.ptr[ids], truth.data, labels)
-            slack = augment.weight[ids] * delta - own.dot(w)
+            difference = self._differences(x, ids, truth.ptr[ids], truth.data, labels)
+            slack = augment.weight[ids] * delta - difference.dot(w)
         else:
             ptr, flat, score, true_score, delta = self._best(x, ids, w, augment)
             _check_possible(ids, score)

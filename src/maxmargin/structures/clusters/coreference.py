@@ -101,12 +101,12 @@ class Coreference(Structure):
             pairs = self._scores(x, int(i), w)
             constant = 0.0
             if augment is not None:
-                own = components(augment.truth.row(i))
+                cluster = components(augment.truth.row(i))
                 loss = augment.loss
                 assert isinstance(loss, ForestLoss)
                 weight = float(augment.weight[i])
-                _add_loss(pairs, own, weight, weight * float(loss.r))
-                constant = weight * (m - (int(own.max()) + 1 if m else 0))
+                _add_loss(pairs, cluster, weight, weight * float(loss.r))
+                constant = weight * (m - (int(cluster.max()) + 1 if m else 0))
             parent = spanning_forest(m, pairs)
             rows.append(parent)
             score[q] = constant + _total(parent, pairs)
@@ -138,7 +138,7 @@ class Coreference(Structure):
         self, x: MentionPairs, i: int, w: Floats, row: Labels
     ) -> Labels | None:
         """The weakest link cut, or the best one across two clusters added."""
-        pairs, own = self._scores(x, i, w), components(row)
+        pairs, cluster = self._scores(x, i, w), components(row)
         m, best, found = len(row), -np.inf, None
         for v, u in enumerate(row.tolist()):
             score = -pairs[_pair(v, u)] if u != v else -np.inf
@@ -146,14 +146,14 @@ class Coreference(Structure):
                 best, found = score, (v, v)
         for v in range(m):
             for u in range(v):
-                if own[u] != own[v] and pairs[_pair(v, u)] > best:
+                if cluster[u] != cluster[v] and pairs[_pair(v, u)] > best:
                     best, found = pairs[_pair(v, u)], (v, u)
         if found is None:
             return None
         links = row.copy()
         links[found[0]] = found[0]  # cut, unless the two are of different clusters
         if found[0] != found[1]:
-            joined = np.where(own == own[found[0]], own[found[1]], own)
+            joined = np.where(cluster == cluster[found[0]], cluster[found[1]], cluster)
             links = np.array(chain_of(joined, m, i), np.int32)
         return spanning_trees(components(links), pairs)
 
@@ -240,12 +240,12 @@ def pair_scores(ptr, idx, val, a, b, w):
 
 
 @loop
-def _add_loss(pairs, own, inside, across):
+def _add_loss(pairs, cluster, inside, across):
     """A link inside a true cluster lowers the loss, one across raises it."""
-    for j in range(len(own)):
+    for j in range(len(cluster)):
         for i in range(j):
             p = j * (j - 1) // 2 + i
-            pairs[p] += -inside if own[i] == own[j] else across
+            pairs[p] += -inside if cluster[i] == cluster[j] else across
 
 
 @loop

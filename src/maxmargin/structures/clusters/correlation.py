@@ -143,10 +143,10 @@ class Correlation(Structure):
             return super().cuts(x, ids, w, augment)
         change, delta, slack = [], np.zeros(len(ids)), np.zeros(len(ids))
         for q, i in enumerate(ids):
-            own = augment.truth.row(i)
+            cluster = augment.truth.row(i)
             pairs, constant = self._scores(x, int(i), w, augment)
             z, value = partition.relax(int(x.mentions[i]), pairs)
-            together = _together(own)
+            together = _together(cluster)
             delta[q] = 100.0 * np.abs(z - together).sum() / max(len(z), 1)
             some = slice(int(x.start[i]), int(x.start[i + 1]))
             change.append(_weighted(x, some, together - z, self.dim))
@@ -175,30 +175,30 @@ class Correlation(Structure):
 def _weighted(x: MentionPairs, some: slice, factor: Floats, dim: int) -> Floats:
     """Sum of the features of the pairs, each times its factor."""
     ptr = x.ptr[some.start : some.stop + 1]
-    own = slice(int(ptr[0]), int(ptr[-1]))
-    values = x.val[own] * np.repeat(factor, np.diff(ptr))
-    return sum_by(x.idx[own], values, dim)
+    entries = slice(int(ptr[0]), int(ptr[-1]))
+    values = x.val[entries] * np.repeat(factor, np.diff(ptr))
+    return sum_by(x.idx[entries], values, dim)
 
 
 @loop
-def _together(own):
+def _together(cluster):
     """1 for the pairs of one cluster."""
-    out = np.zeros(len(own) * (len(own) - 1) // 2)
-    for j in range(len(own)):
+    out = np.zeros(len(cluster) * (len(cluster) - 1) // 2)
+    for j in range(len(cluster)):
         for i in range(j):
-            if own[i] == own[j]:
+            if cluster[i] == cluster[j]:
                 out[j * (j - 1) // 2 + i] = 1.0
     return out
 
 
 @loop
-def _add_loss(pairs, own, step):
+def _add_loss(pairs, cluster, step):
     """Pairs apart in the truth gain, pairs together lose; returns those together."""
     together = 0
-    for j in range(len(own)):
+    for j in range(len(cluster)):
         for i in range(j):
             p = j * (j - 1) // 2 + i
-            if own[i] == own[j]:
+            if cluster[i] == cluster[j]:
                 pairs[p] -= step
                 together += 1
             else:
@@ -207,11 +207,11 @@ def _add_loss(pairs, own, step):
 
 
 @loop
-def _within(own, pairs):
+def _within(cluster, pairs):
     s = 0.0
-    for j in range(len(own)):
+    for j in range(len(cluster)):
         for i in range(j):
-            if own[i] == own[j]:
+            if cluster[i] == cluster[j]:
                 s += pairs[j * (j - 1) // 2 + i]
     return s
 
@@ -236,7 +236,7 @@ def _greedy(m, pairs):
     partner = np.full(m, -1, np.int64)  # the best cluster before this one
     for r in range(1, m):
         partner[r] = _best_partner(S, alive, r)
-    own = np.arange(m).astype(np.int32)
+    cluster = np.arange(m).astype(np.int32)
     total = 0.0
     while True:
         a = -1
@@ -250,8 +250,8 @@ def _greedy(m, pairs):
         total += S[a, b]
         alive[a] = False
         for c in range(m):
-            if own[c] == a:
-                own[c] = b
+            if cluster[c] == a:
+                cluster[c] = b
             if alive[c] and c != b:
                 S[b, c] += S[a, c]
                 S[c, b] = S[b, c]
@@ -264,21 +264,21 @@ def _greedy(m, pairs):
                     partner[r] = b
     name, count = np.full(m, -1, np.int32), 0
     for c in range(m):
-        if name[own[c]] < 0:
-            name[own[c]] = count
+        if name[cluster[c]] < 0:
+            name[cluster[c]] = count
             count += 1
-        own[c] = name[own[c]]
-    return own, total
+        cluster[c] = name[cluster[c]]
+    return cluster, total
 
 
 @loop
 def _sums(start, ptr, idx, val, ids, row_ptr, rows, dim):
     out = np.zeros((len(ids), dim))
     for q in range(len(ids)):
-        own = rows[row_ptr[q] : row_ptr[q + 1]]
-        for j in range(len(own)):
+        cluster = rows[row_ptr[q] : row_ptr[q + 1]]
+        for j in range(len(cluster)):
             for i in range(j):
-                if own[i] == own[j]:
+                if cluster[i] == cluster[j]:
                     p = start[ids[q]] + j * (j - 1) // 2 + i
                     for e in range(ptr[p], ptr[p + 1]):
                         out[q, idx[e]] += val[e]

@@ -159,17 +159,17 @@ class Grammar(Structure):
 
     def encode(self, X: Sequence[Any]) -> Sentences:
         """Sentences as flat arrays; tags never seen are warned of: there is no parse."""
-        own = self._own
+        known = self._productions
         tokens = self._tokens(X)
-        number = {s.label: a for a, s in enumerate(own.symbols) if s.tag}
+        number = {s.label: a for a, s in enumerate(known.symbols) if s.tag}
         entries: list[list[tuple[int, int]]] = []
         unseen: list[str] = []
         for i, sentence in enumerate(tokens):
             for t, (word, tag) in enumerate(sentence):
                 if self._lexical:
-                    term = own.term(word)
-                    tags = own.words.get(term, [])
-                    entries.append([(a, own.lexical[a, term]) for a in tags])
+                    term = known.term(word)
+                    tags = known.words.get(term, [])
+                    entries.append([(a, known.lexical[a, term]) for a in tags])
                 else:
                     entries.append([(number[tag], -1)] if tag in number else [])
                     if tag not in number:
@@ -195,7 +195,7 @@ class Grammar(Structure):
         rows = []
         for i, tree in enumerate(Y):
             node = checked_tree(i, tree, x.tokens[i], self._shape)
-            rows.append(tree_row(i, node, self._own, self._lexical))
+            rows.append(tree_row(i, node, self._productions, self._lexical))
         return Ragged.pack(rows)
 
     def decode_labels(self, x: Sentences, labels: Ragged) -> list[Tree | None]:
@@ -203,7 +203,7 @@ class Grammar(Structure):
         out: list[Tree | None] = []
         for row, tokens in zip(labels.unpack(), x.tokens, strict=True):
             if row:
-                out.append(row_tree(row, self._own, tokens))
+                out.append(row_tree(row, self._productions, tokens))
             elif self.fallback == "flat" and tokens:
                 out.append(self._flat(tokens))
             else:
@@ -212,12 +212,12 @@ class Grammar(Structure):
 
     def features(self, x: Sentences, ids: Ints, labels: Ragged) -> Rows:
         """Counts of rules and anchored features."""
-        rules = self._own.rules
+        rules = self._productions.rules
         first = x.ptr[ids] + ids
         ptr, idx = _features(
             *labels, first, rules.rule_class, rules.unary_class, *x.anchored,
             length_bin(np.arange(64)), self.anchored.has_length, self.anchored.classes,
-            self._own.size,
+            self._productions.size,
         )  # fmt: skip
         return Rows(ptr, idx, np.ones(len(idx)))
 
@@ -288,13 +288,13 @@ class Grammar(Structure):
     def work(self, x: Sentences) -> Floats:
         """Rules tried: about n^3 / 6 pairs of spans, and some tens of rules each."""
         n = np.diff(x.ptr).astype(np.float64)
-        return 1000.0 + n**3 / 6.0 * (10.0 + 0.05 * len(self._own.rules.parent))
+        return 1000.0 + n**3 / 6.0 * (10.0 + 0.05 * len(self._productions.rules.parent))
 
     def explain_pieces(self, x: Sentences, i: int, row: Labels) -> Pieces:
         """One part per node: its rule and the words it spans."""
         nodes = row.reshape(-1, NODE)
         psi = self.features(x, np.full(len(nodes), i), Ragged.pack(nodes))
-        rules, words = self._own.names(), [word for word, _ in x.tokens[i]]
+        rules, words = self._productions.names(), [word for word, _ in x.tokens[i]]
         names = [
             f"{rules[rule]} ({' '.join(words[start:end])})"
             for start, _, end, rule, _ in nodes.tolist()
@@ -303,16 +303,18 @@ class Grammar(Structure):
 
     def feature_names(self) -> list[str]:
         """Rules, then anchored features by class."""
-        names = self._own.names()
-        labels = self._own.labels
+        names = self._productions.names()
+        labels = self._productions.labels
         if self.anchor_by == "rule":
-            classes = names[: len(self._own.binary) + len(self._own.unary)]
+            classes = names[
+                : len(self._productions.binary) + len(self._productions.unary)
+            ]
         else:
             classes = [*labels, *(f"{label}|" for label in labels)]
         return names + [f"{a} @ {c}" for a in self.anchored.names() for c in classes]
 
     @property
-    def _own(self) -> Productions:
+    def _productions(self) -> Productions:
         if self.productions is None:
             raise ValueError("this grammar has no rules yet: bind it to trees first")
         return self.productions
@@ -352,32 +354,32 @@ class Grammar(Structure):
 
     def _flat(self, tokens: Sequence[tuple[str, str]]) -> Tree:
         """All words under the commonest root."""
-        own = self._own
-        best = max(own.root, key=lambda a: own.count[own.root[a]])
+        known = self._productions
+        best = max(known.root, key=lambda a: known.count[known.root[a]])
         leaves = [(tag or self._common_tag(word), word) for word, tag in tokens]
-        return (own.symbols[best].label, *leaves)
+        return (known.symbols[best].label, *leaves)
 
     def _common_tag(self, word: str) -> str:
         """The commonest tag of a word or its shape; of all words, if neither is known."""
-        own, often = self._own, Counter[int]()
-        found = own.term(word)
-        for (tag, term), rule in own.lexical.items():
+        known, often = self._productions, Counter[int]()
+        found = known.term(word)
+        for (tag, term), rule in known.lexical.items():
             if found in (term, UNKNOWN):
-                often[tag] += int(own.count[rule])
-        return own.symbols[often.most_common(1)[0][0]].label
+                often[tag] += int(known.count[rule])
+        return known.symbols[often.most_common(1)[0][0]].label
 
     def _sentences(
         self, x: Sentences, ids: Ints, w: Floats
     ) -> Iterator[parsing.Sentence]:
         """Rules, scores and words of each sentence asked about."""
-        own, rules = self._own, self._own.rules
-        n_binary, n_unary = len(rules.parent), len(own.unary)
+        known, rules = self._productions, self._productions.rules
+        n_binary, n_unary = len(rules.parent), len(known.unary)
         rule, unary = w[:n_binary].copy(), w[n_binary : n_binary + n_unary].copy()
-        root = np.full(len(own.symbols), -np.inf)
-        roots = np.array(list(own.root), np.int64)
+        root = np.full(len(known.symbols), -np.inf)
+        roots = np.array(list(known.root), np.int64)
         root[roots] = w[rules.root_rule[roots]]
         score = np.where(x.rule >= 0, w[x.rule], 0.0)
-        weight = self.anchored.weights(w[own.size :])
+        weight = self.anchored.weights(w[known.size :])
         for i in ids:
             first, last = x.ptr[i], x.ptr[i + 1]
             a, b = x.entry[first], x.entry[last]

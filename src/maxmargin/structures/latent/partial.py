@@ -88,8 +88,8 @@ class Partial(Structure):
         forced = np.where(truth.data >= k, np.int32(-1), truth.data).astype(np.int32)
         known = x._replace(forced=np.ascontiguousarray(forced))
         rows = self.inner.argmax(known, ids, w).labels
-        own = truth.take(ids)
-        data = np.where(own.data >= k, rows.data + k, rows.data)
+        asked = truth.take(ids)
+        data = np.where(asked.data >= k, rows.data + k, rows.data)
         return Ragged(rows.ptr, data.astype(np.int32))
 
     def known(self, x: Any, truth: Ragged) -> tuple[Any, Any, Ragged, Ints]:

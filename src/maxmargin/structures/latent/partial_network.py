@@ -79,10 +79,10 @@ class PartialNetwork(Network):
 
     def complete(self, x: Graphs, ids: Ints, w: Floats, truth: Ragged) -> Ragged:
         """Inference with the known labels held."""
-        own = truth.take(ids)
-        hidden = own.data >= self.label_count()
+        asked = truth.take(ids)
+        hidden = asked.data >= self.label_count()
         tables = self.tables(x, ids, w)
-        true = self.local_labels(x, ids, own)
+        true = self.local_labels(x, ids, asked)
         held = tables._replace(unary=_held(tables, true, ~hidden))
         best = decode(held, x.plan.take(ids), self.inference)
         free = np.where(hidden, best.labels, true).astype(np.int32)
@@ -91,7 +91,7 @@ class PartialNetwork(Network):
         labels = np.where(worse, true, free).astype(np.int32)
         codes = self._codes(x, ids, tables, labels).data
         marked = np.where(hidden, codes + self.label_count(), codes)
-        return Ragged(own.ptr, marked.astype(np.int32))
+        return Ragged(asked.ptr, marked.astype(np.int32))
 
     def known(
         self, X: Sequence[Any], Y: Sequence[Any]

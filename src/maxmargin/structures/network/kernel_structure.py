@@ -206,8 +206,10 @@ class KernelNetwork(Network):
         found = self.argmax(x, ids, w, augment)
         truth = augment.truth.take(ids)
         delta = augment.loss.value(truth, found.labels)
-        own = self.tables(x, ids, w).score(self.local_labels(x, ids, truth))
-        return Answer(found.labels, Rows.empty(len(ids)), delta, found.bound - own)
+        truth_score = self.tables(x, ids, w).score(self.local_labels(x, ids, truth))
+        return Answer(
+            found.labels, Rows.empty(len(ids)), delta, found.bound - truth_score
+        )
 
     def features(self, x: Any, ids: Ints, labels: Ragged) -> Rows:
         """Refused: psi is not written out under a kernel."""

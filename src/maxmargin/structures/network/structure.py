@@ -208,18 +208,18 @@ class Network(Structure):
         code = {label: c for c, label in enumerate(kinds.classes)}
         rows = []
         for i, labels in enumerate(Y):
-            own = plain(labels)
+            given = plain(labels)
             types = x.node_type[x.node_ptr[i] : x.node_ptr[i + 1]]
-            if len(own) != len(types):
+            if len(given) != len(types):
                 raise ValueError(
-                    f"graph {i} has {len(types)} nodes, but {len(own)} labels"
+                    f"graph {i} has {len(types)} nodes, but {len(given)} labels"
                 )
-            row = [code.get(label, -1) for label in own]
+            row = [code.get(label, -1) for label in given]
             for v, (c, t) in enumerate(zip(row, types.tolist(), strict=True)):
                 if c < 0 or layout.local[t * layout.codes + c] < 0:
                     among = self.labels_of(t)
                     raise ValueError(
-                        f"graph {i}, node {v}: label {own[v]!r} is not one of the "
+                        f"graph {i}, node {v}: label {given[v]!r} is not one of the "
                         f"labels of its type {kinds.types[t]!r}: {among}"
                     )
             rows.append(row)
@@ -228,8 +228,8 @@ class Network(Structure):
     def labels_of(self, t: int) -> list[Any]:
         """Labels of node type number t."""
         layout = self._layout
-        own = layout.label[layout.label_ptr[t] : layout.label_ptr[t + 1]]
-        return [self._kinds.classes[c] for c in own]
+        codes = layout.label[layout.label_ptr[t] : layout.label_ptr[t + 1]]
+        return [self._kinds.classes[c] for c in codes]
 
     def decode_labels(self, x: Graphs, labels: Ragged) -> list[Any]:
         """Labels of the nodes of each graph, an array each."""
@@ -302,12 +302,12 @@ class Network(Structure):
         tables = self.augmented(x, ids, tables, augment)
         best = decode(tables, x.plan.take(ids), self.inference)
         true = self.local_labels(x, ids, augment.truth.take(ids))
-        own = tables.score(true)
-        worse = (best.score < own)[tables.graph_of_node()]
+        truth_score = tables.score(true)
+        worse = (best.score < truth_score)[tables.graph_of_node()]
         labels = np.where(worse, true, best.labels).astype(np.int32)
-        score = np.maximum(best.score, own)
+        score = np.maximum(best.score, truth_score)
         codes = self._codes(x, ids, tables, labels)
-        return Found(codes, score, np.maximum(best.bound, own))
+        return Found(codes, score, np.maximum(best.bound, truth_score))
 
     def cuts(self, x: Graphs, ids: Ints, w: Floats, augment: Augment) -> Answer:
         """Differences to the truth; with "lp" from marginals that may be fractional."""
@@ -407,14 +407,14 @@ class Network(Structure):
     ) -> Found:
         """The best labels, or the best that differ from the truth plus the weight."""
         true = self.local_labels(x, ids, augment.truth.take(ids))
-        own = tables.score(true)
+        truth_score = tables.score(true)
         other = best_other(tables, x.plan.take(ids), self.inference, true)
         score = other.score + augment.weight[ids]
-        better = (score > own)[tables.graph_of_node()]
+        better = (score > truth_score)[tables.graph_of_node()]
         labels = np.where(better, other.labels, true).astype(np.int32)
-        bound = np.maximum(other.bound + augment.weight[ids], own)
+        bound = np.maximum(other.bound + augment.weight[ids], truth_score)
         codes = self._codes(x, ids, tables, labels)
-        return Found(codes, np.maximum(score, own), bound)
+        return Found(codes, np.maximum(score, truth_score), bound)
 
     def augmented(
         self, x: Graphs, ids: Ints, tables: GraphTables, augment: Augment
@@ -447,14 +447,14 @@ class Network(Structure):
         kinds, layout = self._kinds, self._layout
         names: list[str] = []
         for t, kind in enumerate(kinds.types):
-            own = self.labels_of(t)
+            labels = self.labels_of(t)
             prefix = "" if kind is None else f"{kind}:"
             columns = [str(f) for f in range(kinds.features[t])]
             columns += ["constant"] * self.bias
             if kinds.sparse:
-                names += [f"{prefix}{a}:{f}" for f in columns for a in own]
+                names += [f"{prefix}{a}:{f}" for f in columns for a in labels]
             else:
-                names += [f"{prefix}{a}:{f}" for a in own for f in columns]
+                names += [f"{prefix}{a}:{f}" for a in labels for f in columns]
         extra = [] if layout.shared else [f":{f}" for f in range(kinds.edge_features)]
         for c, kind_ in enumerate(kinds.edge_classes):
             names += self._edge_names(c, kind_, extra)
