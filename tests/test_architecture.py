@@ -125,6 +125,22 @@ def test_files_say_what_they_are(path):
             assert not name.startswith(("get_", "compute_", "do_")), node.name
 
 
+STRICT = {"core", "losses", "structures", "inference"}  # rooms with types throughout
+
+
+@every_file
+def test_functions_other_than_loops_have_types(path):
+    if room(path) not in STRICT:
+        return
+    for node in ast.walk(ast.parse(path.read_text())):
+        if not isinstance(node, ast.FunctionDef) or compiled(node):
+            continue
+        given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+        bare = [a.arg for a in given if a.annotation is None]
+        assert set(bare) <= {"self", "cls"}, f"{node.name} has no types for {bare}"
+        assert node.returns is not None, f"{node.name} does not say what it returns"
+
+
 # Loops that other files may call.
 LEAF_LOOPS = {
     "core.arrays", "solvers.planes.steps", "solvers.planes.coordinates",

@@ -188,7 +188,7 @@ def test_every_class_of_ours_is_in_the_table_or_left_out_on_purpose():
     """A new structure, loss, kernel or trainer must be storable."""
     rooms = ("structures", "losses", "alignment_losses", "kernels", "solvers")
     inputs = str.split(  # encoded inputs and answers, which models do not keep
-        "Objects Tokens Sentences Anchored Graphs Graph KernelGraphs Search SequencePairs MatchingInputs MentionPairs Side "
+        "Objects Tokens Sentences Anchored Graphs Graph Search SequencePairs MatchingInputs MentionPairs Side "
         "LetterCodes Points Documents Bases PairFeatures Augment Found Layers Answer "
         "OuterProductFeatures OuterCoordinates Gathered Part Reason Node Mention Document _Facts Tree Sentence "
         "Report Visit Store Scratch Dual Tables Space GramSpace Outside Sums Mean Costs Solver WorkingSets "

@@ -22,6 +22,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import (
+    TYPE_CHECKING,
     Any,
     ClassVar,
     NamedTuple,
@@ -107,9 +108,18 @@ class Pieces(NamedTuple):
 class Structure(ABC):
     """Base of all structures; see the module docstring for the contract."""
 
-    dim: int
     losses: ClassVar[tuple[LossForm, ...]] = ("zero-one", "table")  # it can add these
-    exact: bool = True  # whether argmax is exact; else `Found.bound` is a bound only
+    if TYPE_CHECKING:  # a field, or a property, as the structure prefers
+
+        @property
+        def dim(self) -> int:
+            """Length of w."""
+
+        @property
+        def exact(self) -> bool:
+            """Whether argmax is exact; else `Found.bound` is a bound only."""
+    else:
+        exact = True
 
     def offers(self, capability: type[P]) -> P | None:
         """The structure itself if it has this capability for its data, else None.

@@ -12,6 +12,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -110,7 +111,7 @@ def report_structure(
     if trial is None:
         return report
     for name, check in _CHECKS.items():
-        _attempt(report, name, lambda check=check: check(trial))  # type: ignore[misc]
+        _attempt(report, name, partial(check, trial))
     return report
 
 

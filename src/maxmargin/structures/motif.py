@@ -75,7 +75,7 @@ class Motif(Structure):
     losses: ClassVar[tuple[LossForm, ...]] = ("motif",)
 
     @property
-    def dim(self) -> int:  # type: ignore[override]
+    def dim(self) -> int:
         """Length of w: the matrix first, then the background of orders 0 to `order`."""
         return 4 * self.length + (4 ** (self.order + 2) - 4) // 3
 

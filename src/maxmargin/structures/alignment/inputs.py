@@ -206,7 +206,9 @@ def learn_letters(
     return letters, widths
 
 
-def symbol_keys(at: LetterCodes, view: View, slot: bool, letters: Mapping) -> Ints:
+def symbol_keys(
+    at: LetterCodes, view: View, slot: bool, letters: Mapping[str, Sequence[Any]]
+) -> Ints:
     """Number of the combination of letters that each position or slot shows."""
     sizes = np.diff(at.ptr)
     if slot:

@@ -77,7 +77,7 @@ class Multiclass(Structure):
         return self.k if self.outputs is None else int(np.shape(self.outputs)[1])
 
     @property
-    def dim(self) -> int:  # type: ignore[override]
+    def dim(self) -> int:
         """Length of w."""
         return self.width * self.z
 

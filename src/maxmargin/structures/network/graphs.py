@@ -9,7 +9,7 @@ checks what users give and names the record that is wrong.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -286,11 +286,11 @@ def image_labels(rows: Sequence[Any], shapes: Sequence[tuple[int, int]]) -> list
     ]
 
 
-def ordered(values: Any) -> list[Hashable]:
+def ordered(values: Iterable[Any]) -> list[Any]:
     """Distinct values, sorted where they can be compared, else by their names."""
     distinct = set(values)
     try:
-        return sorted(distinct)  # type: ignore[type-var]
+        return sorted(distinct)
     except TypeError:
         return sorted(distinct, key=lambda v: (type(v).__name__, str(v)))
 

@@ -19,6 +19,8 @@ from maxmargin.structures.network.graphs import (
 )
 from maxmargin.structures.network.layout import Kinds, NetworkLayout
 
+NOTHING = np.empty((0, 0))
+
 
 class Graphs(NamedTuple):
     """Encoded inputs."""
@@ -33,6 +35,8 @@ class Graphs(NamedTuple):
     val: Floats
     edge_val: Floats  # (m * edge_width,), empty where edges have no features
     plan: Plan
+    gram: Floats = NOTHING  # (nodes, nodes) of the training graphs, with a kernel
+    edge_gram: Floats = NOTHING  # (edges, edges) likewise
 
     @property
     def n(self) -> int:

@@ -102,7 +102,7 @@ def survey(X: Sequence[Any], Y: Sequence[Any], bias: bool, pairwise: str):
     kinds_ = Kinds(
         tuple(ordered(set().union(*seen.values()))),
         types,
-        tuple(ordered(edge_kinds)),  # type: ignore[arg-type]
+        tuple(ordered(edge_kinds)),
         _keep_sparse(graphs),
         tuple(features[t] for t in types),
         _edge_width(graphs),

@@ -94,7 +94,7 @@ class Network(Structure):
     ascends: bool = False  # forests that compiled ascent can take
 
     @property
-    def exact(self) -> bool:  # type: ignore[override]
+    def exact(self) -> bool:
         """Whether argmax is exact on the training graphs."""
         return self.worth == "exact"
 
@@ -104,7 +104,7 @@ class Network(Structure):
         return self.worth
 
     @property
-    def dim(self) -> int:  # type: ignore[override]
+    def dim(self) -> int:
         """Length of w."""
         return int(self._layout.pair_at[-1])
 
@@ -442,7 +442,7 @@ class Network(Structure):
         local = self.local_labels(x, np.array([i]), Ragged.pack([row]))
         return network_pieces(x, i, self._layout, local, names)
 
-    def feature_names(self) -> list[str]:
+    def feature_names(self) -> Sequence[str]:
         """Type, label and feature number of every coordinate of w."""
         kinds, layout = self._kinds, self._layout
         names: list[str] = []
