@@ -81,7 +81,7 @@ class Engine(ABC):
 
         def call(k: int) -> Any:
             room = self._memories.setdefault((run, shards[k]), {})
-            return question(home.part(*shards[k]), room, w, messages[k])
+            return question(home.slice(*shards[k]), room, w, messages[k])
 
         vectors, replies = zip(*self.map(call, range(len(shards))), strict=True)
         return tree_sum(np.add, vectors), list(replies)

@@ -338,7 +338,7 @@ class DaskEngine(Engine):
             self._placed = [*self._placed[-3:], (home, futures)]
         content = home
         if part is not None:
-            content = home.part(*part)
+            content = home.slice(*part)
             if content[0] is home:  # cannot be cut: all of it, to everyone
                 content, part = home, None
         if not _good(futures.get(part)):

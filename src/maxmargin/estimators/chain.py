@@ -14,7 +14,9 @@ from maxmargin.core.problem import CHUNK, Problem
 from maxmargin.core.structure import Structure
 from maxmargin.estimators.fitting.base import object_array
 from maxmargin.estimators.fitting.kernel_training import KernelMixin
-from maxmargin.losses.base import Hamming, ZeroOne
+from maxmargin.losses.base import ZeroOne
+from maxmargin.losses.labels import Hamming
+from maxmargin.losses.partial import PartialLoss
 from maxmargin.metrics.sequences import token_error
 from maxmargin.reports.explanation import Explanation
 from maxmargin.solvers.base import Result
@@ -22,7 +24,7 @@ from maxmargin.structures.chain.constraints import legal_scores
 from maxmargin.structures.chain.encoded import Encoded
 from maxmargin.structures.chain.names import input_weights
 from maxmargin.structures.chain.structure import Chain, Tokens
-from maxmargin.structures.latent.partial import Partial, PartialLoss, has_hidden
+from maxmargin.structures.latent.partial import Partial, has_hidden
 
 
 class ChainSVM(KernelMixin):
@@ -198,6 +200,7 @@ class ChainSVM(KernelMixin):
         if not isinstance(problem.structure, Partial):
             return solver
         chain, x, truth, owner = problem.structure.known(problem.x, problem.truth)
+        assert isinstance(problem.loss, PartialLoss)
         runs = Problem(
             chain, problem.loss.inner, problem.formulation, x, truth, problem.C[owner],
             problem.engine,

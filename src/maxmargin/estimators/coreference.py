@@ -9,13 +9,13 @@ import numpy as np
 
 from maxmargin.core.structure import Structure
 from maxmargin.estimators.fitting.base import StructuredEstimator, check_same_length
+from maxmargin.losses.clusters import ForestLoss, PairLoss
 from maxmargin.metrics.clusters import mitre_loss
 from maxmargin.structures.clusters.coreference import (
     Coreference,
-    ForestLoss,
     PairFeatures,
 )
-from maxmargin.structures.clusters.correlation import Correlation, PairLoss
+from maxmargin.structures.clusters.correlation import Correlation
 from maxmargin.structures.clusters.mentions import NAMES, Document, pair_features
 
 

@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.core.structure import Structure
 from maxmargin.estimators.explaining.report import by_position
 from maxmargin.estimators.fitting.base import StructuredEstimator
-from maxmargin.losses.base import BracketF1, BracketHamming, ZeroOne
+from maxmargin.losses.base import ZeroOne
+from maxmargin.losses.brackets import BracketF1, BracketHamming
 from maxmargin.metrics.brackets import bracket_scores
 from maxmargin.reports.explanation import Hard
 from maxmargin.structures.grammar.structure import Grammar

@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.core.arrays import Floats, Ragged
 from maxmargin.core.structure import Structure
 from maxmargin.estimators.fitting.base import StructuredEstimator, check_same_length
-from maxmargin.structures.motif import Motif, MotifLoss
+from maxmargin.losses.motif import MotifLoss
+from maxmargin.structures.motif import Motif
 
 SITE = np.dtype([("start", np.int64), ("strand", "U1"), ("score", np.float64)])
 PSEUDO = 0.5  # added to each count of a base at a motif position

@@ -19,7 +19,8 @@ from maxmargin.core.structure import Structure
 from maxmargin.estimators.class_inputs import check_finite, class_numbers, cost_table
 from maxmargin.estimators.fitting.base import penalties_of
 from maxmargin.estimators.fitting.kernel_training import KernelMixin, Lifted
-from maxmargin.losses.base import Hamming, ZeroOne
+from maxmargin.losses.base import ZeroOne
+from maxmargin.losses.labels import Hamming
 from maxmargin.solvers.base import Result
 from maxmargin.solvers.n_slack.stream import StreamState
 from maxmargin.structures.classes.output_features import (

@@ -10,14 +10,15 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.arrays import Floats
-from maxmargin.core.structure import Augment, Structure
+from maxmargin.core.structure import Augment, ByLoss, Latent, Structure
 from maxmargin.estimators.fitting.base import StructuredEstimator, check_same_length
 from maxmargin.estimators.fitting.kernel_training import KernelMixin
 from maxmargin.kernels.functions import Linear, named_kernel
-from maxmargin.losses.base import Hamming, ZeroOne
+from maxmargin.losses.base import ZeroOne
+from maxmargin.losses.labels import Hamming
+from maxmargin.losses.partial import PartialLoss
 from maxmargin.metrics.margins import margin_losses
 from maxmargin.metrics.sequences import token_error
-from maxmargin.structures.latent.partial import PartialLoss
 from maxmargin.structures.latent.partial_network import PartialNetwork, has_hidden
 from maxmargin.structures.network.checks import as_graph, plain
 from maxmargin.structures.network.graphs import Graph
@@ -62,7 +63,7 @@ class NetworkSVM(KernelMixin):
     bias : bool, default=True
         Append a constant to the features of nodes, and of edges that have any.
     loss : str or Loss, default="hamming"
-        "hamming", "hamming-normalized" (divided by the number of nodes), "zero-one", a
+        "hamming", "hamming-mean" (divided by the number of nodes), "zero-one", a
         cost matrix in sorted label order, or a Loss.
     rescaling : {"margin", "slack", None}, default="margin"
         How the loss enters; slack rescaling is exact on forests.
@@ -230,12 +231,12 @@ class NetworkSVM(KernelMixin):
 
     def _loss(self, structure: Structure) -> Any:
         loss = super()._loss(structure)
-        return PartialLoss(loss) if "complete" in structure.provides else loss
+        return PartialLoss(loss) if structure.offers(Latent) is not None else loss
 
     def _known_losses(self, structure: Structure) -> dict[str, Any]:
         return {
             "hamming": Hamming(),
-            "hamming-normalized": Hamming(normalize=True),
+            "hamming-mean": Hamming(normalize=True),
             "zero-one": ZeroOne(),
         }
 
@@ -265,7 +266,7 @@ class NetworkSVM(KernelMixin):
         """
         check_is_fitted(self, "coef_")
         structure = Network(self.inference, self.pairwise, self.bias).bind(X, y)
-        if "argmax_by_loss" not in structure.provides:
+        if structure.offers(ByLoss) is None:
             raise ValueError("the gamma-margin curve is computed on forests only")
         x = self.structure_.encode(X)
         truth = self.structure_.encode_labels(x, y)

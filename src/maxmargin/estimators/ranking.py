@@ -24,6 +24,13 @@ from maxmargin.estimators.fitting.base import (
     seed_of,
 )
 from maxmargin.losses.base import named_loss
+from maxmargin.losses.ranking import (
+    AveragePrecision,
+    DiscountedLoss,
+    NDCGAtK,
+    PrecisionAtK,
+    RocArea,
+)
 from maxmargin.metrics.ranking import (
     average_precision,
     mean_over_queries,
@@ -31,8 +38,8 @@ from maxmargin.metrics.ranking import (
     precision_at_k,
     roc_area,
 )
-from maxmargin.structures.ranking.orders import AveragePrecision, Orders, RocArea
-from maxmargin.structures.ranking.structure import NDCGAtK, PrecisionAtK, Ranking
+from maxmargin.structures.ranking.orders import Orders
+from maxmargin.structures.ranking.structure import Ranking
 
 
 class RankingSVM(StructuredEstimator):
@@ -140,6 +147,7 @@ class RankingSVM(StructuredEstimator):
         loss = named_loss(self.loss, self._known_losses(Ranking()))
         if loss.form == "order":
             return Orders()
+        assert isinstance(loss, DiscountedLoss)
         discount = loss.bind(self.k).discount()
         return Ranking(self.k, discount, binary=isinstance(loss, PrecisionAtK))
 
@@ -235,6 +243,7 @@ class RankingSVM(StructuredEstimator):
             return mean_over_queries(roc_area, y, scores)
         if isinstance(loss, PrecisionAtK):
             return mean_over_queries(precision_at_k, y, scores, self.k)
+        assert isinstance(loss, NDCGAtK)
         return mean_over_queries(ndcg_at_k, y, scores, self.k, letor=loss.letor)
 
 

@@ -10,7 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.core.arrays import Ragged
 from maxmargin.core.structure import Structure
 from maxmargin.estimators.fitting.base import StructuredEstimator
-from maxmargin.losses.base import Hamming, ZeroOne
+from maxmargin.losses.base import ZeroOne
+from maxmargin.losses.labels import Hamming
 from maxmargin.structures.python_structure import as_structure, check_own_loss, own_loss
 
 
@@ -146,7 +147,7 @@ class StructuralSVM(StructuredEstimator):
     def _known_losses(self, structure: Structure) -> dict[str, Any]:
         own = own_loss(structure)
         if own is not None:
-            return {"auto": own, "zero-one": own.zero_one()}
+            return {"auto": own, "zero-one": own.zero_one(0)}
         return {"auto": Hamming(), "hamming": Hamming(), "zero-one": ZeroOne()}
 
     def _fit_encoded(

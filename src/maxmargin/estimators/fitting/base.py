@@ -24,7 +24,7 @@ from maxmargin.core.arrays import Floats, Ints, Ragged
 from maxmargin.core.engine import Engine
 from maxmargin.core.formulations import Formulation
 from maxmargin.core.problem import CHUNK, Problem
-from maxmargin.core.structure import Structure
+from maxmargin.core.structure import Latent, Structure
 from maxmargin.engines.choose import choose_engine
 from maxmargin.estimators.explaining.report import ReportMixin, by_position
 from maxmargin.estimators.fitting.callbacks import WatchMixin
@@ -162,7 +162,7 @@ class StructuredEstimator(
             self.solver, problem, tol=self.tol, max_iter=self.max_iter,
             max_time=self.max_time, seed=seed_of(self.random_state),
         )  # fmt: skip
-        if "complete" not in problem.structure.provides:
+        if problem.structure.offers(Latent) is None:
             return inner
         return CCCP(inner, restarts=self.restarts, w=self.init, given=self.given)
 

@@ -22,6 +22,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
+from maxmargin.core.loss import LossForm
 from maxmargin.core.structure import Augment, Found, Pieces, Structure
 from maxmargin.structures.alignment.inputs import Pairs
 from maxmargin.structures.alignment.structure import Alignment
@@ -55,7 +56,7 @@ class Homology(Structure):
 
     alignment: Alignment = Alignment(mode="local")
     dim: int = 0
-    losses: ClassVar[tuple[str, ...]] = ("zero-one",)
+    losses: ClassVar[tuple[LossForm, ...]] = ("zero-one",)
 
     def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Homology:
         """Bind the alignment to all pairs of natives and candidates."""
@@ -141,9 +142,11 @@ class Homology(Structure):
         """Cost of all candidates together."""
         return np.add.reduceat(self.alignment.work(x.pairs), x.ptr[:-1])
 
-    def pieces(self, x: Search, i: int, row: Labels) -> Pieces:
+    def explain_pieces(self, x: Search, i: int, row: Labels) -> Pieces:
         """The columns of the chosen candidate's alignment."""
-        return self.alignment.pieces(x.pairs, int(x.ptr[i]) + int(row[0]), row[1:])
+        return self.alignment.explain_pieces(
+            x.pairs, int(x.ptr[i]) + int(row[0]), row[1:]
+        )
 
     def feature_names(self) -> Sequence[str] | None:
         """Those of the alignment."""
