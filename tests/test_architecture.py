@@ -11,7 +11,7 @@ FILES = sorted(SOURCE.rglob("*.py"))
 NAMES = [str(path.relative_to(SOURCE)) for path in FILES]
 every_file = pytest.mark.parametrize("path", FILES, ids=NAMES)
 
-LEAVES = {"core.arrays", "core.jit", "core.mapped"}
+LEAVES = {"core.arrays", "core.jit", "core.mapped", "core.memory"}
 SHAPES = LEAVES | {"core.sequences"}  # a container for inputs
 # What each room may import beside itself. Single modules (`solvers.base`,
 # those of core) are named where no more than those is allowed.
@@ -187,6 +187,23 @@ def inner_loops(path):
     """Names of the inner loops of a file; none if there is no such file."""
     body = ast.parse(path.read_text()).body if path.exists() else []
     return frozenset(node.name for node in body if compiled(node, ("inner_loop",)))
+
+
+@every_file
+def test_the_memory_setting_is_in_one_place(path):
+    """Defaults of `memory` come from `core/memory.py`."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        defaults = []
+        if isinstance(node, ast.FunctionDef):
+            plain = node.args.args[len(node.args.args) - len(node.args.defaults) :]
+            defaults = [*zip(plain, node.args.defaults)]
+            defaults += zip(node.args.kwonlyargs, node.args.kw_defaults)
+            defaults = [(arg.arg, value) for arg, value in defaults]
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            defaults = [(node.target.id, node.value)]
+        for name, value in defaults:
+            if name == "memory" and value is not None:
+                assert ast.unparse(value) == "MEMORY", f"line {node.lineno}"
 
 
 def test_importing_the_package_loads_nothing_heavy():

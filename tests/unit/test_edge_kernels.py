@@ -146,7 +146,7 @@ def test_what_edge_kernels_need(monkeypatch):
     with pytest.raises(ValueError, match="trained by solver='smo'"):
         NetworkSVM(edge_kernel="rbf", solver="block-dual").fit(X, Y)
     monkeypatch.setattr(kernel_network, "MEMORY", 8.0 * 32**2 + 1000.0)
-    with pytest.raises(ValueError, match="Gram matrix of 24 edges needs"):
+    with pytest.raises(MemoryError, match="Gram matrix of 24 edges needs"):
         NetworkSVM(edge_kernel="rbf").fit(X, Y)
 
 
@@ -156,5 +156,5 @@ def test_a_graph_too_large_for_a_kernel_is_refused_at_once():
     graph = Graph(np.ones((n, 1)), edges, np.ones((n - 1, 1)))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        with pytest.raises(ValueError, match=r"100000 nodes needs 80\.0 GB"):
+        with pytest.raises(MemoryError, match=r"100000 nodes needs 80\.0 GB"):
             NetworkSVM(edge_kernel="rbf").fit([graph], [np.arange(n) % 2])

@@ -125,7 +125,7 @@ def test_kernel_needs_memory_and_smo(monkeypatch):
     with pytest.raises(ValueError, match="trained by solver='smo'"):
         NetworkSVM(kernel="rbf", solver="block-dual").fit(X, Y)
     monkeypatch.setattr(kernel_network, "MEMORY", 1000.0)
-    with pytest.raises(ValueError, match="Gram matrix of 36 nodes needs"):
+    with pytest.raises(MemoryError, match="Gram matrix of 36 nodes needs"):
         NetworkSVM(kernel="rbf").fit(X, Y)
 
 

@@ -6,6 +6,7 @@ engine.py        Where the oracle runs, in four verbs
 formulations.py  How a loss becomes a plane, and what the dual may do with it
 jit.py           The Numba decorators: `loop`, `inner_loop`, `dense_loop` for sums over
 mapped.py        Arrays that lie in files: opened, found again, and let go of
+memory.py        The one memory setting: how many bytes a trainer or a kernel may hold
 problem.py       Where structure, loss, formulation, data and engine meet
 sequences.py     Sequences of tokens or labels: one flat array with offsets; labels of
 structure.py     What an output is: the contract between a structure and the rest

@@ -28,6 +28,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from maxmargin.core.formulations import PENALTIES
+from maxmargin.core.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.solvers.base import Solver, State
 from maxmargin.solvers.distributed.choice import choose_spread
@@ -67,7 +68,7 @@ class Auto(Solver):
     """
 
     max_iter: int = 10_000
-    memory: float = 4e9
+    memory: float = MEMORY
     penalties: ClassVar[tuple[str, ...]] = PENALTIES
 
     def choose(self, problem: Problem) -> tuple[Solver, dict[str, Any]]:

@@ -33,6 +33,7 @@ import numpy as np
 
 from maxmargin.core.arrays import Floats
 from maxmargin.core.cuts import Risk
+from maxmargin.core.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.solvers.base import Solver, State, Status
 from maxmargin.solvers.distributed.shards import (
@@ -94,7 +95,7 @@ class Cocoa(Solver):
 
     shards: int | None = None
     most: int = 64
-    memory: float = 4e9
+    memory: float = MEMORY
     sweeps: int = 30
     portions: int | None = None
     penalties: ClassVar[tuple[str, ...]] = ("linear", "squared")

@@ -23,6 +23,7 @@ from maxmargin.core.arrays import Floats, Ints, Labels
 from maxmargin.core.cuts import Cuts
 from maxmargin.core.jit import inner_loop, loop
 from maxmargin.core.mapped import Pages
+from maxmargin.core.memory import MEMORY
 from maxmargin.core.structure import Parts
 from maxmargin.solvers.planes.coordinates import (
     part_add,
@@ -76,7 +77,7 @@ class Aggregates:
         n: int,
         dim: int,
         upper: Floats,
-        memory: float = 4e9,
+        memory: float = MEMORY,
         parts: Parts | None = None,
     ) -> None:
         self.n, self.dim, self.upper, self.memory = n, dim, upper, memory

@@ -18,6 +18,7 @@ import numpy as np
 from maxmargin.core.arrays import Floats, Ints, Rows
 from maxmargin.core.formulations import DualSet
 from maxmargin.core.mapped import Pages
+from maxmargin.core.memory import MEMORY
 from maxmargin.core.structure import Parts
 from maxmargin.solvers.planes import loops
 from maxmargin.solvers.planes import store as stores
@@ -65,7 +66,7 @@ class PlaneBlocks:
         dim: int,
         dual_set: DualSet,
         most: int = 64,
-        memory: float = 4e9,
+        memory: float = MEMORY,
         parts: Parts | None = None,
     ) -> None:
         self.n, self.dim, self.most, self.memory = n, dim, most, memory
