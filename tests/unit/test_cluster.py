@@ -98,7 +98,7 @@ def test_a_worker_that_dies_with_its_answer_is_asked_elsewhere(
     solver, problem = Cocoa(tol=0.01, shards=2, portions=2), problem_of(n=128)
     expected = solver.solve(problem)[0]
     gates = iter(["visited", "added", "brought"] * 3)
-    watch = engine._watch
+    watch = engine._wait_until
 
     def watch_and_kill(ended, owners=()):
         gate = next(gates, None)
@@ -109,7 +109,7 @@ def test_a_worker_that_dies_with_its_answer_is_asked_elsewhere(
         if gate != "visited":
             watch(ended, owners)
 
-    monkeypatch.setattr(engine, "_watch", watch_and_kill)
+    monkeypatch.setattr(engine, "_wait_until", watch_and_kill)
     result = solver.solve(replace(problem, engine=engine))[0]
     assert len(cluster.workers) == 1
     assert result.converged and result.dual <= expected.primal * (1 + 1e-9)

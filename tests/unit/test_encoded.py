@@ -77,7 +77,7 @@ def test_pages_come_back_after_release(tmp_path):
     assert place_of(array) is None
     pages = Pages((inside, (array, inside[5:]), "text"), 10)
     assert len(pages.files) == 1
-    pages.read(10**6)
+    pages.touched(10**6)
     assert (inside == array[3:]).all()
 
 

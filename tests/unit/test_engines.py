@@ -16,8 +16,8 @@ from small_problems import chain_problem
 from maxmargin import ChainSVM, StructuralSVM
 from maxmargin.core import FAN, ClusterGoneError, Serial, tree_sum
 from maxmargin.engines import (
-    Parcel,
     Processes,
+    Shipment,
     Threads,
     VersionMismatchError,
     check_versions,
@@ -161,7 +161,7 @@ def test_arrays_in_files_travel_by_name(tmp_path):
     data = pack({"x": inside})
     assert len(data) < 2000
     assert (unpack(data)["x"] == array[150:900]).all()
-    assert Parcel((array,)).__sizeof__() > 8000 > Parcel((inside,)).__sizeof__()
+    assert Shipment((array,)).__sizeof__() > 8000 > Shipment((inside,)).__sizeof__()
 
 
 def test_engines_by_name():
@@ -201,15 +201,15 @@ class Forgetful(Serial):
         super().__init__()
         self.calls, self.lose, self.lost = 0, lose, 0
 
-    def visit(self, run, home, question, w, shards, messages):
+    def call_shards(self, run, shared_data, question, w, shards, messages):
         self.calls += question is improve_shard
         if self.lose == "memory" and self.calls in (5, 9):
             self._memories.pop((run, shards[1]), None)
             self.lost += 1
         elif self.lose == "answer" and self.calls % 4 == 0:
-            super().visit(run, home, question, w, shards, messages)
+            super().call_shards(run, shared_data, question, w, shards, messages)
             self.lost += 1
-        return super().visit(run, home, question, w, shards, messages)
+        return super().call_shards(run, shared_data, question, w, shards, messages)
 
 
 @pytest.mark.parametrize("lose", ["memory", "answer"])
@@ -235,7 +235,7 @@ def test_a_shard_without_memory_says_so():
     solver = Cocoa(shards=2, portions=1)
     state = solver.start(problem)
     solver.step(problem, state)
-    problem.engine.leave(state.run)
+    problem.engine.end_run(state.run)
     solver.step(problem, state)
     assert state.value == 0.0 and not state.w.any()  # alpha = 0 is what is left
     assert Reply(-1).turn == -1

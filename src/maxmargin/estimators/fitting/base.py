@@ -186,10 +186,10 @@ class StructuredEstimator(
         ids = np.arange(x.n)
         chunks = [ids[s : s + 4 * CHUNK] for s in range(0, x.n, 4 * CHUNK)] or [ids]
         engine = self._engine()
-        home = self.structure_, x
+        shared_data = self.structure_, x
         try:
             return Ragged.concat(
-                list(engine.ask(home, best_labels, self.coef_, chunks))
+                list(engine.ask(shared_data, best_labels, self.coef_, chunks))
             )
         finally:
             self._release(engine)
@@ -212,9 +212,9 @@ class StructuredEstimator(
         return {k: v for k, v in state.items() if k not in PRIVATE}
 
 
-def best_labels(home: tuple[Structure, Any], w: Floats, ids: Ints) -> Ragged:
+def best_labels(shared_data: tuple[Structure, Any], w: Floats, ids: Ints) -> Ragged:
     """Predict: what engines ask where the inputs are."""
-    structure, x = home
+    structure, x = shared_data
     return structure.argmax(x, ids, w).labels
 
 

@@ -103,7 +103,7 @@ class Aggregates:
         """A step towards each cut, in order; w follows; gaps before: (rise, work)."""
         sizes = np.diff(cuts.a.ptr)
         rise, work = 0.0, 0.0
-        for s, e in self._pages.pieces(len(cuts.ids)):
+        for s, e in self._pages.spans(len(cuts.ids)):
             self._reserve(cuts.ids[s:e], sizes[s:e])
             made, cost = _toward(
                 self._sums, self._space, self._where, self._spread, self._mean,
@@ -127,7 +127,7 @@ class Aggregates:
     def weights(self) -> Floats:
         """Sum of the aggregated planes, from scratch."""
         w = np.zeros(self.dim)
-        for s, e in self._pages.pieces(self.n):
+        for s, e in self._pages.spans(self.n):
             _add_weights(self._sums, self._space, s, e, w)
         return w
 

@@ -123,7 +123,7 @@ class PlaneBlocks:
         """
         sizes, found = np.diff(a.ptr), np.zeros(len(ids), np.int64)
         gap, rise, work = 0.0, 0.0, 0.0
-        for s, e in self._pages.pieces(len(ids)):
+        for s, e in self._pages.spans(len(ids)):
             self._reserve(ids[s:e], sizes[s:e])
             g, r, k, _ = loops.take_in(
                 self._store, self._scratch, self._space, self._dual, ids[s:e],
@@ -138,7 +138,7 @@ class PlaneBlocks:
     ) -> tuple[float, float]:
         """Improve the blocks in `order` on the planes held: (rise, work)."""
         rise, work = 0.0, 0
-        for s, e in self._pages.pieces(len(order)):
+        for s, e in self._pages.spans(len(order)):
             rise, work = loops.sweep(
                 self._store, self._scratch, self._space, self._dual, order[s:e], w,
                 closed, gaps, rise, work,
@@ -151,7 +151,7 @@ class PlaneBlocks:
         C may be empty: then only the sums are wanted.
         """
         slack, b = np.zeros(self.n), 0.0
-        for s, e in self._pages.pieces(self.n):
+        for s, e in self._pages.spans(self.n):
             b += loops.violated(
                 self._store, self._scratch, self._space, s, e, w, C, a, slack
             )
@@ -174,7 +174,7 @@ class PlaneBlocks:
     def weights(self) -> Floats:
         """Sum of alpha * a, from scratch."""
         w = np.zeros(self.dim)
-        for s, e in self._pages.pieces(self.n):
+        for s, e in self._pages.spans(self.n):
             stores.add_weights(self._store, self._space, s, e, w)
         return w
 
@@ -293,7 +293,7 @@ class PlaneBlocks:
         """Leave examples with at most `most` - 1 planes, if there is room to merge."""
         store = self._store
         full = ids[store.count[ids] >= most]
-        for s, e in self._pages.pieces(len(full)):
+        for s, e in self._pages.spans(len(full)):
             loops.evict(
                 store, self._scratch, self._space, full[s:e], most, len(store.idx)
             )
