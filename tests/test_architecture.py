@@ -54,6 +54,13 @@ HOMES = {
     "distributed": {"engines"},
 }
 LONGEST = 600
+UNIT_TESTS = Path(__file__).parent / "unit"
+# Rooms without a folder of unit tests, and where they are tested.
+TESTED_ELSEWHERE = {
+    "losses": "contracts",  # each loss with each structure that knows it
+    "datasets": "unit/io",  # through the readers
+    "plots": "unit/reports",
+}
 
 
 def room(path):
@@ -85,6 +92,29 @@ def test_dependencies_point_one_way(path):
         there, inner = parts[1], ".".join(parts[1:3])
         allowed = there == here or there in MAY[here] or inner in MAY[here]
         assert allowed, f"{here} imports {name}"
+
+
+def test_unit_tests_mirror_the_rooms():
+    """Every room has a folder of tests, and every folder of tests has a room."""
+    rooms = set(map(room, FILES)) - {"__init__", "__main__"} - set(TESTED_ELSEWHERE)
+    assert {
+        path.name for path in UNIT_TESTS.iterdir() if any(path.glob("*.py"))
+    } == rooms
+    assert not list(UNIT_TESTS.glob("*.py")), "unit tests go to the folder of a room"
+
+
+@pytest.mark.parametrize(
+    "path",
+    sorted(UNIT_TESTS.rglob("*.py")),
+    ids=lambda p: p.relative_to(UNIT_TESTS).as_posix(),
+)
+def test_unit_tests_are_named_after_what_they_test(path):
+    """`test_chain.py` tests a file or folder `chain` of its room, or the whole room."""
+    folder = SOURCE / path.parent.name
+    subjects = {path.parent.name} | {inner.stem for inner in folder.rglob("*")}
+    name = path.stem.removeprefix("test_")
+    begins = {"_".join(name.split("_")[:k]) for k in range(1, name.count("_") + 2)}
+    assert begins & subjects, f"{path.parent.name} has nothing called {name}"
 
 
 @every_file

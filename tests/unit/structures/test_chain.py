@@ -1,12 +1,11 @@
 """Chains against enumeration: orders 1 to 3, losses, masks, n-best, max-marginals."""
 
 import pickle
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from cases.chain import outputs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,9 +13,6 @@ from maxmargin import Sequences
 from maxmargin.core import Augment, Ragged, Structure
 from maxmargin.losses import Hamming, ZeroOne
 from maxmargin.structures.chain import Chain
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from cases.chain import outputs
 
 LOSSES = [Hamming(), Hamming(normalize=True, class_weight=[0.5, 1.0, 1.5]), ZeroOne()]
 

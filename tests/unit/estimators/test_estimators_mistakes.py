@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
-from small_problems import Sign
+from small.problems import Sign
 
 from maxmargin import (
     AlignmentSVM,

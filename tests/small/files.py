@@ -5,9 +5,8 @@ import io
 import json
 import zipfile
 
-from small_models import multiclass
-
 from maxmargin import load, save
+from small.models import multiclass
 
 
 def saved(model):

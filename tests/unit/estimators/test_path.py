@@ -1,15 +1,11 @@
 """The path over C, C by cross-validation, streams, and what `auto` says."""
 
 import pickle
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.base import clone
-
-sys.path.insert(0, str(Path(__file__).parent))
-from small_problems import chain_problem, multiclass_problem
+from small.problems import chain_problem, multiclass_problem
 
 from maxmargin.estimators import MulticlassSVM, PathCV, StructuralSVM
 from maxmargin.solvers import Auto, Costs, decide

@@ -206,6 +206,7 @@ def started(path):
     )  # fmt: skip
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such signals")
 def test_sigkill_and_sigterm(tmp_path):
     """Killed twice, then ended politely, then left alone."""
     path = tmp_path / "run.ck"

@@ -1,6 +1,7 @@
 """A real dask cluster on loopback: same bits, and workers that die, stall or are gone."""
 
 import signal
+import sys
 import threading
 import time
 from dataclasses import replace
@@ -9,10 +10,12 @@ import numpy as np
 import pytest
 
 pytest.importorskip("distributed")
+if sys.platform == "win32":
+    pytest.skip("workers are killed and stopped by signals", allow_module_level=True)
 
 from cases.own import Knapsack
 from cluster import Cluster
-from small_problems import chain_problem
+from small.problems import chain_problem
 
 from maxmargin import ChainSVM, Checkpoint, StructuralSVM
 from maxmargin.core import ClusterGoneError

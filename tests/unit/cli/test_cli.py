@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from small_data import (
+from small.data import (
     CONLL,
     CRF,
     FASTA,

@@ -1,13 +1,8 @@
 """Planes stay under the bytes asked for, after every step of every trainer."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-from small_problems import chain_problem, optimum
+from small.problems import chain_problem, optimum
 
 from maxmargin.solvers import OneSlack
 from maxmargin.solvers.frank_wolfe import BCFW

@@ -1,16 +1,12 @@
 """SDM, BCFW and subgradient: the dense QP, each other, monotone duals, same bits."""
 
-import sys
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-sys.path.insert(0, str(Path(__file__).parent))
-from small_problems import chain_problem, optimum
+from small.problems import chain_problem, optimum
 
 from maxmargin.core import Cuts, Ragged, Rows
 from maxmargin.estimators import StructuralSVM

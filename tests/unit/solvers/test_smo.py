@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from cases import network, network_typed
 from contracts.dense import make, optimum
-from test_network import RING, ring_data
+from small.graphs import RING, ring_data
 
 from maxmargin import NetworkSVM
 from maxmargin.inference.graph import Tables, best

@@ -11,7 +11,7 @@ from cases.own import Knapsack
 from hypothesis import given
 from hypothesis import strategies as st
 from joblib import parallel_config
-from small_problems import chain_problem
+from small.problems import chain_problem
 
 from maxmargin import ChainSVM, StructuralSVM
 from maxmargin.core import FAN, ClusterGoneError, Serial, tree_sum

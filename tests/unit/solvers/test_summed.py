@@ -1,15 +1,10 @@
 """Linear summed error: SDCD and cutting planes against the dense QP over the box."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-sys.path.insert(0, str(Path(__file__).parent))
-from small_problems import all_planes, chain_problem, multiclass_problem, optimum
+from small.problems import all_planes, chain_problem, multiclass_problem, optimum
 
 from maxmargin.core import Problem
 from maxmargin.losses import ZeroOne

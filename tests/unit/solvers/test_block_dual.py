@@ -1,13 +1,8 @@
 """What is particular to the block dual."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-from small_problems import chain_problem
+from small.problems import chain_problem
 
 from maxmargin import ChainSVM
 from maxmargin.solvers.n_slack import BlockDual

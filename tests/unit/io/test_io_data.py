@@ -16,7 +16,7 @@ from maxmargin.io import (
 )
 from maxmargin.io.biology import read_labelled_fasta, read_pairs, write_pairs
 
-FUZZ = Path(__file__).parents[2] / "benchmarks" / "fuzz.py"
+FUZZ = Path(__file__).parents[3] / "benchmarks" / "fuzz.py"
 
 
 def test_svmlight_there_and_back(tmp_path):

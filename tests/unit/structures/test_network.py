@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from small.graphs import ring_data
 
 from maxmargin import NetworkSVM
 from maxmargin.core import Augment, Formulation, Problem
@@ -22,16 +23,6 @@ from maxmargin.structures.network import (
     multilabel_graphs,
     tree_edges,
 )
-
-RING = [[0, 1], [1, 2], [2, 0]]
-
-
-def ring_data(rng, n=12, k=2, nodes=3, edges=RING):
-    X = [Graph(rng.normal(size=(nodes, 3)), edges) for _ in range(n)]
-    turn = rng.normal(size=(3, k))
-    Y = [(x.nodes @ turn).argmax(axis=1).tolist() for x in X]
-    Y[0] = [q % k for q in range(nodes)]
-    return X, Y
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from small_data import CONLL, svmlight
+from small.data import CONLL, svmlight
 
 import maxmargin
 from maxmargin.cli.main import main

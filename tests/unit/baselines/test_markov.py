@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.optimize import check_grad
 from sklearn.linear_model import LogisticRegression
-from test_network import ring_data
+from small.graphs import ring_data
 
 from maxmargin.baselines import MarkovNetwork, conditionals
 from maxmargin.core import Rows

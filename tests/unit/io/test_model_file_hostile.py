@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small_files import loaded, members, resealed, small_file, zipped
-from small_models import same
+from small.files import loaded, members, resealed, small_file, zipped
+from small.models import same
 
 from maxmargin import ModelFileError
 from maxmargin.io.model_file import FREE, Archive, write_archive

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from small_data import CONLL, CRF, HMM
+from small.data import CONLL, CRF, HMM
 
 from maxmargin.cli.detect import detect
 from maxmargin.cli.errors import InputError

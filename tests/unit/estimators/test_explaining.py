@@ -4,7 +4,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from small_problems import Sign
+from small.problems import Sign
 
 import maxmargin
 from maxmargin.structures import Matching

@@ -14,15 +14,15 @@ import scipy.sparse as sp
 from cases.own import Knapsack
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small_files import loaded, saved, small_file
-from small_models import MODELS, OWN, same
+from small.files import loaded, saved, small_file
+from small.models import MODELS, OWN, same
 
 import maxmargin
 from maxmargin import ModelFileError, MulticlassSVM, StructuralSVM, load, save
 from maxmargin.estimators.fitting import model_files as files
 from maxmargin.io.model_file import Archive, Decoder, Encoder, describe, write_archive
 
-FIXTURES = Path(__file__).parents[1] / "fixtures" / "models"
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "models"
 
 
 @pytest.fixture(scope="module")
