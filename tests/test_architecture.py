@@ -1,10 +1,12 @@
 """Who may import whom, how long files are, and what is kept in one place only."""
 
 import ast
+import re
 from functools import cache
 from pathlib import Path
 
 import pytest
+from draw_rooms import DRAWN, PICTURES, STEPS
 
 SOURCE = Path(__file__).parents[1] / "src" / "maxmargin"
 FILES = sorted(SOURCE.rglob("*.py"))
@@ -92,6 +94,30 @@ def test_dependencies_point_one_way(path):
         there, inner = parts[1], ".".join(parts[1:3])
         allowed = there == here or there in MAY[here] or inner in MAY[here]
         assert allowed, f"{here} imports {name}"
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_pictures_show_the_code_as_it_is(name):
+    drawn = (PICTURES / name).read_text(encoding="utf8")
+    assert drawn == DRAWN[name](), "draw it again: python tests/draw_rooms.py"
+
+
+@pytest.mark.parametrize("step", STEPS, ids=lambda step: step.text)
+def test_the_steps_of_the_picture_exist(step):
+    file, name = step.where.split(":")
+    tree = ast.parse((SOURCE / file).read_text(encoding="utf8"))
+    defined = {getattr(node, "name", None) for node in ast.walk(tree)}
+    assert name in defined, f"{file} has no {name}"
+
+
+def test_files_and_folders_of_the_architecture_page_exist():
+    text = (PICTURES.parent / "architecture.md").read_text(encoding="utf8")
+    files = re.findall(r"`((?:[a-z_]+/)+(?:[a-z_]+\.py)?)`", text)
+    roots = [SOURCE, SOURCE.parents[1]]
+    missing = [f for f in files if not any((root / f).exists() for root in roots)]
+    folders = re.findall(r"^\| `maxmargin\.([a-z_.]+)` \|", text, re.M)
+    missing += [f for f in folders if not SOURCE.joinpath(*f.split(".")).is_dir()]
+    assert len(files) > 20 and len(folders) > 20 and not missing, missing
 
 
 def test_unit_tests_mirror_the_rooms():
