@@ -5,7 +5,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from small_models import MODELS, same
+from small.models import MODELS, same
 
 from maxmargin.engines import Processes, Threads
 from maxmargin.estimators.fitting.prediction import BATCH, ask_batches, predict_found
@@ -44,7 +44,7 @@ def processes():
     engine.close()
 
 
-# Methods by the model of `small_models` that they are asked of.
+# Methods by the model of `small.models` that they are asked of.
 QUESTIONS = {
     "chain": ("predict", "predict_nbest", "max_marginals", "confidence"),
     "chain_constrained": ("predict", "predict_nbest"),
