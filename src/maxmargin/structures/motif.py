@@ -200,9 +200,9 @@ class Motif(Structure):
         rows[ids, 1], rows[ids, 2] = place // strands, place % strands
         return _rows(rows)
 
-    def gains(self, x: Bases, w: Floats) -> tuple[Labels, Floats]:
+    def gains(self, x: Bases, ids: Ints, w: Floats) -> tuple[Labels, Floats]:
         """Best place (n, 3) and <w, psi(x, 1, h)> - <w, psi(x, 0)> of each sequence."""
-        return self._places(x, np.arange(x.n), w)
+        return self._places(x, ids, w)
 
     def _places(self, x: Bases, ids: Ints, w: Floats) -> tuple[Labels, Floats]:
         return _places(*x, ids, w, self.length, self.both_strands)

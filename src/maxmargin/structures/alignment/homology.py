@@ -120,9 +120,8 @@ class Homology(Structure):
         self, x: Search, ids: Ints, w: Floats, augment: Augment | None = None
     ) -> Found:
         """Best candidate of each example, with the loss added where asked."""
-        sizes = np.diff(x.ptr)[ids]
-        ptr = pointers(sizes)
-        which = np.arange(ptr[-1]) + np.repeat(x.ptr[ids] - ptr[:-1], sizes)
+        ptr, which = _candidates(x, ids)
+        sizes = np.diff(ptr)
         paths, score = self._best_paths(x, which, w)
         if augment is not None:
             true = augment.truth.data[augment.truth.ptr[ids]]
@@ -134,9 +133,9 @@ class Homology(Structure):
         rows = [[b - a, *paths.row(b)] for a, b in zip(ptr[:-1], best, strict=True)]
         return Found(Ragged.pack(rows), score[best], score[best])
 
-    def scores(self, x: Search, w: Floats) -> Floats:
-        """Score of every candidate of every example, one after the other."""
-        return self._best_paths(x, np.arange(x.pairs.n), w)[1]
+    def scores(self, x: Search, ids: Ints, w: Floats) -> Floats:
+        """Score of every candidate of the examples, one example after the other."""
+        return self._best_paths(x, _candidates(x, ids)[1], w)[1]
 
     def work(self, x: Search) -> Floats:
         """Cost of all candidates together."""
@@ -164,6 +163,13 @@ class Homology(Structure):
         order[~given] = np.arange(free.labels.n)
         order[given] = free.labels.n + np.arange(fixed.n)
         return Ragged.concat([free.labels, fixed]).take(order), score
+
+
+def _candidates(x: Search, ids: Ints) -> tuple[Ints, Ints]:
+    """Pointers to the candidates of the examples, and the numbers of their pairs."""
+    sizes = np.diff(x.ptr)[ids]
+    ptr = pointers(sizes)
+    return ptr, np.arange(ptr[-1]) + np.repeat(x.ptr[ids] - ptr[:-1], sizes)
 
 
 def _pairs(X: Sequence[Any]) -> tuple[list[int], list[Any], list[Any]]:
