@@ -45,8 +45,8 @@ PLACES = {
     "io": Place(2, 5, 5, "file formats"),
     "datasets": Place(2, 6, 6, "loaders"),
     "kernels": Place(3, 1, 1, "Gram, maps"),
-    "core": Place(3, 2, 4, "Problem, Formulation, contracts of Structure and Engine"),
-    "losses": Place(4, 3, 3, "how wrong"),
+    "losses": Place(3, 4, 4, "how wrong"),
+    "core": Place(4, 2, 4, "Problem, Formulation, contracts of Structure and Engine"),
     "inference": Place(5, 3, 3, "best of a table"),
     BASE: Place(
         6, 0, 6, "core: " + ", ".join(SHAPES) + " (every room may import these)"

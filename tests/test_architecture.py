@@ -18,16 +18,18 @@ SHAPES = LEAVES | {"core.sequences"}  # a container for inputs
 # What each room may import beside itself. Single modules (`solvers.base`,
 # those of core) are named where no more than those is allowed.
 MAY = {
-    "core": set(),
-    "inference": LEAVES | {"core.structure"},
+    "core": {"inference.graph", "inference.marginals"},  # types of the factored dual
+    "inference": LEAVES,
     "losses": LEAVES | {"core.loss", "inference"},
     "engines": LEAVES | {"core.engine"},
     "kernels": LEAVES,
     "metrics": SHAPES,
     "io": SHAPES,
     "structures": SHAPES
-    | {"core.formulations", "core.structure", "core.loss", "losses", "inference"},
+    | {"core.factored", "core.formulations", "core.structure", "core.loss"}
+    | {"losses", "inference"},
     "solvers": LEAVES
+    | {"core.factored"}
     | {"core.cuts", "core.formulations", "core.problem"}
     | {"inference", "kernels", "core.structure"},
     "baselines": SHAPES

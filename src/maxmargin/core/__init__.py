@@ -3,6 +3,7 @@
 arrays.py        The array shapes that every room speaks: `Ragged`, `Rows` and `Vectors`
 cuts.py          Planes as they travel: one per example, or their sum; and how parts
 engine.py        Where the oracle runs: the interface of engines, and the serial one
+factored.py      What SMO on the factored dual asks of a structure
 formulations.py  How a loss becomes a plane, and what the dual may do with it
 jit.py           The Numba decorators: `loop`, `inner_loop`, `dense_loop` for sums over
 loss.py          How wrong an output is: the contract of losses, and the zero-one loss

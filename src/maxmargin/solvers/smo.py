@@ -22,20 +22,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints, Labels
+from maxmargin.core.factored import CompiledAscent, Factored
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import Augment
 from maxmargin.inference.graph.decode import decode
 from maxmargin.inference.graph.forest import rooted
 from maxmargin.inference.graph.tables import GraphTables
 from maxmargin.inference.loopy import relaxation
+from maxmargin.inference.marginals.ascent import Ascent, Forests, Work
 from maxmargin.inference.marginals.directions import Direction
-from maxmargin.inference.marginals.factored import (
-    Ascent,
-    CompiledAscent,
-    Factored,
-    Forests,
-    Work,
-)
 from maxmargin.inference.marginals.polytope import Point
 from maxmargin.solvers.base import Solver, State, Status, permutation
 

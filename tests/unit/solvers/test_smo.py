@@ -10,8 +10,9 @@ from contracts.dense import make, optimum
 from small.graphs import RING, ring_data
 
 from maxmargin import NetworkSVM
+from maxmargin.core import CompiledAscent
 from maxmargin.inference.graph import GraphTables, best_in_forest
-from maxmargin.inference.marginals import CompiledAscent, connected
+from maxmargin.inference.marginals import connected
 from maxmargin.kernels import Linear, Polynomial, Rbf, named_kernel
 from maxmargin.solvers import Smo
 from maxmargin.structures.network import Graph

@@ -1,7 +1,7 @@
 """Points of the marginal polytope and moves within it, for the factored dual.
 
+ascent.py      What a compiled ascent on the marginals of forests works on
 directions.py  Directions in the marginal polytope, and how far one may go along each
-factored.py    The capabilities that SMO asks of a structure
 polytope.py    A point of the marginal polytope of each graph, and moves of mass within
 """
 

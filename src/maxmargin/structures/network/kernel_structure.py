@@ -26,8 +26,8 @@ from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, Vectors
 from maxmargin.core.memory import MEMORY, refuse_larger
 from maxmargin.core.structure import Answer, Augment, MostViolated, P, Pieces
 from maxmargin.inference.graph.tables import GraphTables, spans
+from maxmargin.inference.marginals.ascent import Ascent
 from maxmargin.inference.marginals.directions import Direction
-from maxmargin.inference.marginals.factored import Ascent
 from maxmargin.structures.network import kernel_moves as moves
 from maxmargin.structures.network import loops
 from maxmargin.structures.network.ascent import ascend_kernel

@@ -23,6 +23,7 @@ from typing import Any, Self
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, Vectors
+from maxmargin.core.factored import CompiledAscent
 from maxmargin.core.structure import (
     Answer,
     Augment,
@@ -38,8 +39,8 @@ from maxmargin.inference.graph.decode import FOREST, Plan, decode
 from maxmargin.inference.graph.layers import best_by_cost, common_unit
 from maxmargin.inference.graph.tables import GraphTables, spans, sum_by
 from maxmargin.inference.loopy import relaxation
+from maxmargin.inference.marginals.ascent import Ascent
 from maxmargin.inference.marginals.directions import Direction
-from maxmargin.inference.marginals.factored import Ascent, CompiledAscent
 from maxmargin.structures.network import loops
 from maxmargin.structures.network.ascent import ascend_linear
 from maxmargin.structures.network.graphs import plain

@@ -2,20 +2,19 @@
 
 The dual variables are marginals of nodes and edges, so the structure must show its
 scores as tables over nodes and edges, and move w along a direction in the marginals.
-These two capabilities stand here, and not in `core.structure`, because their types
-(tables, plans, directions) belong to inference.
+The types of these two capabilities (tables, plans, directions) belong to inference, so
+they have a file of their own beside those of `core.structure`.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol, runtime_checkable
-
-import numpy as np
+from typing import Any, Protocol, runtime_checkable
 
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged
 from maxmargin.core.structure import Augment
 from maxmargin.inference.graph.decode import Plan
 from maxmargin.inference.graph.tables import GraphTables
+from maxmargin.inference.marginals.ascent import Ascent
 from maxmargin.inference.marginals.directions import Direction
 
 
@@ -51,40 +50,6 @@ class Factored(Protocol):
         gain: Floats,
     ) -> Floats:
         """Move mass along `way`, w with it; how far each group of nodes went."""
-
-
-class Forests(NamedTuple):
-    """What does not change between visits, for all graphs."""
-
-    order: Ints  # (nodes,) every node after its parent
-    parent: Ints  # (nodes,) edge to the parent, -1 for roots
-    label_ptr: Ints  # (nodes + 1,) labels of each node in `cost` and the marginals
-    edge_ptr: Ints  # (m + 1,) where the marginals of each edge start
-    cost: Floats  # loss of each label
-    true: np.ndarray  # (nodes,) int32
-    mass: Floats  # (graphs,)
-
-
-class Work(NamedTuple):
-    """Scratch space for the largest graph."""
-
-    score: Floats  # (labels,)
-    up: Floats  # (labels,)
-    change: Floats  # (labels,) of the marginals since the visit began
-    choice: np.ndarray  # (nodes, most labels) int32
-    high: np.ndarray  # (nodes,) int32: y1
-    low: np.ndarray  # (nodes,) int32: y2
-    gram: Floats  # (nodes, nodes)
-    tally: Floats  # (table entries,) of edge parameters, zero between calls
-
-
-class Ascent(NamedTuple):
-    """What a compiled ascent works on: the graphs, their marginals, scratch space."""
-
-    forests: Forests
-    node: Floats  # marginals of nodes, like `Forests.cost`
-    edge: Floats  # marginals of edges
-    work: Work
 
 
 @runtime_checkable
