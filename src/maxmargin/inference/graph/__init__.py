@@ -1,7 +1,7 @@
 """The best labels of the nodes of a graph: exact methods, and which one to use.
 
 best_other.py     The best labels that differ from given ones: what the zero-one loss
-decode.py         Which inference for which graph, and what its answer is worth
+decode.py         Which inference method is used for which graph
 forest.py         Exact inference on forests: the best labels, and sums over all labels
 junction.py       Exact inference on graphs of low treewidth, by elimination (junction
 layers.py         The best labels of a forest for every value of an integer cost,

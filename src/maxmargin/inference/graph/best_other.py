@@ -1,6 +1,6 @@
-"""The best labels that differ from given ones: what the zero-one loss asks for.
+"""The best labels that differ from given ones, as the zero-one loss needs them.
 
-On forests the layers of `best_by_cost` with a cap of one say it exactly. On graphs of
+On forests `best_by_cost` with a cap of one finds them exactly. On graphs of
 low treewidth the outputs other than y fall into classes, one per node v: those that
 agree with y before v and differ at v; each is one exact search. On other graphs the
 best change of a single node is taken, and the bound on all labels is the bound.

@@ -1,4 +1,4 @@
-"""Which inference for which graph, and what its answer is worth.
+"""Which inference method is used for which graph, and whether its answer is exact.
 
 | method      | on                      | certificate                                |
 |-------------|-------------------------|--------------------------------------------|
@@ -72,7 +72,7 @@ class Plan(NamedTuple):
         )
 
     def certificate(self, method: str) -> str:
-        """Worth of the answers: "exact", "relaxed" or "bound"."""
+        """How good the answers are: "exact", "relaxed" or "bound"."""
         if method == "lp":
             forests = bool((self.kind == FOREST).all())
             return "exact" if forests else "relaxed"

@@ -5,7 +5,7 @@ For each node v in an elimination order, with scope S (its later neighbours):
     message(y_S) = max over y_v of  unary_v + edges between v and S + messages at v
 
 The messages of a min-fill order pass up the junction tree of the triangulated graph;
-the choices are read back from the last node to the first. GraphTables of more than
+the choices are read back from the last node to the first. Tables of more than
 `triangulation.MAX_TABLE` entries are refused, with the treewidth in the message.
 """
 

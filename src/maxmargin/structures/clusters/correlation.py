@@ -75,7 +75,7 @@ class Correlation(Structure):
 
     @property
     def certificate(self) -> str:
-        """Worth of primal values: those of the greedy oracle, or relaxed."""
+        """How good primal values are: those of the greedy oracle, or relaxed."""
         return "relaxed" if self.inference == "relaxed" else "bound"
 
     def encode_labels(self, x: MentionPairs, Y: Sequence[Any]) -> Ragged:

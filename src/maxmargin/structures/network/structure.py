@@ -101,7 +101,7 @@ class Network(Structure):
 
     @property
     def certificate(self) -> str:
-        """Worth of inference on the training graphs."""
+        """How good inference is on the training graphs."""
         return self.worth
 
     @property
