@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints, Ragged
-from maxmargin.core.structure import Augment, ByLoss, Found, NBest, Structure
+from maxmargin.core.arrays import Floats, Ints, Labels, Ragged
+from maxmargin.core.structure import Augment, ByLoss, Found, Layers, NBest, Structure
 from maxmargin.losses.base import ZeroOne
 from maxmargin.losses.labels import Hamming
 from maxmargin.structures.python_structure import as_structure, own_loss
@@ -295,7 +295,13 @@ def _best(t: _Trial) -> None:
 
 
 def _beaten(
-    t: _Trial, i: int, row: Any, name: str, augment: Any, top: Floats, value: float
+    t: _Trial,
+    i: int,
+    row: Labels,
+    name: str,
+    augment: Augment | None,
+    top: Floats,
+    value: float,
 ) -> str:
     x = t.structure.encode(t.X[i : i + 1])
     better = t.structure.decode_labels(x, Ragged.pack([row]))[0]
@@ -404,7 +410,7 @@ def _capabilities(t: _Trial) -> None:
             _compare_first(t, "nbest", layers, t.argmax(w).score)
 
 
-def _compare_first(t: _Trial, name: str, layers: Any, best: Floats) -> None:
+def _compare_first(t: _Trial, name: str, layers: Layers, best: Floats) -> None:
     total = layers.score + layers.loss
     for i in range(t.n):
         top = total[layers.ptr[i] : layers.ptr[i + 1]].max(initial=-np.inf)

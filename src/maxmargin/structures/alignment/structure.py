@@ -68,6 +68,7 @@ from maxmargin.structures.alignment.paths import (
     encode_path,
     outside_band,
 )
+from maxmargin.structures.alignment.positions import Positions
 from maxmargin.structures.alignment.views import Gaps, Pair, View, simple
 
 CELLS = 2**19  # of tables filled at a time: fewer would cost more in calls
@@ -102,7 +103,7 @@ class Alignment(Structure):
     normalize: bool = False
     band: int | None = None
     alphabets: Mapping[str, Sequence[Any]] | None = None
-    positions: Any = None  # adds a track to sequences, see `alignment_positions`
+    positions: Positions | None = None  # adds a track of kernel features
     dim: int = 0
     pairs: tuple[Pair, ...] = ()
     symbols: Symbols = field(default_factory=Symbols, repr=False)

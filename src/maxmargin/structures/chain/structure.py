@@ -21,6 +21,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+import scipy.sparse as sp
 
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, Vectors
 from maxmargin.core.loss import Loss
@@ -240,7 +241,7 @@ class Chain(Structure):
 
     def with_inputs(self, x: Tokens, matrix: Any) -> Tokens:
         """The same sequences with other tokens."""
-        return x._replace(vectors=Vectors.of(matrix, hasattr(matrix, "nnz")))
+        return x._replace(vectors=Vectors.of(matrix, sp.issparse(matrix)))
 
     def split_weights(self, w: Floats) -> tuple[Floats, Floats]:
         """Weights of the inputs (features, K), and all others."""

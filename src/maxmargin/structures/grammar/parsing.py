@@ -28,6 +28,7 @@ from maxmargin.inference.tree.chart import (
     gold_of,
     no_gold,
 )
+from maxmargin.losses.brackets import BracketLoss
 
 
 class Tree(NamedTuple):
@@ -112,7 +113,7 @@ def best_linear(sentence: Sentence, truth: Labels, bonus: Bonus) -> Tree:
 
 
 def hamming_layers(
-    sentence: Sentence, right: Labels, truth_score: float, loss: Any
+    sentence: Sentence, right: Labels, truth_score: float, loss: BracketLoss
 ) -> list[Tree]:
     """Best tree per loss, as far as any formulation may prefer it to the others.
 

@@ -36,7 +36,7 @@ from maxmargin.structures.grammar.anchors import (
     check_templates,
     length_bin,
 )
-from maxmargin.structures.grammar.binarise import Shape
+from maxmargin.structures.grammar.binarise import Shape, Tree
 from maxmargin.structures.grammar.f1_parsing import worst_tree
 from maxmargin.structures.grammar.productions import (
     UNKNOWN,
@@ -49,8 +49,6 @@ from maxmargin.structures.grammar.tree_rows import (
     row_tree,
     tree_row,
 )
-
-Tree = Any  # a leaf `str`, or a node `(label, child, ...)`
 
 
 class Sentences(NamedTuple):
@@ -260,9 +258,9 @@ class Grammar(Structure):
         value = loss.value(truth.take(which), labels)
         return Layers(pointers(sizes), labels, np.array(score), value)
 
-    def listed(self, loss: Any) -> bool:
+    def listed(self, loss: Loss) -> bool:
         """Only the zero-one loss, which adds the same to all trees but one."""
-        return bool(loss.form == "zero-one")
+        return loss.form == "zero-one"
 
     def nbest(
         self,

@@ -67,8 +67,10 @@ class Kinds(NamedTuple):
     edge_features: int  # 0: none
 
 
-def survey(X: Sequence[Any], Y: Sequence[Any], bias: bool, pairwise: str):
-    """Kinds and NetworkLayout of the training graphs."""
+def survey(
+    X: Sequence[Any], Y: Sequence[Any], bias: bool, pairwise: str
+) -> tuple[Kinds, NetworkLayout]:
+    """Kinds and layout of the training graphs."""
     if pairwise not in PAIRWISE:
         raise ValueError(
             f"pairwise={pairwise!r} is not one of {', '.join(map(repr, PAIRWISE))}"

@@ -21,6 +21,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, Vectors
 from maxmargin.core.factored import CompiledAscent
@@ -182,7 +183,7 @@ class Network(Structure):
         """The same graphs with other node vectors."""
         if self.bias:
             matrix = with_constant_column(matrix)
-        vectors = Vectors.of(matrix, hasattr(matrix, "nnz"))
+        vectors = Vectors.of(matrix, sp.issparse(matrix))
         return x._replace(ptr=vectors.ptr, idx=vectors.idx, val=vectors.val)
 
     def split_weights(self, w: Floats) -> tuple[Floats, Floats]:
