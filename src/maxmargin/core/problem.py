@@ -299,14 +299,14 @@ class Problem:
         layers = nbest.nbest(self.x, ids, w, k + plain, augment)
         sizes = np.diff(layers.ptr)
         who, features = np.repeat(ids, sizes), self.structure.features
-        own = features(self.x, ids, self.truth.take(ids)).dot(w)
+        truth_score = features(self.x, ids, self.truth.take(ids)).dot(w)
         factored = self.structure.offers(FactoredPlanes)
         if factored is not None and self.exact and self.parts() is not None:
             features = factored.outer_features
         truth = self.truth.take(who)
         dpsi = features(self.x, who, truth).minus(features(self.x, who, layers.labels))
         a, b = self.formulation.plane(dpsi, self.loss.value(truth, layers.labels))
-        height = b - np.repeat(own, sizes) + layers.score  # linear: a is dpsi
+        height = b - np.repeat(truth_score, sizes) + layers.score  # linear: a is dpsi
         return Cuts(who, a, b, np.maximum(height, 0.0), layers.labels)
 
     def _sum_cut(self, w: Floats, ids: Ints) -> SumCut:
@@ -346,9 +346,9 @@ class Problem:
         layers = by_loss.argmax_by_loss(
             self.x, ids, w, Augment(self.truth, self.loss, self._ones, criterion)
         )
-        own = self.structure.features(self.x, ids, self.truth.take(ids)).dot(w)
+        truth_score = self.structure.features(self.x, ids, self.truth.take(ids)).dot(w)
         sizes = np.diff(layers.ptr)
-        margin = np.repeat(own, sizes) - layers.score
+        margin = np.repeat(truth_score, sizes) - layers.score
         height = criterion.value(layers.loss, margin)
         best = np.empty(len(ids), np.int64)
         for q in range(len(ids)):
