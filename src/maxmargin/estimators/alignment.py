@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -13,6 +13,17 @@ from maxmargin.core.structure import Structure
 from maxmargin.estimators.alignment_kernel import with_kernel
 from maxmargin.estimators.fitting.base import StructuredEstimator
 from maxmargin.estimators.fitting.inputs import check_same_length
+from maxmargin.estimators.fitting.parameter_types import (
+    CallbackChoice,
+    CheckpointChoice,
+    EngineChoice,
+    KernelChoice,
+    LossChoice,
+    LossesByName,
+    SampleWeight,
+    Seed,
+    SolverChoice,
+)
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.fitting.prediction import predict_found
 from maxmargin.kernels.gram import MEMORY
@@ -112,23 +123,23 @@ class AlignmentSVM(StructuredEstimator):
         normalize: bool = True,
         band: int | None = None,
         alphabets: Mapping[str, Sequence[Any]] | None = None,
-        kernel: Any = None,
+        kernel: KernelChoice = None,
         kernel_method: str = "cholesky",
         n_basis: int = 20,
         memory: float = MEMORY,
-        loss: Any = "Q",
+        loss: LossChoice = "Q",
         rescaling: str | None = "margin",
         penalty: str = "linear",
-        solver: Any = "auto",
+        solver: SolverChoice = "auto",
         tol: float = 1e-2,
         max_iter: int | None = None,
         max_time: float | None = None,
         n_jobs: int | None = None,
-        engine: Any = None,
-        random_state: Any = None,
+        engine: EngineChoice = None,
+        random_state: Seed = None,
         warm_start: bool = False,
-        callbacks: Any = None,
-        checkpoint: Any = None,
+        callbacks: CallbackChoice = None,
+        checkpoint: CheckpointChoice = None,
         verbose: int = 0,
     ) -> None:
         self.C = C
@@ -165,10 +176,10 @@ class AlignmentSVM(StructuredEstimator):
             return structure
         return with_kernel(structure, sequences, self, self._seed())
 
-    def _known_losses(self, structure: Structure) -> dict[str, Any]:
+    def _known_losses(self, structure: Structure) -> LossesByName:
         return {"Q": AlignedPairs(), "Q4": AlignedPairs(4), "zero-one": ZeroOne()}
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AlignmentSVM:
+    def fit(self, X: Any, y: Any, sample_weight: SampleWeight = None) -> Self:
         """Learn from pairs and their alignments.
 
         Parameters

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -16,6 +16,17 @@ from maxmargin.core.problem import Problem
 from maxmargin.core.structure import Layers, Structure
 from maxmargin.estimators.fitting.inputs import object_array
 from maxmargin.estimators.fitting.kernel_training import KernelMixin
+from maxmargin.estimators.fitting.parameter_types import (
+    CallbackChoice,
+    CheckpointChoice,
+    EngineChoice,
+    KernelChoice,
+    LossChoice,
+    LossesByName,
+    SampleWeight,
+    Seed,
+    SolverChoice,
+)
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.fitting.prediction import (
     ask_batches,
@@ -105,7 +116,7 @@ class ChainSVM(KernelMixin):
         self,
         C: float = 0.2,
         *,
-        loss: Any = "hamming",
+        loss: LossChoice = "hamming",
         class_weight: Any = None,
         rescaling: str | None = "margin",
         penalty: str = "linear",
@@ -117,19 +128,19 @@ class ChainSVM(KernelMixin):
         bias: bool = True,
         allowed: Any = None,
         scheme: str | None = None,
-        kernel: Any = None,
+        kernel: KernelChoice = None,
         kernel_method: str = "exact",
         n_basis: int = 200,
-        solver: Any = "auto",
+        solver: SolverChoice = "auto",
         tol: float = 1e-3,
         max_iter: int | None = None,
         max_time: float | None = None,
         n_jobs: int | None = None,
-        engine: Any = None,
-        random_state: Any = None,
+        engine: EngineChoice = None,
+        random_state: Seed = None,
         warm_start: bool = False,
-        callbacks: Any = None,
-        checkpoint: Any = None,
+        callbacks: CallbackChoice = None,
+        checkpoint: CheckpointChoice = None,
         verbose: int = 0,
     ) -> None:
         self.C = C
@@ -173,7 +184,14 @@ class ChainSVM(KernelMixin):
         return structure
 
     def _structure(self, X: Any, y: Any) -> Structure:
-        chain = Chain(
+        if not has_hidden(y):
+            return self._unbound_chain()
+        if self.kernel is not None:
+            raise ValueError("labels that are None cannot be trained with a kernel")
+        return Partial(self._unbound_chain())
+
+    def _unbound_chain(self) -> Chain:
+        return Chain(
             eta=self.eta,
             window=self.window,
             order=self.order,
@@ -183,11 +201,6 @@ class ChainSVM(KernelMixin):
             allowed=self.allowed,
             scheme=self.scheme,
         )
-        if not has_hidden(y):
-            return chain
-        if self.kernel is not None:
-            raise ValueError("labels that are None cannot be trained with a kernel")
-        return Partial(chain)
 
     def _loss(self, structure: Structure) -> Any:
         if isinstance(structure, Partial):
@@ -206,7 +219,7 @@ class ChainSVM(KernelMixin):
         rough = max(self.tol, 0.01)
         return replace(solver, w=replace(solver.inner, tol=rough).solve(runs)[0].w)
 
-    def _known_losses(self, structure: Structure) -> dict[str, Any]:
+    def _known_losses(self, structure: Structure) -> LossesByName:
         assert isinstance(structure, Chain)
         weight = self._label_weights(structure)
         return {
@@ -220,7 +233,8 @@ class ChainSVM(KernelMixin):
             return None
         if self.class_weight == "balanced":
             counts = self._counts.astype(np.float64)
-            return counts.sum() / (len(counts) * np.maximum(counts, 1.0))
+            weights: Floats = counts.sum() / (len(counts) * np.maximum(counts, 1.0))
+            return weights
         unknown = set(self.class_weight) - set(structure.labels)
         if unknown:
             raise ValueError(
@@ -229,8 +243,8 @@ class ChainSVM(KernelMixin):
         return np.array([self.class_weight.get(y, 1.0) for y in structure.labels])
 
     def _fit_encoded(
-        self, structure: Structure, x: Any, truth: Ragged, sample_weight: Any
-    ) -> Any:
+        self, structure: Structure, x: Any, truth: Ragged, sample_weight: SampleWeight
+    ) -> Self:
         k = structure.label_count()
         self._counts = np.bincount(truth.data[truth.data < k], minlength=k)
         return super()._fit_encoded(structure, x, truth, sample_weight)
@@ -239,13 +253,13 @@ class ChainSVM(KernelMixin):
         inner = structure.inner if isinstance(structure, Partial) else structure
         super()._adopt(inner, result)
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, y: Any = None, sample_weight: SampleWeight = None) -> Self:
         """Learn weights from X and y, or from `Encoded` sequences in files alone."""
         if not isinstance(X, Encoded):
             return super().fit(X, y, sample_weight)
         if y is not None:
             raise ValueError("encoded sequences have their labels: leave y out")
-        structure = X.bind(self._structure(None, ()))  # type: ignore[arg-type]
+        structure = X.bind(self._unbound_chain())
         return self._fit_encoded(structure, X.x, X.truth, sample_weight)
 
     def predict(

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from maxmargin.core.structure import Structure
 from maxmargin.estimators.fitting.base import StructuredEstimator
 from maxmargin.estimators.fitting.inputs import check_same_length
+from maxmargin.estimators.fitting.parameter_types import (
+    CallbackChoice,
+    CheckpointChoice,
+    EngineChoice,
+    LossChoice,
+    LossesByName,
+    SampleWeight,
+    Seed,
+    SolverChoice,
+)
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.metrics.clusters import mitre_loss
 from maxmargin.structures.clusters.coreference import (
@@ -75,21 +85,21 @@ class CoreferenceSVM(StructuredEstimator):
         C: float = 0.2,
         *,
         features: Callable[[Any], Any] | None = None,
-        loss: Any = "forest",
+        loss: LossChoice = "forest",
         init: Any = None,
         restarts: int = 1,
         rescaling: str = "margin",
         penalty: str = "linear",
-        solver: Any = "auto",
+        solver: SolverChoice = "auto",
         tol: float = 1e-3,
         max_iter: int | None = None,
         max_time: float | None = None,
         n_jobs: int | None = None,
-        engine: Any = None,
-        random_state: Any = None,
+        engine: EngineChoice = None,
+        random_state: Seed = None,
         warm_start: bool = False,
-        callbacks: Any = None,
-        checkpoint: Any = None,
+        callbacks: CallbackChoice = None,
+        checkpoint: CheckpointChoice = None,
         verbose: int = 0,
     ) -> None:
         self.r = r
@@ -115,10 +125,10 @@ class CoreferenceSVM(StructuredEstimator):
     def _structure(self, X: Any, y: Any) -> Structure:
         return Coreference()
 
-    def _known_losses(self, structure: Structure) -> dict[str, Any]:
+    def _known_losses(self, structure: Structure) -> LossesByName:
         return {"forest": ForestLoss(self.r)}
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: SampleWeight = None) -> Self:
         """Learn from documents.
 
         Parameters
@@ -131,7 +141,7 @@ class CoreferenceSVM(StructuredEstimator):
         """
         return super().fit(self._pairs(X), y, sample_weight)
 
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def partial_fit(self, X: Any, y: Any, sample_weight: SampleWeight = None) -> Self:
         """As for all estimators; not where links are hidden."""
         return super().partial_fit(self._pairs(X), y, sample_weight)
 
@@ -213,19 +223,19 @@ class CorrelationSVM(CoreferenceSVM):
         *,
         inference: str = "greedy",
         features: Callable[[Any], Any] | None = None,
-        loss: Any = "pairs",
+        loss: LossChoice = "pairs",
         rescaling: str = "margin",
         penalty: str = "linear",
-        solver: Any = "auto",
+        solver: SolverChoice = "auto",
         tol: float = 1e-3,
         max_iter: int | None = None,
         max_time: float | None = None,
         n_jobs: int | None = None,
-        engine: Any = None,
-        random_state: Any = None,
+        engine: EngineChoice = None,
+        random_state: Seed = None,
         warm_start: bool = False,
-        callbacks: Any = None,
-        checkpoint: Any = None,
+        callbacks: CallbackChoice = None,
+        checkpoint: CheckpointChoice = None,
         verbose: int = 0,
     ) -> None:
         super().__init__(
@@ -240,5 +250,5 @@ class CorrelationSVM(CoreferenceSVM):
     def _structure(self, X: Any, y: Any) -> Structure:
         return Correlation(self.inference)
 
-    def _known_losses(self, structure: Structure) -> dict[str, Any]:
+    def _known_losses(self, structure: Structure) -> LossesByName:
         return {"pairs": PairLoss(), "forest": PairLoss()}

@@ -14,6 +14,15 @@ from maxmargin.core.arrays import Floats, Ints
 from maxmargin.core.structure import Layers, Structure
 from maxmargin.estimators.fitting.base import StructuredEstimator
 from maxmargin.estimators.fitting.inputs import by_position
+from maxmargin.estimators.fitting.parameter_types import (
+    CallbackChoice,
+    CheckpointChoice,
+    EngineChoice,
+    LossChoice,
+    LossesByName,
+    Seed,
+    SolverChoice,
+)
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.fitting.prediction import ask_batches, joined_layers
 from maxmargin.losses.base import BracketF1, BracketHamming, ZeroOne
@@ -88,7 +97,7 @@ class GrammarSVM(StructuredEstimator):
         self,
         C: float = 0.2,
         *,
-        loss: Any = "f1",
+        loss: LossChoice = "f1",
         rescaling: str | None = "margin",
         penalty: str = "linear",
         terminals: str = "tags",
@@ -100,16 +109,16 @@ class GrammarSVM(StructuredEstimator):
         rare: int = 1,
         beam: float = np.inf,
         fallback: str = "none",
-        solver: Any = "auto",
+        solver: SolverChoice = "auto",
         tol: float = 1e-3,
         max_iter: int | None = None,
         max_time: float | None = None,
         n_jobs: int | None = None,
-        engine: Any = None,
-        random_state: Any = None,
+        engine: EngineChoice = None,
+        random_state: Seed = None,
         warm_start: bool = False,
-        callbacks: Any = None,
-        checkpoint: Any = None,
+        callbacks: CallbackChoice = None,
+        checkpoint: CheckpointChoice = None,
         verbose: int = 0,
     ) -> None:
         self.C = C
@@ -153,7 +162,7 @@ class GrammarSVM(StructuredEstimator):
             fallback=self.fallback,
         )
 
-    def _known_losses(self, structure: Structure) -> dict[str, Any]:
+    def _known_losses(self, structure: Structure) -> LossesByName:
         return {
             "f1": BracketF1(),
             "hamming": BracketHamming(),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -17,6 +17,15 @@ from maxmargin.estimators.alignment import (
 )
 from maxmargin.estimators.fitting.base import StructuredEstimator
 from maxmargin.estimators.fitting.inputs import check_same_length, object_array
+from maxmargin.estimators.fitting.parameter_types import (
+    CallbackChoice,
+    CheckpointChoice,
+    EngineChoice,
+    LossesByName,
+    SampleWeight,
+    Seed,
+    SolverChoice,
+)
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.fitting.prediction import ask_batches
 from maxmargin.losses.base import ZeroOne
@@ -58,6 +67,8 @@ class HomologySVM(StructuredEstimator):
     [1, 0]
     """
 
+    loss = "zero-one"  # not a parameter: a homolog is found, or it is not
+    rescaling = None
     structure_: Homology
 
     def __init__(
@@ -72,16 +83,16 @@ class HomologySVM(StructuredEstimator):
         band: int | None = None,
         alphabets: Mapping[str, Sequence[Any]] | None = None,
         penalty: str = "squared",
-        solver: Any = "auto",
+        solver: SolverChoice = "auto",
         tol: float = 1e-3,
         max_iter: int | None = None,
         max_time: float | None = None,
         n_jobs: int | None = None,
-        engine: Any = None,
-        random_state: Any = None,
+        engine: EngineChoice = None,
+        random_state: Seed = None,
         warm_start: bool = False,
-        callbacks: Any = None,
-        checkpoint: Any = None,
+        callbacks: CallbackChoice = None,
+        checkpoint: CheckpointChoice = None,
         verbose: int = 0,
     ) -> None:
         self.C = C
@@ -105,23 +116,13 @@ class HomologySVM(StructuredEstimator):
         self.checkpoint = checkpoint
         self.verbose = verbose
 
-    @property
-    def loss(self) -> str:  # type: ignore[override]
-        """The zero-one loss, always."""
-        return "zero-one"
-
-    @property
-    def rescaling(self) -> None:  # type: ignore[override]
-        """No rescaling, since the loss is zero-one."""
-        return None
-
     def _structure(self, X: Any, y: Any) -> Structure:
         return Homology(alignment_structure(self, [example[0] for example in X]))
 
-    def _known_losses(self, structure: Structure) -> dict[str, Any]:
+    def _known_losses(self, structure: Structure) -> LossesByName:
         return {"zero-one": ZeroOne()}
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> HomologySVM:
+    def fit(self, X: Any, y: Any, sample_weight: SampleWeight = None) -> Self:
         """Learn from natives with candidates and the homolog of each.
 
         Parameters
@@ -135,7 +136,7 @@ class HomologySVM(StructuredEstimator):
         super().fit(_aligned(X, y), y, sample_weight)
         return self
 
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def partial_fit(self, X: Any, y: Any, sample_weight: SampleWeight = None) -> Self:
         """As for all estimators."""
         check_same_length(X, y)
         return super().partial_fit(_aligned(X, y), y, sample_weight)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -11,6 +11,16 @@ from maxmargin.core.problem import Problem
 from maxmargin.core.structure import Structure
 from maxmargin.estimators.fitting.callbacks import watching
 from maxmargin.estimators.fitting.kernel_training import Lifted, lifted
+from maxmargin.estimators.fitting.parameter_types import (
+    CallbackChoice,
+    CheckpointChoice,
+    EngineChoice,
+    KernelChoice,
+    LossChoice,
+    SampleWeight,
+    Seed,
+    SolverChoice,
+)
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.multiclass import MulticlassSVM
 from maxmargin.kernels.functions import Precomputed, named_kernel, rows_for
@@ -100,7 +110,7 @@ class KernelSVM(MulticlassSVM):
         self,
         C: float = 1.0,
         *,
-        kernel: Any = "rbf",
+        kernel: KernelChoice = "rbf",
         kernel_method: str = "exact",
         n_basis: int = 200,
         gamma: float | None = None,
@@ -108,10 +118,10 @@ class KernelSVM(MulticlassSVM):
         coef0: float = 1.0,
         basis: str = "free",
         memory: float = MEMORY,
-        loss: Any = "zero-one",
+        loss: LossChoice = "zero-one",
         rescaling: str | None = "margin",
         penalty: str = "linear",
-        solver: Any = "auto",
+        solver: SolverChoice = "auto",
         fit_intercept: bool = True,
         intercept_scaling: float = 1.0,
         class_weight: Any = None,
@@ -119,11 +129,11 @@ class KernelSVM(MulticlassSVM):
         max_iter: int | None = None,
         max_time: float | None = None,
         n_jobs: int | None = None,
-        engine: Any = None,
-        random_state: Any = None,
+        engine: EngineChoice = None,
+        random_state: Seed = None,
         warm_start: bool = False,
-        callbacks: Any = None,
-        checkpoint: Any = None,
+        callbacks: CallbackChoice = None,
+        checkpoint: CheckpointChoice = None,
         verbose: int = 0,
     ) -> None:
         self.C = C
@@ -160,7 +170,7 @@ class KernelSVM(MulticlassSVM):
         return tags
 
     @property
-    def partial_fit(self) -> Any:  # type: ignore[override]
+    def partial_fit(self) -> Any:
         """Not there: planes of a kernel need their rows."""
         raise AttributeError("KernelSVM has no partial_fit: it needs all rows at once")
 
@@ -180,8 +190,8 @@ class KernelSVM(MulticlassSVM):
         return structure
 
     def _fit_encoded(
-        self, structure: Structure, x: Any, truth: Ragged, sample_weight: Any
-    ) -> Any:
+        self, structure: Structure, x: Any, truth: Ragged, sample_weight: SampleWeight
+    ) -> Self:
         pairs = self.kernel_method == "exact" and self.fit_intercept
         plain = self.penalty == "linear" and self.solver == "auto"
         zero_one = isinstance(self.loss, str) and self.loss == "zero-one"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -14,17 +14,28 @@ from maxmargin.core.structure import Structure
 from maxmargin.estimators.fitting.base import StructuredEstimator
 from maxmargin.estimators.fitting.callbacks import keep_callback_data
 from maxmargin.estimators.fitting.inputs import check_same_length
+from maxmargin.estimators.fitting.parameter_types import (
+    CallbackChoice,
+    CheckpointChoice,
+    EngineChoice,
+    LossChoice,
+    LossesByName,
+    SampleWeight,
+    Seed,
+    SolverChoice,
+)
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.fitting.prediction import ask_batches, predict_found
 from maxmargin.reports.learned import motif_logo
-from maxmargin.structures.motif import Motif, MotifLoss
+from maxmargin.solvers.cccp import LatentResult
+from maxmargin.structures.motif import Bases, Motif, MotifLoss
 
 SITE = np.dtype([("start", np.int64), ("strand", "U1"), ("score", np.float64)])
 PSEUDO = 0.5  # added to each count of a base at a motif position
 
 
-class Found(NamedTuple):
-    """The learnt motif."""
+class LearnedMotif(NamedTuple):
+    """What `MotifSVM` has found out about the motif."""
 
     probabilities: Floats  # (length, 4) share of A, C, G, T at the sites, smoothed
     weights: Floats  # (length, 4) score of each base against the background
@@ -76,7 +87,7 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
     ----------
     classes_ : array (2,)
         Without, and with motif.
-    motif_ : Found
+    motif_ : LearnedMotif
         `probabilities`, `weights`, `background`, `sites`.
     result_ : LatentResult
         Certificate of the last convex problem, and `outer`, one row per completion.
@@ -98,6 +109,7 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
     """
 
     _predicts_labels = True
+    structure_: Motif
 
     def __init__(
         self,
@@ -106,10 +118,10 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
         both_strands: bool = False,
         C: float = 0.2,
         *,
-        loss: Any = "zero-one",
+        loss: LossChoice = "zero-one",
         rescaling: str = "margin",
         penalty: str = "linear",
-        solver: Any = "auto",
+        solver: SolverChoice = "auto",
         restarts: int = 5,
         init: Any = None,
         positive: Any = None,
@@ -119,11 +131,11 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
         max_iter: int | None = None,
         max_time: float | None = None,
         n_jobs: int | None = None,
-        engine: Any = None,
-        random_state: Any = None,
+        engine: EngineChoice = None,
+        random_state: Seed = None,
         warm_start: bool = False,
-        callbacks: Any = None,
-        checkpoint: Any = None,
+        callbacks: CallbackChoice = None,
+        checkpoint: CheckpointChoice = None,
         verbose: int = 0,
     ) -> None:
         self.length = length
@@ -150,15 +162,15 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
         self.checkpoint = checkpoint
         self.verbose = verbose
 
-    def _structure(self, X: Any, y: Any) -> Structure:
+    def _structure(self, X: Any, y: Any) -> Motif:
         return Motif(self.length, self.order, self.both_strands, self.sweeps)
 
-    def _known_losses(self, structure: Structure) -> dict[str, Any]:
+    def _known_losses(self, structure: Structure) -> LossesByName:
         return {"zero-one": MotifLoss()}
 
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, places: Any = None
-    ) -> MotifSVM:
+        self, X: Any, y: Any, sample_weight: SampleWeight = None, places: Any = None
+    ) -> Self:
         """Learn the motif.
 
         Parameters
@@ -178,7 +190,7 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
             raise ValueError(f"y has {len(classes)} labels; motif or none are two")
         positive = self.positive
         if positive is None:
-            positive = _guessed(classes)
+            positive = _guess_positive(classes)
         if positive not in classes:
             raise ValueError(f"positive={positive!r} is not in y: {classes.tolist()}")
         self.classes_ = np.array([*classes[classes != positive], positive])
@@ -190,12 +202,12 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
         structure = self._structure(X, y).bind(X, y)
         x = structure.encode(X)
         truth = structure.encode_labels(x, coded)
-        weight = self._by_class(labels, sample_weight)
+        weight = self._class_weighted(labels, sample_weight)
         self._fit_encoded(structure, x, truth, weight)
         self.motif_ = self._motif(structure, x)
         return self
 
-    def _by_class(self, labels: np.ndarray, sample_weight: Any) -> Any:
+    def _class_weighted(self, labels: np.ndarray, sample_weight: SampleWeight) -> Any:
         """Weights of the sequences, times those of their labels."""
         if self.class_weight is None:
             return sample_weight
@@ -234,7 +246,7 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
     def locate(self, X: Any) -> np.ndarray:
         """Best place in each sequence: start, strand ("+" or "-"), score."""
         check_is_fitted(self, "coef_")
-        structure: Any = self.structure_
+        structure = self.structure_
         answers = ask_batches(self, structure, structure.encode(X), Motif.gains)
         rows = np.concatenate([place for place, _ in answers])
         out = np.zeros(len(rows), SITE)
@@ -255,8 +267,11 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
         )
         return [logo, *super()._learned()]
 
-    def _motif(self, structure: Any, x: Any) -> Found:
-        truth: Ragged = self.result_.truth  # type: ignore[attr-defined]
+    def _motif(self, structure: Motif, x: Bases) -> LearnedMotif:
+        """The motif at the places that training has found."""
+        assert isinstance(self.result_, LatentResult)
+        truth = self.result_.truth
+        assert truth is not None
         counts, sites = np.zeros((structure.length, 4)), 0
         for i, (label, start, strand) in enumerate(truth.data.reshape(-1, 3)):
             if label:
@@ -270,7 +285,7 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
         share = np.bincount(x.letter, minlength=5)[:4] + PSEUDO
         weights = self.coef_[: 4 * structure.length].reshape(-1, 4)
         single = self.coef_[4 * structure.length :][:4]
-        return Found(
+        return LearnedMotif(
             counts / counts.sum(axis=1, keepdims=True),
             weights - single,
             share / share.sum(),
@@ -278,7 +293,7 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
         )
 
 
-def _guessed(classes: np.ndarray) -> Any:
+def _guess_positive(classes: np.ndarray) -> Any:
     if "+" in classes.tolist():
         return "+"
     if classes.dtype.kind in "biuf":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,6 +21,17 @@ from maxmargin.estimators.class_inputs import check_finite, class_numbers, cost_
 from maxmargin.estimators.fitting.base import penalties_of
 from maxmargin.estimators.fitting.callbacks import keep_callback_data
 from maxmargin.estimators.fitting.kernel_training import KernelMixin, Lifted
+from maxmargin.estimators.fitting.parameter_types import (
+    CallbackChoice,
+    CheckpointChoice,
+    EngineChoice,
+    KernelChoice,
+    LossChoice,
+    LossesByName,
+    SampleWeight,
+    Seed,
+    SolverChoice,
+)
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.losses.base import Hamming, ZeroOne
 from maxmargin.solvers.base import Result
@@ -119,10 +130,10 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         self,
         C: float = 0.2,
         *,
-        loss: Any = "zero-one",
+        loss: LossChoice = "zero-one",
         rescaling: str | None = "margin",
         penalty: str = "linear",
-        solver: Any = "auto",
+        solver: SolverChoice = "auto",
         taxonomy: Any = None,
         node_weights: Any = None,
         class_features: Any = None,
@@ -130,18 +141,18 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         fit_intercept: bool = True,
         intercept_scaling: float = 1.0,
         class_weight: Any = None,
-        kernel: Any = None,
+        kernel: KernelChoice = None,
         kernel_method: str = "exact",
         n_basis: int = 200,
         tol: float = 1e-3,
         max_iter: int | None = None,
         max_time: float | None = None,
         n_jobs: int | None = None,
-        engine: Any = None,
-        random_state: Any = None,
+        engine: EngineChoice = None,
+        random_state: Seed = None,
         warm_start: bool = False,
-        callbacks: Any = None,
-        checkpoint: Any = None,
+        callbacks: CallbackChoice = None,
+        checkpoint: CheckpointChoice = None,
         verbose: int = 0,
     ) -> None:
         self.C = C
@@ -176,7 +187,7 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         tags.input_tags.sparse = True
         return tags
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MulticlassSVM:
+    def fit(self, X: Any, y: Any, sample_weight: SampleWeight = None) -> Self:
         """Learn weights; ends with a certificate in `result_`.
 
         Parameters
@@ -217,8 +228,8 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         return self._fit_encoded(structure, x, truth, weight)
 
     def partial_fit(  # type: ignore[override]
-        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
-    ) -> MulticlassSVM:
+        self, X: Any, y: Any, classes: Any = None, sample_weight: SampleWeight = None
+    ) -> Self:
         """Go on training with a further batch; earlier batches are not needed again.
 
         Parameters
@@ -252,7 +263,8 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
             strange = [c for c in self.class_weight if c not in known]
             if strange:
                 raise ValueError(f"class_weight: {strange[0]!r} is not a class of y")
-        return compute_class_weight(self.class_weight, classes=classes, y=y)
+        factor: Floats = compute_class_weight(self.class_weight, classes=classes, y=y)
+        return factor
 
     def _adopt(self, structure: Any, result: Result) -> None:
         """coef_ and intercept_ of the classes from the weights of output features."""
@@ -307,7 +319,7 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
             parts.append(similar(self.class_similarity, len(classes)))
         return np.hstack(parts) if parts else None
 
-    def _known_losses(self, structure: Structure) -> dict[str, Any]:
+    def _known_losses(self, structure: Structure) -> LossesByName:
         known: dict[str, Any] = {"zero-one": ZeroOne()}
         if self.taxonomy is not None:
             table = Taxonomy.of(self.taxonomy).heights(self.classes_.tolist())
@@ -330,13 +342,14 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         return sp.csr_array(X) if sp.issparse(X) else np.asarray(X, np.float64)
 
     def _outputs(self, decoded: Sequence[Any]) -> Sequence[Any]:
-        return self.classes_[np.asarray(decoded)].tolist()
+        labels: list[Any] = self.classes_[np.asarray(decoded)].tolist()
+        return labels
 
     def _encoded(self, X: Any, y: Any) -> tuple[Any, Ragged]:
         x = self.structure_.encode(self._inputs(X))
         return x, Ragged.single(class_numbers(self.classes_, y))
 
-    def _examples(self, y: Any, sample_weight: Any) -> Ints:
+    def _examples(self, y: Any, sample_weight: SampleWeight) -> Ints:
         if sample_weight is None:
             return np.arange(len(y))
         return np.flatnonzero(np.asarray(sample_weight) > 0)
@@ -389,11 +402,11 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
     def predict(self, X: Any) -> np.ndarray:
         """Label with the highest score of each row of X."""
         scores = self.decision_function(X)
-        if scores.ndim == 1:
-            return self.classes_[(scores > 0).astype(np.int64)]
-        return self.classes_[scores.argmax(axis=1)]
+        best = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        labels: np.ndarray = self.classes_[best]
+        return labels
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: SampleWeight = None) -> float:
         """Share of right predictions; refuses labels that training has not seen."""
         check_is_fitted(self, "result_")
         class_numbers(self.classes_, y)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,6 +14,17 @@ from maxmargin.core.structure import Augment, ByLoss, Latent, Layers, Structure
 from maxmargin.estimators.fitting.callbacks import keep_callback_data
 from maxmargin.estimators.fitting.inputs import check_same_length
 from maxmargin.estimators.fitting.kernel_training import KernelMixin
+from maxmargin.estimators.fitting.parameter_types import (
+    CallbackChoice,
+    CheckpointChoice,
+    EngineChoice,
+    KernelChoice,
+    LossChoice,
+    LossesByName,
+    SampleWeight,
+    Seed,
+    SolverChoice,
+)
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.fitting.prediction import ask_batches, joined_layers
 from maxmargin.kernels.functions import Linear, named_kernel
@@ -101,31 +112,32 @@ class NetworkSVM(KernelMixin):
     """
 
     _predicts_labels = True
+    structure_: Network
 
     def __init__(
         self,
         C: float = 0.2,
         *,
-        kernel: Any = None,
-        edge_kernel: Any = None,
+        kernel: KernelChoice = None,
+        edge_kernel: KernelChoice = None,
         kernel_method: str = "exact",
         n_basis: int = 200,
         inference: str = "auto",
         pairwise: str = "full",
         bias: bool = True,
-        loss: Any = "hamming",
+        loss: LossChoice = "hamming",
         rescaling: str | None = "margin",
         penalty: str = "linear",
-        solver: Any = "auto",
+        solver: SolverChoice = "auto",
         tol: float = 1e-3,
         max_iter: int | None = None,
         max_time: float | None = None,
         n_jobs: int | None = None,
-        engine: Any = None,
-        random_state: Any = None,
+        engine: EngineChoice = None,
+        random_state: Seed = None,
         warm_start: bool = False,
-        callbacks: Any = None,
-        checkpoint: Any = None,
+        callbacks: CallbackChoice = None,
+        checkpoint: CheckpointChoice = None,
         verbose: int = 0,
     ) -> None:
         self.C = C
@@ -159,7 +171,7 @@ class NetworkSVM(KernelMixin):
             return PartialNetwork(*options)
         if not self._factored():
             return Network(*options)
-        kernel: Any = Linear()
+        kernel: KernelChoice = Linear()
         if self.kernel is not None:
             kernel = named_kernel(self.kernel, _stack_nodes(X))
         edge_kernel = self.edge_kernel
@@ -177,7 +189,7 @@ class NetworkSVM(KernelMixin):
     def _maps_inputs(self) -> bool:
         return self.kernel is not None and not self._factored()
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: SampleWeight = None) -> Self:
         """Learn weights; ends with a certificate in `result_`.
 
         Parameters
@@ -208,10 +220,11 @@ class NetworkSVM(KernelMixin):
         structure = self._structure(X, y).bind(X, y)
         x = structure.encode(X)
         truth = structure.encode_labels(x, y)
-        x = structure.with_gram(x)  # type: ignore[attr-defined]
+        assert isinstance(structure, KernelNetwork)
+        x = structure.with_gram(x)
         return self._fit_encoded(structure, x, truth, sample_weight)
 
-    def _fit_hidden(self, X: Any, y: Any, sample_weight: Any) -> Any:
+    def _fit_hidden(self, X: Any, y: Any, sample_weight: SampleWeight) -> Self:
         """Train on the known nodes, then on all with the rest completed."""
         keep_callback_data(self, X, y)
         structure: Any = self._structure(X, y).bind(X, y)
@@ -233,7 +246,7 @@ class NetworkSVM(KernelMixin):
         loss = super()._loss(structure)
         return PartialLoss(loss) if structure.offers(Latent) is not None else loss
 
-    def _known_losses(self, structure: Structure) -> dict[str, Any]:
+    def _known_losses(self, structure: Structure) -> LossesByName:
         return {
             "hamming": Hamming(),
             "hamming-normalized": Hamming(normalize=True),
@@ -244,13 +257,15 @@ class NetworkSVM(KernelMixin):
     def certificate_(self) -> str:
         """Worth of the inference on the training graphs."""
         check_is_fitted(self, "coef_")
-        return self.structure_.certificate  # type: ignore[attr-defined, no-any-return]
+        return self.structure_.certificate
 
     @property
     def classes_(self) -> list[Any]:
         """All labels, sorted."""
         check_is_fitted(self, "coef_")
-        return list(self.structure_.kinds.classes)  # type: ignore[attr-defined]
+        kinds = self.structure_.kinds
+        assert kinds is not None  # of a bound structure
+        return list(kinds.classes)
 
     def score(self, X: Any, y: Any) -> float:
         """Share of the nodes of all graphs that get their label; None: not known."""
@@ -288,7 +303,7 @@ class _Asked(NamedTuple):
         return int(self.x.n)
 
 
-def _by_loss(structure: Any, asked: _Asked, ids: Ints, w: Floats) -> Layers:
+def _by_loss(structure: Network, asked: _Asked, ids: Ints, w: Floats) -> Layers:
     return structure.argmax_by_loss(asked.x, ids, w, asked.augment)
 
 

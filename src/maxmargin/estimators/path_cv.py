@@ -22,6 +22,9 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.estimators.fitting.base import seed_of
 from maxmargin.estimators.fitting.inputs import check_same_length
 from maxmargin.estimators.fitting.model_files import load_as, save
+from maxmargin.estimators.fitting.parameter_types import (
+    Seed,
+)
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.io.model_file.archive import MOST_BYTES
 from maxmargin.io.model_file.model import Place
@@ -81,7 +84,7 @@ class PathCV(MetaEstimatorMixin, BaseEstimator):
         tol: float = 0.05,
         patience: int = 1,
         scoring: Any = None,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.estimator = estimator
         self.Cs = Cs
@@ -91,7 +94,7 @@ class PathCV(MetaEstimatorMixin, BaseEstimator):
         self.scoring = scoring
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> PathCV:
+    def fit(self, X: Any, y: Any) -> Self:
         """Go up the path on each fold, then fit the best C on all data."""
         check_same_length(X, y)
         folds = self._folds(len(y))
@@ -101,7 +104,7 @@ class PathCV(MetaEstimatorMixin, BaseEstimator):
         best, worse = -np.inf, 0
         for C in sorted(float(c) for c in self.Cs):
             self.scores_[C] = [
-                self._try(model.set_params(C=C), X, y, *fold)
+                self._fold_score(model.set_params(C=C), X, y, *fold)
                 for model, fold in zip(models, folds, strict=True)
             ]
             mean = float(np.mean(self.scores_[C]))
@@ -123,7 +126,7 @@ class PathCV(MetaEstimatorMixin, BaseEstimator):
     def score(self, X: Any, y: Any) -> float:
         """Score of the estimator of the best C."""
         check_is_fitted(self, "estimator_")
-        return self.estimator_.score(X, y)
+        return float(self.estimator_.score(X, y))
 
     def save(self, path: Place, *, notes: Mapping[str, Any] | None = None) -> None:
         """Write the model to one file; see `maxmargin.save`."""
@@ -139,7 +142,7 @@ class PathCV(MetaEstimatorMixin, BaseEstimator):
         folds = KFold(splits, shuffle=True, random_state=seed_of(self.random_state))
         return list(folds.split(np.arange(n)))[: int(self.cv)]
 
-    def _try(self, model: Any, X: Any, y: Any, train: Any, test: Any) -> float:
+    def _fold_score(self, model: Any, X: Any, y: Any, train: Any, test: Any) -> float:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             model.fit(_rows(X, train), _rows(y, train))

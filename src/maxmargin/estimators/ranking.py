@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,6 +21,16 @@ from maxmargin.estimators.fitting.inputs import (
     by_position,
     check_same_length,
     object_array,
+)
+from maxmargin.estimators.fitting.parameter_types import (
+    CallbackChoice,
+    CheckpointChoice,
+    EngineChoice,
+    LossChoice,
+    LossesByName,
+    SampleWeight,
+    Seed,
+    SolverChoice,
 )
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.losses.base import named_loss
@@ -90,27 +100,29 @@ class RankingSVM(StructuredEstimator):
     20
     """
 
+    structure_: Ranking
+
     def __init__(
         self,
         k: int = 10,
         C: float = 1.0,
         *,
-        loss: Any = "precision",
+        loss: LossChoice = "precision",
         init: Any = "classification",
         init_C: float = 10.0,
         restarts: int = 1,
         rescaling: str = "margin",
         penalty: str = "linear",
-        solver: Any = "auto",
+        solver: SolverChoice = "auto",
         tol: float = 1e-3,
         max_iter: int | None = None,
         max_time: float | None = None,
         n_jobs: int | None = None,
-        engine: Any = None,
-        random_state: Any = None,
+        engine: EngineChoice = None,
+        random_state: Seed = None,
         warm_start: bool = False,
-        callbacks: Any = None,
-        checkpoint: Any = None,
+        callbacks: CallbackChoice = None,
+        checkpoint: CheckpointChoice = None,
         verbose: int = 0,
     ) -> None:
         self.k = k
@@ -133,7 +145,7 @@ class RankingSVM(StructuredEstimator):
         self.checkpoint = checkpoint
         self.verbose = verbose
 
-    def _structure(self, X: Any, y: Any) -> Structure:
+    def _structure(self, X: Any, y: Any) -> Ranking:
         if self.k < 1:
             raise ValueError(f"k={self.k!r}: at least one place must count")
         loss = named_loss(self.loss, self._known_losses(Ranking()))
@@ -142,14 +154,14 @@ class RankingSVM(StructuredEstimator):
         discount = loss.bind(self.k).discount()
         return Ranking(self.k, discount, binary=isinstance(loss, PrecisionAtK))
 
-    def _known_losses(self, structure: Structure) -> dict[str, Any]:
+    def _known_losses(self, structure: Structure) -> LossesByName:
         letor = NDCGAtK(letor=True)
         return {
             "precision": PrecisionAtK(), "ndcg": NDCGAtK(), "ndcg-letor": letor,
             "map": AveragePrecision(), "roc": RocArea(),
         }  # fmt: skip
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RankingSVM:
+    def fit(self, X: Any, y: Any, sample_weight: SampleWeight = None) -> Self:
         """Learn from queries.
 
         Parameters
@@ -165,7 +177,7 @@ class RankingSVM(StructuredEstimator):
         if sample_weight is not None:
             penalties_of(self.C, sample_weight, len(y))
         _check_queries(X, y)
-        weight = self._told(y, sample_weight)
+        weight = self._query_weights(y, sample_weight)
         if not weight.any():
             raise ValueError(
                 "no query has both relevant and other documents, and a weight"
@@ -180,13 +192,13 @@ class RankingSVM(StructuredEstimator):
         self._fit_encoded(structure, x, truth, weight[some])
         return self
 
-    def _examples(self, y: Any, sample_weight: Any) -> Ints:
-        return np.flatnonzero(self._told(y, sample_weight) > 0)
+    def _examples(self, y: Any, sample_weight: SampleWeight) -> Ints:
+        return np.flatnonzero(self._query_weights(y, sample_weight) > 0)
 
-    def _told(self, y: Any, sample_weight: Any) -> Floats:
-        """Weight of each query; none where all documents are alike."""
-        told = np.array([0 < np.count_nonzero(g) < len(g) for g in y], float)
-        return told if sample_weight is None else told * np.asarray(sample_weight)
+    def _query_weights(self, y: Any, sample_weight: SampleWeight) -> Floats:
+        """Weight of each query; zero if all of its documents are alike."""
+        mixed = np.array([0 < np.count_nonzero(g) < len(g) for g in y], float)
+        return mixed if sample_weight is None else mixed * np.asarray(sample_weight)
 
     def _weight_names(self) -> list[str]:
         return [f"feature {j}" for j in range(self.structure_.dim)]
@@ -215,8 +227,8 @@ class RankingSVM(StructuredEstimator):
     def decision_function(self, X: Any) -> list[Floats]:
         """Scores of the documents of each query."""
         check_is_fitted(self, "coef_")
-        structure: Any = self.structure_
-        return structure.scores(structure.encode(X), self.coef_)
+        x = self.structure_.encode(X)
+        return self.structure_.scores(x, self.coef_)
 
     def predict(self, X: Any) -> np.ndarray:
         """Documents of each query, best first."""

@@ -50,7 +50,7 @@ def support_structures(
     result = model.result_
     truth = result.truth if isinstance(result, LatentResult) else None
     record = _Record(truth, model.tol)
-    twin: Any = clone(model)  # type: ignore[type-var]
+    twin: Any = clone(model)
     twin._schedule = record.runs
     twin.fit(X, y, sample_weight)
     who = model._examples(y, sample_weight)

@@ -43,6 +43,16 @@ from maxmargin.estimators.fitting.inputs import (
     object_array,
 )
 from maxmargin.estimators.fitting.model_files import load_as, save
+from maxmargin.estimators.fitting.parameter_types import (
+    CallbackChoice,
+    CheckpointChoice,
+    EngineChoice,
+    LossChoice,
+    LossesByName,
+    SampleWeight,
+    Seed,
+    SolverChoice,
+)
 from maxmargin.estimators.fitting.path import PathMixin
 from maxmargin.estimators.fitting.prediction import predict_found
 from maxmargin.estimators.fitting.streaming import StreamMixin
@@ -77,22 +87,22 @@ class StructuredEstimator(CallbackSupportMixin, PathMixin, StreamMixin, BaseEsti
     _predicts_labels: ClassVar[bool] = False  # or sequences of labels
 
     C: float
-    loss: Any
+    loss: LossChoice
     rescaling: str | None
     penalty: str
-    solver: Any
+    solver: SolverChoice
     tol: float
     max_iter: int | None
     max_time: float | None
     n_jobs: int | None
-    engine: Any
-    random_state: Any
+    engine: EngineChoice
+    random_state: Seed
     warm_start: bool
     _state: Any
     _mark: Any
-    callbacks: Any
+    callbacks: CallbackChoice
     verbose: int
-    checkpoint: Any = None
+    checkpoint: CheckpointChoice = None
     restarts: int = 1  # outputs with hidden parts: number of starts,
     init: Any = None  # weights to start from,
     given: bool = False  # and whether y has hidden parts to start from
@@ -105,11 +115,11 @@ class StructuredEstimator(CallbackSupportMixin, PathMixin, StreamMixin, BaseEsti
         """The structure, not yet bound."""
         raise NotImplementedError
 
-    def _known_losses(self, structure: Structure) -> dict[str, Any]:
+    def _known_losses(self, structure: Structure) -> LossesByName:
         """Losses by name, not yet bound."""
         raise NotImplementedError
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: SampleWeight = None) -> Self:
         """Learn weights; ends with a certificate in `result_`.
 
         Parameters
@@ -132,8 +142,8 @@ class StructuredEstimator(CallbackSupportMixin, PathMixin, StreamMixin, BaseEsti
         return self._fit_encoded(structure, x, truth, sample_weight)
 
     def _fit_encoded(
-        self, structure: Structure, x: Any, truth: Ragged, sample_weight: Any
-    ) -> Any:
+        self, structure: Structure, x: Any, truth: Ragged, sample_weight: SampleWeight
+    ) -> Self:
         problem = self._problem(structure, x, truth, sample_weight)
         solver = self._solver(problem)
         mark = fingerprint(problem) if self.warm_start else None
@@ -170,7 +180,7 @@ class StructuredEstimator(CallbackSupportMixin, PathMixin, StreamMixin, BaseEsti
         return [(result, state)]
 
     def _problem(
-        self, structure: Structure, x: Any, truth: Ragged, sample_weight: Any
+        self, structure: Structure, x: Any, truth: Ragged, sample_weight: SampleWeight
     ) -> Problem:
         return Problem(
             structure,
@@ -247,7 +257,12 @@ class StructuredEstimator(CallbackSupportMixin, PathMixin, StreamMixin, BaseEsti
         return explain(self, x, n)
 
     def support_structures(
-        self, feature: str | int, X: Any, y: Any, n: int = 10, sample_weight: Any = None
+        self,
+        feature: str | int,
+        X: Any,
+        y: Any,
+        n: int = 10,
+        sample_weight: SampleWeight = None,
     ) -> SupportTable:
         """Which training examples, against which wrong outputs, made a weight.
 
@@ -351,7 +366,7 @@ class StructuredEstimator(CallbackSupportMixin, PathMixin, StreamMixin, BaseEsti
             truth = latent.complete(x, np.arange(truth.n), self._weights(), truth)
         return x, truth
 
-    def _examples(self, y: Any, sample_weight: Any) -> Ints:
+    def _examples(self, y: Any, sample_weight: SampleWeight) -> Ints:
         """Numbers of the examples that training uses."""
         return np.arange(len(y))
 
@@ -405,7 +420,7 @@ def fingerprint(problem: Problem) -> bytes | None:
     return digest.digest()
 
 
-def penalties_of(C: Any, sample_weight: Any, n: int) -> Floats:
+def penalties_of(C: Any, sample_weight: SampleWeight, n: int) -> Floats:
     """C of each example."""
     if not isinstance(C, Real) or not 0 < float(C) < np.inf:
         hint = "; penalty='hard' allows no slack at all" if np.inf == C else ""

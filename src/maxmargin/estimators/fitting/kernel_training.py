@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -59,7 +59,7 @@ class KernelMixin(StructuredEstimator):
 
     def _fit_encoded(
         self, structure: Structure, x: Any, truth: Ragged, sample_weight: Any
-    ) -> Any:
+    ) -> Self:
         if not self._maps_inputs():
             return super()._fit_encoded(structure, x, truth, sample_weight)
         if "_schedule" in self.__dict__:
