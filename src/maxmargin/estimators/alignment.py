@@ -53,7 +53,8 @@ class AlignmentSVM(StructuredEstimator):
     .. math:: \min_w \tfrac12 \|w\|^2 + C \sum_i \max_y
               [\Delta(y_i, y) - \langle w, \psi(x_i, y_i) - \psi(x_i, y) \rangle]
 
-    over all alignments y of the pair x_i, with the share of missed pairs as loss.
+    over all alignments y of the pair x_i. The loss is the share of reference pairs that
+    are missed.
 
     Parameters
     ----------
@@ -180,15 +181,15 @@ class AlignmentSVM(StructuredEstimator):
         return {"Q": AlignedPairs(), "Q4": AlignedPairs(4), "zero-one": ZeroOne()}
 
     def fit(self, X: Any, y: Any, sample_weight: SampleWeight = None) -> Self:
-        """Learn from pairs and their alignments.
+        """Learn from pairs of sequences and their alignments.
 
         Parameters
         ----------
         X : sequence of (first, second)
             Sequences: strings, or mappings from track to letters or real vectors.
         y : sequence of alignments
-            Two strings with "-" for gaps, both from their first letter on, or columns
-            (k, 2) of positions, -1 for a gap; local ones may begin anywhere.
+            Two strings with "-" for gaps, both from their first letter on, or an array
+            (k, 2) of positions, -1 for a gap. Local alignments may begin anywhere.
         sample_weight : array (n,), optional
             Factor on C for each pair.
         """
@@ -200,11 +201,11 @@ class AlignmentSVM(StructuredEstimator):
         return self
 
     def score(self, X: Any, y: Any) -> float:
-        """Mean Q score: the share of reference pairs that are found."""
+        """Mean Q score: share of the reference pairs that are found."""
         return float(np.mean(1.0 - self.losses(X, y)))
 
     def losses(self, X: Any, y: Any, shift: int = 0) -> Floats:
-        """Loss of each pair: Q by default, Q4 with shift 4."""
+        """Loss of each pair: 1 - Q, or 1 - Q4 with ``shift=4``."""
         check_is_fitted(self, "coef_")
         check_same_length(X, y)
         x = self.structure_.encode(X)
@@ -227,7 +228,7 @@ class AlignmentSVM(StructuredEstimator):
 
 
 def substitution_tables(structure: Alignment, w: Floats) -> list[str]:
-    """Learned scores of all tracks that have any, as pieces of HTML."""
+    """The learned substitution scores of each track, as pieces of HTML."""
     out = []
     for track in structure.symbols.letters:
         try:
@@ -243,7 +244,7 @@ def _is_pair(pair: Any) -> bool:
 
 
 def alignment_structure(estimator: Any, sequences: Sequence[Any]) -> Alignment:
-    """The structure that an estimator's parameters ask for."""
+    """The structure described by the parameters of an estimator."""
     tracks: dict[str, Any] = {}
     if sequences:
         where = record_name(sequences[0], "pair 0, first sequence")

@@ -54,9 +54,9 @@ class ChainSVM(KernelMixin):
 
     X is a list of sequences, each a dense array (length, features), a scipy.sparse
     matrix, or a list of feature dicts or feature lists as sklearn-crfsuite takes them;
-    or a `Sequences` (flat matrix and offsets). y is a list of sequences of labels;
-    None marks a label that is not known: it is completed in turns with training, from
-    weights learnt on the runs of known labels.
+    or a `Sequences` (flat matrix and offsets). y is a list of sequences of labels.
+    Unknown labels are None: training then alternates between predicting them and
+    learning from them, starting from weights learned on the known labels only.
 
     Parameters
     ----------
@@ -254,11 +254,11 @@ class ChainSVM(KernelMixin):
         super()._adopt(inner, result)
 
     def fit(self, X: Any, y: Any = None, sample_weight: SampleWeight = None) -> Self:
-        """Learn weights from X and y, or from `Encoded` sequences in files alone."""
+        """Learn weights from X and y, or from `Encoded` sequences, which have labels."""
         if not isinstance(X, Encoded):
             return super().fit(X, y, sample_weight)
         if y is not None:
-            raise ValueError("encoded sequences have their labels: leave y out")
+            raise ValueError("encoded sequences contain their labels: leave y out")
         structure = X.bind(self._unbound_chain())
         return self._fit_encoded(structure, X.x, X.truth, sample_weight)
 
@@ -271,10 +271,10 @@ class ChainSVM(KernelMixin):
         ----------
         X : sequences
         forced : list, optional
-            Labels that must stand: per sequence a dict {token: label}, a list with
-            None where the label is free, or None.
+            Labels that are fixed: per sequence a dict {token: label}, a list with None
+            where the label is free, or None.
         allowed, scheme : optional
-            Legal transitions for this prediction, instead of those of training.
+            Allowed transitions for this prediction, instead of those of training.
         """
         structure, x = self._prepared(X, forced, allowed, scheme)
         labels = predict_found(self, x, structure).labels
@@ -288,7 +288,7 @@ class ChainSVM(KernelMixin):
         allowed: Any = None,
         scheme: str | None = None,
     ) -> list[list[tuple[list[Hashable], float]]]:
-        """Find the k best label sequences of each input with their scores."""
+        """The k best label sequences of each input with their scores, best first."""
         structure, x = self._prepared(X, forced, allowed, scheme)
         parts = ask_batches(self, structure, x, partial(_best_many, k=k))
         found = joined_layers(parts)
@@ -297,16 +297,16 @@ class ChainSVM(KernelMixin):
         return [scored[a:b] for a, b in pairwise(found.ptr.tolist())]
 
     def max_marginals(self, X: Any) -> list[Floats]:
-        """Score of the best sequence with each label at each token: (length, K)."""
+        """Score of the best sequence that has label k at token t, (length, K) per input."""
         structure, x = self._prepared(X, None, None, None)
         flat = np.concatenate(ask_batches(self, structure, x, Chain.max_marginals))
         return [flat[a:b] for a, b in pairwise(x.ptr.tolist())]
 
     def confidence(self, X: Any) -> list[Floats]:
-        """Margin of each token: best sequence against best with another label there.
+        """Margin of each token: how much less a sequence with another label scores.
 
-        Zero is a tie; the unit is that of the loss, so that a margin above the cost of
-        an error is what training asks for.
+        Zero is a tie. Margins have the unit of the loss: training asks for a margin of
+        at least the cost of the error.
         """
         out = []
         for table in self.max_marginals(X):
@@ -318,13 +318,13 @@ class ChainSVM(KernelMixin):
         return out
 
     def score(self, X: Any, y: Any) -> float:
-        """Share of tokens with the right label; None in y: not known, not counted."""
+        """Share of tokens with the right label; tokens whose label is None do not count."""
         return 1.0 - token_error(y, list(self.predict(X)))
 
     def top_features(self, label: Hashable, n: int = 20) -> list[tuple[str, float]]:
-        """Weights of the input features that speak most for a label, largest first.
+        """The n input features with the largest weights for a label, largest first.
 
-        A negative `n` gives those that speak most against it.
+        A negative `n` gives those with the smallest weights, smallest first.
         """
         check_is_fitted(self, "coef_")
         self._check_has_weights("top_features")
@@ -349,9 +349,15 @@ class ChainSVM(KernelMixin):
     def explain(self, x: Any, *, n: int | None = None) -> Explanation:
         """Why each token of ONE sequence gets its label.
 
-        As for all estimators; each part is a token and also has its `label`, the
-        `rival` label and the `margin`: how much the best sequence with another label
-        there scores less. All parts add up to the score of the sequence.
+        Each part is a token, with its `label`, the `rival` label and the `margin`: how
+        much less the best sequence with another label at this token scores. The scores
+        of all parts add up to the score of the sequence.
+
+        Parameters
+        ----------
+        x : one sequence
+        n : int, optional
+            Number of features kept per token, those that add most; by default all.
         """
         plain = super().explain(x, n=n)
         labels = self._chain.labels

@@ -1,4 +1,4 @@
-"""Coreference: clusters of mentions by latent spanning forests."""
+"""CoreferenceSVM and CorrelationSVM: cluster the mentions of a document."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from maxmargin.structures.clusters.mentions import NAMES, Document, pair_feature
 
 @describe_parameters()
 class CoreferenceSVM(StructuredEstimator):
-    r"""Clustering by single strong links, the links hidden.
+    r"""Clustering by strong links, where the links are hidden (latent forests).
 
     .. math:: \min_w \tfrac12 \|w\|^2 + C \sum_d \big( \max_{h} [\Delta_r(y_d, h) +
               \sum_{(i,j) \in h} \langle w, x_{ij} \rangle] - \max_{h \sim y_d}
@@ -142,15 +142,15 @@ class CoreferenceSVM(StructuredEstimator):
         return super().fit(self._pairs(X), y, sample_weight)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: SampleWeight = None) -> Self:
-        """As for all estimators; not where links are hidden."""
+        """Continue training with another batch; only where no links are hidden."""
         return super().partial_fit(self._pairs(X), y, sample_weight)
 
     def predict(self, X: Any) -> np.ndarray:
-        """Cluster of each mention, numbered by first mention, per document."""
+        """Cluster of each mention of each document, numbered by first mention."""
         return super().predict(self._pairs(X))
 
     def score(self, X: Any, y: Any) -> float:
-        """1 - mean MITRE loss / 100."""
+        """Mean MITRE score, 1 - loss / 100."""
         check_same_length(X, y)
         found = self.predict(X)
         losses = [mitre_loss(a, b) for a, b in zip(y, found, strict=True)]
@@ -186,8 +186,8 @@ class CorrelationSVM(CoreferenceSVM):
 
     .. math:: f(x) = \arg\max_y \sum_{i < j,\; y_i = y_j} \langle w, x_{ij} \rangle
 
-    All pairs of a cluster count, none is hidden. The loss is the percentage of wrong
-    pairs.
+    All pairs within a cluster count, and nothing is hidden. The loss is the percentage
+    of wrong pairs.
 
     Parameters
     ----------

@@ -171,7 +171,7 @@ class GrammarSVM(StructuredEstimator):
         }
 
     def predict_nbest(self, X: Any, k: int = 5) -> list[list[tuple[Any, float]]]:
-        """Find the k best trees of each sentence with their scores, best first."""
+        """The k best trees of each sentence with their scores, best first."""
         check_is_fitted(self, "coef_")
         grammar = self.structure_
         assert isinstance(grammar, Grammar)
@@ -184,7 +184,11 @@ class GrammarSVM(StructuredEstimator):
         return [scored[a:b] for a, b in pairwise(found.ptr.tolist())]
 
     def hardest(self, X: Any, y: Any, n: int = 5, most: int = 500) -> list[Hard]:
-        """As for all estimators; trees that the grammar cannot make are left out."""
+        """The examples whose true tree scores furthest below the best tree.
+
+        Trees that the grammar cannot derive are left out; otherwise like
+        `StructuredEstimator.hardest`.
+        """
         check_is_fitted(self, "coef_")
         X, y = by_position(X), by_position(y)
         kept = [i for i in range(min(most, len(y))) if self._derives(X[i], y[i])]

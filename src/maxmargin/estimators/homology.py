@@ -1,4 +1,4 @@
-"""HomologySVM: learn alignment scores that tell a homolog from decoys."""
+"""HomologySVM: find the homolog of a sequence among candidates."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ class HomologySVM(StructuredEstimator):
 
     .. math:: f(x) = \arg\max_c \max_a \langle w, \psi(x, z_c, a) \rangle
 
-    trained so that the homolog under its known alignment scores more than every decoy
-    under any alignment (Tsochantaridis et al. 2005, section 4.4).
+    trained so that the homolog with its known alignment scores higher than every decoy
+    with any alignment (Tsochantaridis et al. 2005, section 4.4).
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ class HomologySVM(StructuredEstimator):
         return self
 
     def partial_fit(self, X: Any, y: Any, sample_weight: SampleWeight = None) -> Self:
-        """As for all estimators."""
+        """Continue training with another batch; see `StructuredEstimator.partial_fit`."""
         check_same_length(X, y)
         return super().partial_fit(_aligned(X, y), y, sample_weight)
 
@@ -154,7 +154,7 @@ class HomologySVM(StructuredEstimator):
         return np.array([c for c, _ in self.predict_alignments(X)], dtype=np.int64)
 
     def predict_alignments(self, X: Any) -> np.ndarray:
-        """(candidate, columns) of each native sequence, as a 1-D object array."""
+        """Best candidate and its alignment (columns) for each native sequence."""
         return object_array(list(super().predict(X)))
 
     def candidate_scores(self, X: Any) -> list[Floats]:
@@ -165,7 +165,7 @@ class HomologySVM(StructuredEstimator):
         return np.split(np.concatenate(scores), x.ptr[1:-1])
 
     def score(self, X: Any, y: Any) -> float:
-        """Share of natives whose homolog is found; y as in `fit`, or indices."""
+        """Share of the native sequences whose homolog is found; y as in `fit`, or indices."""
         check_same_length(X, y)
         true: Ints = np.array([c if np.isscalar(c) else c[0] for c in y])
         return float(np.mean(self.predict(X) == true))

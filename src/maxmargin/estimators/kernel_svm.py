@@ -39,9 +39,9 @@ class KernelSVM(MulticlassSVM):
     .. math:: f(x) = \sum_j \beta_j K(b_j, x) + b
 
     With two classes and ``kernel_method="exact"`` this is the problem of
-    ``sklearn.svm.SVC``, constant and all. In all other cases the constant is a weight
-    like the others, and more than two classes are trained together (Crammer and
-    Singer). There are no probabilities.
+    ``sklearn.svm.SVC``, including its unregularised intercept. In all other cases the
+    intercept is regularised like the other weights, and more than two classes are
+    trained together (Crammer and Singer). There are no probabilities.
 
     Parameters
     ----------
@@ -78,20 +78,20 @@ class KernelSVM(MulticlassSVM):
     ----------
     classes_ : array (k,)
     expansion_ : Expansion
-        Points and coefficients of the machine.
+        Points and coefficients of f.
     basis_ : array (m, n_features)
-        The points; for precomputed kernels the numbers of training rows.
+        The points; for precomputed kernels the indices of training rows.
     support_ : array (m,)
-        Numbers of the training rows with weight; "exact" and "sampled" only.
+        Indices of the training rows among the points; "exact" and "sampled" only.
     dual_coef_ : array (m, z)
         Coefficients of the points.
     intercept_ : array
     basis_trace_ : list of dict
-        "cpsp": by turn size, objective, delta = ||v - P v||, the bound from it, and
-        "cut delta" = ||g - P g|| of the turn's cut; in the last turn "theorem 6.4".
-        "sampled": functions, objective and estimated gap.
+        One row per iteration. "cpsp": size of the basis, objective, delta = ||v - P v||
+        and the bound from it, "cut delta" = ||g - P g|| of the cut; in the last row
+        "theorem 6.4". "sampled": number of functions, objective and estimated gap.
     result_ : Result
-        Certificate; for "sampled" the dual is an estimate from the rows drawn.
+        Certificate. For "sampled" the dual is estimated from the rows drawn.
 
     Examples
     --------
@@ -171,7 +171,7 @@ class KernelSVM(MulticlassSVM):
 
     @property
     def partial_fit(self) -> Any:
-        """Not there: planes of a kernel need their rows."""
+        """Not available: constraints of a kernel need their training rows."""
         raise AttributeError("KernelSVM has no partial_fit: it needs all rows at once")
 
     def _kernel(self, X: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Motif finding: which sequences hold the motif, what it is, and where it lies."""
+"""MotifSVM: which sequences contain a motif, what it looks like, and where it is."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class LearnedMotif(NamedTuple):
 
 @describe_parameters()
 class MotifSVM(ClassifierMixin, StructuredEstimator):
-    r"""Discriminative motif finding with the place of the motif hidden.
+    r"""Discriminative motif finding; the position of the motif is hidden.
 
     .. math:: \min_w \tfrac12 \|w\|^2 + C \sum_i \big( \max_{y,h} [\Delta(y_i, y) +
               \langle w, \psi(x_i, y, h) \rangle] - \max_h \langle w,
@@ -86,7 +86,7 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
     Attributes
     ----------
     classes_ : array (2,)
-        Without, and with motif.
+        The labels without and with motif.
     motif_ : LearnedMotif
         `probabilities`, `weights`, `background`, `sites`.
     result_ : LatentResult
@@ -181,13 +181,15 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
         sample_weight : array (n,), optional
             Factor on C of each sequence.
         places : sequence of (start, strand), optional
-            Where the first start begins, for every sequence; strand 0 or 1.
+            Position of the motif in each sequence, used by the first start; strand 0 or 1.
         """
         check_same_length(X, y)
         labels = np.array(np.asarray(y).tolist())
         classes = np.unique(labels)
         if len(classes) != 2:
-            raise ValueError(f"y has {len(classes)} labels; motif or none are two")
+            raise ValueError(
+                f"y has {len(classes)} labels, but there must be two: motif and no motif"
+            )
         positive = self.positive
         if positive is None:
             positive = _guess_positive(classes)
@@ -208,7 +210,7 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
         return self
 
     def _class_weighted(self, labels: np.ndarray, sample_weight: SampleWeight) -> Any:
-        """Weights of the sequences, times those of their labels."""
+        """Weight of each sequence times the weight of its label."""
         if self.class_weight is None:
             return sample_weight
         weight = np.ones(len(labels)) if sample_weight is None else sample_weight
@@ -240,11 +242,11 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
         return self.classes_[found.labels.data.reshape(-1, 3)[:, 0]]
 
     def decision_function(self, X: Any) -> Floats:
-        """What the best placed motif scores above none."""
+        """Score of the best motif position above that of no motif."""
         return self.locate(X)["score"]
 
     def locate(self, X: Any) -> np.ndarray:
-        """Best place in each sequence: start, strand ("+" or "-"), score."""
+        """Best position in each sequence: start, strand ("+" or "-"), score."""
         check_is_fitted(self, "coef_")
         structure = self.structure_
         answers = ask_batches(self, structure, structure.encode(X), Motif.gains)
@@ -256,7 +258,7 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
         return out
 
     def consensus(self) -> str:
-        """The commonest base at each position of the motif."""
+        """The most frequent base at each position of the motif."""
         check_is_fitted(self, "motif_")
         return "".join("ACGT"[k] for k in self.motif_.probabilities.argmax(axis=1))
 
@@ -268,7 +270,7 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
         return [logo, *super()._learned()]
 
     def _motif(self, structure: Motif, x: Bases) -> LearnedMotif:
-        """The motif at the places that training has found."""
+        """The motif at the positions that training has found."""
         assert isinstance(self.result_, LatentResult)
         truth = self.result_.truth
         assert truth is not None

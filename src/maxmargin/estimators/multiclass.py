@@ -1,4 +1,4 @@
-"""Multiclass classification as scikit-learn knows it."""
+"""MulticlassSVM: classification, with or without features of the classes."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         self.verbose = verbose
 
     def __sklearn_tags__(self) -> Any:
-        """Sparse input is welcome."""
+        """Sparse inputs are accepted."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
@@ -195,7 +195,7 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         X : array or sparse matrix (n, n_features)
         y : array (n,) of labels
         sample_weight : array (n,), optional
-            Factor on C for each example; examples of weight zero take no part.
+            Factor on C for each example; examples of weight zero are ignored.
 
         Returns
         -------
@@ -230,14 +230,14 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
     def partial_fit(  # type: ignore[override]
         self, X: Any, y: Any, classes: Any = None, sample_weight: SampleWeight = None
     ) -> Self:
-        """Go on training with a further batch; earlier batches are not needed again.
+        """Continue training with another batch; earlier ones are not needed again.
 
         Parameters
         ----------
         X, y, sample_weight
             The batch, as for `fit`.
         classes : array, optional
-            All classes, at the first batch if that does not show them all.
+            All classes, given with the first batch if it does not contain them all.
 
         Returns
         -------
@@ -251,7 +251,7 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         return super().partial_fit(X, y, sample_weight)
 
     def _stream_labels(self, x: Any, y: Any) -> Ragged:
-        """Labels of a further batch as numbers of the classes of the first."""
+        """Indices of the labels of a later batch among the classes of the first."""
         try:
             return Ragged.single(class_numbers(self.classes_, y))
         except ValueError as error:
@@ -267,7 +267,7 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         return factor
 
     def _adopt(self, structure: Any, result: Result) -> None:
-        """coef_ and intercept_ of the classes from the weights of output features."""
+        """Also set coef_ and intercept_ of the classes."""
         super()._adopt(structure, result)
         self.n_iter_ = result.iterations
         weights = structure.lambdas() @ structure.weights(result.w).T
@@ -281,7 +281,7 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         self.coef_ = np.ascontiguousarray(weights)
 
     def _adopt_expansion(self, lifted: Lifted) -> None:
-        """Coefficients of the points of a kernel, and constants of the classes."""
+        """Also set the dual coefficients and the intercepts of the classes."""
         super()._adopt_expansion(lifted)
         self.n_iter_ = lifted.result.iterations
         structure: Any = lifted.structure
@@ -303,7 +303,7 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         return Multiclass(self._output_features(), bias, k=len(self.classes_))
 
     def _output_features(self) -> Floats | None:
-        """Lambda of the classes; None for the canonical one."""
+        """Features Lambda of the classes; None if they are only indicators."""
         parts = []
         classes = self.classes_.tolist()
         if self.taxonomy is not None:
@@ -355,7 +355,7 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         return np.flatnonzero(np.asarray(sample_weight) > 0)
 
     def _weight_names(self) -> Sequence[str]:
-        """Names "feature / class", or node of the taxonomy instead of the class."""
+        """Names "feature / class", or "feature / node" with a taxonomy."""
         structure: Any = self.structure_
         known = getattr(self, "feature_names_in_", None)
         width = structure.width - bool(self.fit_intercept)
@@ -379,7 +379,7 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         return [outputs[int(name.rsplit(" ", 1)[1])] for name in names]
 
     def decision_function(self, X: Any) -> Floats:
-        """Scores of the classes, (n, k); with two, of the second less the first, (n,).
+        """Scores of the classes (n, k); for two classes their difference (n,).
 
         Parameters
         ----------
@@ -407,7 +407,7 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         return labels
 
     def score(self, X: Any, y: Any, sample_weight: SampleWeight = None) -> float:
-        """Share of right predictions; refuses labels that training has not seen."""
+        """Share of right predictions; other labels than those of training are refused."""
         check_is_fitted(self, "result_")
         class_numbers(self.classes_, y)
         right = accuracy_score(y, self.predict(X), sample_weight=sample_weight)

@@ -1,4 +1,4 @@
-"""The estimator for networks: nodes of a graph that are labelled together."""
+"""NetworkSVM: label the nodes of graphs together."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class NetworkSVM(KernelMixin):
     result_ : Result
         Certificate: status, primal, dual, gap, history.
     certificate_ : {"exact", "relaxed", "bound"}
-        Worth of the inference on the training graphs.
+        What inference guarantees on the training graphs.
     classes_ : list
         All labels.
     structure_ : Network
@@ -99,7 +99,7 @@ class NetworkSVM(KernelMixin):
 
     Examples
     --------
-    Two chains of nodes; what a node is shows only at its neighbour.
+    Two graphs of two nodes; the label of the second node shows only at the first.
 
     >>> import numpy as np
     >>> from maxmargin import NetworkSVM
@@ -180,7 +180,7 @@ class NetworkSVM(KernelMixin):
         return KernelNetwork(*options, kernel=kernel, edge_kernel=edge_kernel)
 
     def _factored(self) -> bool:
-        """Whether kernels are trained in the factored dual."""
+        """Whether kernels are trained in the factored dual, by "smo"."""
         if self.edge_kernel is not None and self.kernel_method != "exact":
             raise ValueError("edge_kernel needs kernel_method='exact'")
         both = self.kernel, self.edge_kernel
@@ -196,8 +196,9 @@ class NetworkSVM(KernelMixin):
         ----------
         X : sequence of Graph, or of tuples (nodes, edges, ...)
         y : sequence of label sequences, one label per node
-            None marks a label that is not known: it is completed in turns with
-            training (CCCP), from weights learnt on the known nodes.
+            Unknown labels are None: training then alternates between predicting them
+            and learning from them (CCCP), starting from weights learned on the known
+            nodes.
         sample_weight : array (n,), optional
             Factor on C for each graph.
 
@@ -255,7 +256,7 @@ class NetworkSVM(KernelMixin):
 
     @property
     def certificate_(self) -> str:
-        """Worth of the inference on the training graphs."""
+        """What inference guarantees on the training graphs."""
         check_is_fitted(self, "coef_")
         return self.structure_.certificate
 
@@ -268,7 +269,7 @@ class NetworkSVM(KernelMixin):
         return list(kinds.classes)
 
     def score(self, X: Any, y: Any) -> float:
-        """Share of the nodes of all graphs that get their label; None: not known."""
+        """Share of nodes with the right label; nodes whose label is None do not count."""
         check_same_length(X, y)
         return 1.0 - token_error([plain(row) for row in y], list(self.predict(X)))
 
@@ -293,7 +294,7 @@ class NetworkSVM(KernelMixin):
 
 
 class _Asked(NamedTuple):
-    """Inputs with the loss that is to be told apart."""
+    """Inputs with the loss whose values are to be distinguished."""
 
     x: Any
     augment: Augment
@@ -308,7 +309,7 @@ def _by_loss(structure: Network, asked: _Asked, ids: Ints, w: Floats) -> Layers:
 
 
 def _stack_nodes(X: Any) -> Any:
-    """Features of the nodes of the first graphs, to scale kernels by."""
+    """Features of the nodes of the first graphs, which set the scale of kernels."""
     parts = [as_graph(i, x).nodes for i, x in enumerate(list(X)[:500])]
     if any(sp.issparse(p) for p in parts):
         return sp.vstack([sp.csr_array(p) for p in parts])
@@ -321,7 +322,7 @@ def _stack_nodes(X: Any) -> Any:
 
 
 def _stack_edges(X: Any) -> Any:
-    """Features of the edges of the first graphs, to scale kernels by."""
+    """Features of the edges of the first graphs, which set the scale of kernels."""
     parts = [
         np.asarray(g.edge_features, dtype=np.float64).reshape(len(g.edges), -1)
         for g in (Graph(*x) for x in list(X)[:500])

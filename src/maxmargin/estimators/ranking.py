@@ -1,4 +1,4 @@
-"""Ranking documents for what stands at the top."""
+"""RankingSVM: rank the documents of queries."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ from maxmargin.structures.ranking.structure import NDCGAtK, PrecisionAtK, Rankin
 
 @describe_parameters()
 class RankingSVM(StructuredEstimator):
-    r"""Ranking for precision@k, NDCG@k, MAP or ROC area, with the order hidden.
+    r"""Ranking that optimises precision@k, NDCG@k, MAP or ROC area.
 
     .. math:: \min_w \tfrac12 \|w\|^2 + C \sum_q \big( \max_h [\Delta(y_q, h) +
               \langle w, \psi(x_q, h) \rangle] - \max_{h \sim y_q} \langle w,
               \psi(x_q, h) \rangle \big), \quad \psi(x, h) = \sum_{j \le k} D_j x_{h_j}
 
-    For "map" and "roc" every place counts: :math:`\psi` is the mean of
-    :math:`x_a - x_b` over all pairs with a before b.
+    The order h of the documents is hidden. For "map" and "roc" all places count:
+    :math:`\psi` is the mean of :math:`x_a - x_b` over all pairs with a before b.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class RankingSVM(StructuredEstimator):
     Attributes
     ----------
     coef_, init_coef_ : array (features,)
-        Weights, and those that training began from.
+        Learned and initial weights.
     result_ : LatentResult
         Certificate of the last convex problem, and `outer`, one row per completion.
 
@@ -169,8 +169,8 @@ class RankingSVM(StructuredEstimator):
         X : sequence of arrays (documents, features), one per query
         y : sequence of arrays (documents,) of grades 0, 1, 2, ...
         sample_weight : array (queries,), optional
-            Factor on C of each query. Queries without a relevant document, or with
-            relevant ones only, say nothing and get none.
+            Factor on C of each query. Queries whose documents are all relevant, or all
+            not relevant, are ignored.
         """
         check_same_length(X, y)
         X, y = by_position(X), by_position(y)
@@ -236,7 +236,7 @@ class RankingSVM(StructuredEstimator):
         return object_array([np.argsort(-s, kind="stable").tolist() for s in scores])
 
     def score(self, X: Any, y: Any) -> float:
-        """Mean over queries of what was optimised: precision@k, NDCG@k, ..."""
+        """Mean over queries of the measure optimised: precision@k, NDCG@k, ..."""
         check_same_length(X, y)
         scores = self.decision_function(X)
         loss = named_loss(self.loss, self._known_losses(Ranking()))
@@ -250,12 +250,12 @@ class RankingSVM(StructuredEstimator):
 
 
 def _check_queries(X: Any, y: Any) -> None:
-    """Refuse what is no matrix of documents, and grades that are no numbers."""
+    """Refuse inputs that are not matrices, and grades that are not numbers."""
     for i, (x, grades) in enumerate(zip(X, y, strict=True)):
         if sp.issparse(x) or np.ndim(x) != 2:
             raise ValueError(
                 f"query {i}: X has one dense matrix (documents, features) per query, "
-                f"not a {type(x).__name__}; rows of one table are to be grouped by query"
+                f"not a {type(x).__name__}; group the rows of one table by query"
             )
         if np.ndim(grades) != 1 or np.asarray(grades).dtype.kind not in "biuf":
             raise ValueError(f"query {i}: y has a list of grades 0, 1, 2, .. per query")

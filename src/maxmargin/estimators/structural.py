@@ -1,4 +1,4 @@
-"""The estimator for any structure: ours, or one's own."""
+"""StructuralSVM: any structure, one of the package or your own."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What all estimators share: from X, y to a Problem, a solver, and a result.
+"""The base class of all estimators: from X and y to a problem, a solver and a result.
 
-A subclass says which structure and which losses it has; fitting, warnings, the
-engine, prediction in chunks and the certificate are here.
+A subclass names its structure and its losses. Fitting and predicting are done here;
+everything else that one may ask a fitted model is a function of another module.
 """
 
 from __future__ import annotations
@@ -206,7 +206,7 @@ class StructuredEstimator(CallbackSupportMixin, PathMixin, StreamMixin, BaseEsti
         return seed_of(self.random_state)
 
     def _loss(self, structure: Structure) -> Any:
-        """The loss asked for, not yet bound."""
+        """The loss chosen by the parameter, not yet bound."""
         return named_loss(self.loss, self._known_losses(structure))
 
     def predict(self, X: Any) -> np.ndarray:
@@ -219,7 +219,7 @@ class StructuredEstimator(CallbackSupportMixin, PathMixin, StreamMixin, BaseEsti
         return object_array(self.structure_.decode_labels(x, labels))
 
     def _engine(self) -> Engine:
-        """The engine asked for; joblib's `parallel_config` counts for n_jobs."""
+        """The engine chosen by `engine` and `n_jobs`; respects joblib's `parallel_config`."""
         jobs = effective_n_jobs(self.n_jobs)
         if isinstance(self.engine, str) and self.n_jobs is None and jobs == 1:
             jobs = effective_n_jobs(-1)
