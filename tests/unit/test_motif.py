@@ -5,7 +5,8 @@ import pytest
 from cases import motif as case
 
 from maxmargin.core import Augment, Ragged, Structure
-from maxmargin.structures import Motif, MotifLoss
+from maxmargin.losses import MotifLoss
+from maxmargin.structures import Motif
 
 
 def made(seed):

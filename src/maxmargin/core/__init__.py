@@ -5,6 +5,7 @@ cuts.py          Planes as they travel: one per example, or their sum; and how p
 engine.py        Where the oracle runs, in four verbs
 formulations.py  How a loss becomes a plane, and what the dual may do with it
 jit.py           The Numba decorators: `loop`, `inner_loop`, `dense_loop` for sums over
+loss.py          How wrong an output is: the contract of losses, and the zero-one loss
 mapped.py        Arrays that lie in files: opened, found again, and let go of
 problem.py       Where structure, loss, formulation, data and engine meet
 sequences.py     Sequences of tokens or labels: one flat array with offsets; labels of

@@ -10,8 +10,12 @@ from .engine import ClusterGoneError as ClusterGoneError
 from .engine import Engine as Engine
 from .engine import Serial as Serial
 from .engine import tree_sum as tree_sum
+from .formulations import CRITERIA as CRITERIA
 from .formulations import Formulation as Formulation
+from .formulations import Violation as Violation
 from .jit import compiling as compiling
+from .loss import Loss as Loss
+from .loss import ZeroOne as ZeroOne
 from .mapped import Pages as Pages
 from .mapped import open_array as open_array
 from .mapped import place_of as place_of

@@ -25,6 +25,7 @@ from maxmargin.core.cuts import Cuts as Cuts  # solvers and estimators take it f
 from maxmargin.core.cuts import Risk, SumCut, add, joined
 from maxmargin.core.engine import Engine, Serial, Span
 from maxmargin.core.formulations import DualSet, Formulation
+from maxmargin.core.loss import Loss
 from maxmargin.core.mapped import Pages
 from maxmargin.core.structure import (
     Answer,
@@ -37,7 +38,6 @@ from maxmargin.core.structure import (
     OuterProductFeatures,
     Structure,
 )
-from maxmargin.losses.base import ZeroOne
 
 CHUNK = 32  # examples per task: fixed, so that sums do not depend on the threads
 TASK = 3e6  # multiply-adds that are worth a task of their own
@@ -78,7 +78,7 @@ class Problem:
     """
 
     structure: Structure
-    loss: Any
+    loss: Loss
     formulation: Formulation
     x: Any
     truth: Ragged
@@ -89,8 +89,7 @@ class Problem:
     def __post_init__(self) -> None:
         """SVM0, SVM1 and SVM2 proper are margin rescaling with the zero-one loss."""
         if self.formulation.rescaling is None or self.formulation.penalty == "hard":
-            own = getattr(self.loss, "zero_one", None)
-            loss = own() if own else ZeroOne(self.structure.label_count())
+            loss = self.loss.zero_one(self.structure.label_count())
             object.__setattr__(self, "loss", loss)
         if self.loss.form not in self.structure.losses:
             name = type(self.structure).__name__
@@ -340,14 +339,15 @@ class Problem:
 
     def _best_layer(self, w: Floats, ids: Ints, features: Any) -> tuple[Answer, Floats]:
         """Exact: the best of the best outputs for each value of the loss."""
+        criterion = self.formulation.criterion
         by_loss = self.structure.require(ByLoss, "an exact search over the loss")
         layers = by_loss.argmax_by_loss(
-            self.x, ids, w, self._augment(self._ones)._replace(aim=self.formulation.aim)
+            self.x, ids, w, Augment(self.truth, self.loss, self._ones, criterion)
         )
         own = self.structure.features(self.x, ids, self.truth.take(ids)).dot(w)
         sizes = np.diff(layers.ptr)
         margin = np.repeat(own, sizes) - layers.score
-        height = self.formulation.violation(layers.loss, margin)
+        height = criterion.value(layers.loss, margin)
         best = np.empty(len(ids), np.int64)
         for q in range(len(ids)):
             start = layers.ptr[q]
@@ -358,7 +358,7 @@ class Problem:
 
     def _search(self, w: Floats, ids: Ints) -> tuple[Answer, Floats]:
         """Best vertex of the (loss, score) hull, and a bound on all outputs."""
-        form, m = self.formulation, len(ids)
+        criterion, m = self.formulation.criterion, len(ids)
         weight = np.ones(self.n)
         low, high = np.zeros(m), np.full(m, np.inf)
         best, bound = np.full(m, -np.inf), np.full(m, np.inf)
@@ -368,16 +368,16 @@ class Problem:
         for k in range(SEARCHES):
             answer = self.structure.cuts(self.x, ids, w, self._augment(weight))
             margin = answer.dpsi.dot(w)
-            height = form.violation(answer.delta, margin)
+            height = criterion.value(answer.delta, margin)
             kept.append(answer)
             chosen = np.where(height > best, k, chosen)
             best = np.maximum(best, height)
             at = weight[ids]
-            bound = np.minimum(bound, form.line_bound(at, answer.bound, most))
+            bound = np.minimum(bound, criterion.line_bound(at, answer.bound, most))
             if (bound - best <= 1e-9 * (1.0 + np.abs(best))).all():
                 break
             ideal = np.where(
-                answer.delta > 0, form.ideal_weight(answer.delta, margin), np.inf
+                answer.delta > 0, criterion.ideal_weight(answer.delta, margin), np.inf
             )
             low = np.where(ideal > at, np.maximum(low, at), low)
             high = np.where(ideal <= at, np.minimum(high, at), high)

@@ -22,6 +22,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import (
+    TYPE_CHECKING,
     Any,
     ClassVar,
     NamedTuple,
@@ -34,25 +35,10 @@ from typing import (
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, Vectors
-from maxmargin.losses.base import ZeroOne
+from maxmargin.core.formulations import Violation
+from maxmargin.core.loss import Loss, LossForm, ZeroOne
 
 P = TypeVar("P")
-
-
-class Loss(Protocol):
-    """What structures see of a loss; `maxmargin.losses.base` has them."""
-
-    form: str  # how it falls into parts: "zero-one", "table", ... (losses.py)
-
-    @property
-    def table(self) -> Floats:
-        """Cost of each pair (true label, label), for form "table"."""
-
-    def scale(self, truth: Ragged) -> Floats:
-        """Factor per example (n,), for form "table"."""
-
-    def value(self, truth: Ragged, labels: Ragged) -> Floats:
-        """Loss of each row of `labels` against the same row of `truth`."""
 
 
 class Augment(NamedTuple):
@@ -61,7 +47,7 @@ class Augment(NamedTuple):
     truth: Ragged  # one row for EVERY example, not only for the ids asked about
     loss: Loss
     weight: Floats  # (n,) per example
-    aim: str = "any"  # whose worst output `argmax_by_loss` must have: `Formulation.aim`
+    criterion: Violation | None = None  # what `argmax_by_loss` is for; None: any
 
 
 class Found(NamedTuple):
@@ -116,14 +102,24 @@ class Pieces(NamedTuple):
 
     names: list[str]
     psi: Rows
+    output_features: tuple[int, ...] = ()  # of classes: the one each piece stands for
 
 
 class Structure(ABC):
     """Base of all structures; see the module docstring for the contract."""
 
-    dim: int
-    losses: ClassVar[tuple[str, ...]] = ("zero-one", "table")
-    exact: bool = True  # whether argmax is exact; else `Found.bound` is a bound only
+    losses: ClassVar[tuple[LossForm, ...]] = ("zero-one", "table")  # it can add these
+    if TYPE_CHECKING:  # a field, or a property, as the structure prefers
+
+        @property
+        def dim(self) -> int:
+            """Length of w."""
+
+        @property
+        def exact(self) -> bool:
+            """Whether argmax is exact; else `Found.bound` is a bound only."""
+    else:
+        exact = True
 
     def offers(self, capability: type[P]) -> P | None:
         """The structure itself if it has this capability for its data, else None.
@@ -239,7 +235,7 @@ class Structure(ABC):
         if "zero-one" not in self.losses:
             return None
         truth = Ragged.pack([row] * x.n)
-        loss: Any = ZeroOne().bind(self.label_count())
+        loss = ZeroOne(self.label_count())
         weight = 1.0 + float(np.abs(w).sum())
         for _ in range(4):  # a weight that makes any other output better than `row`
             augment = Augment(truth, loss, np.full(x.n, weight))

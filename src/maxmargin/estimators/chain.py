@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.arrays import Floats, Ints, Ragged
+from maxmargin.core.loss import Loss
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import Layers, Structure
 from maxmargin.estimators.fitting.inputs import object_array
@@ -33,7 +34,9 @@ from maxmargin.estimators.fitting.prediction import (
     joined_layers,
     predict_found,
 )
-from maxmargin.losses.base import Hamming, ZeroOne
+from maxmargin.losses.base import ZeroOne
+from maxmargin.losses.labels import Hamming
+from maxmargin.losses.partial import PartialLoss
 from maxmargin.metrics.sequences import token_error
 from maxmargin.reports.explanation import Explanation
 from maxmargin.reports.learned import LABELS, features_by_label, transition_table
@@ -42,7 +45,7 @@ from maxmargin.structures.chain.constraints import legal_scores
 from maxmargin.structures.chain.encoded import Encoded
 from maxmargin.structures.chain.names import input_weights
 from maxmargin.structures.chain.structure import Chain, Tokens
-from maxmargin.structures.latent.partial import Partial, PartialLoss, has_hidden
+from maxmargin.structures.latent.partial import Partial, has_hidden
 
 
 @describe_parameters()
@@ -202,7 +205,7 @@ class ChainSVM(KernelMixin):
             scheme=self.scheme,
         )
 
-    def _loss(self, structure: Structure) -> Any:
+    def _loss(self, structure: Structure) -> Loss:
         if isinstance(structure, Partial):
             return PartialLoss(super()._loss(structure.inner))
         return super()._loss(structure)
@@ -212,6 +215,7 @@ class ChainSVM(KernelMixin):
         if not isinstance(problem.structure, Partial):
             return solver
         chain, x, truth, owner = problem.structure.known(problem.x, problem.truth)
+        assert isinstance(problem.loss, PartialLoss)
         runs = Problem(
             chain, problem.loss.inner, problem.formulation, x, truth, problem.C[owner],
             problem.engine,

@@ -21,13 +21,13 @@ from maxmargin.estimators.fitting.parameter_types import (
     SolverChoice,
 )
 from maxmargin.estimators.fitting.parameters import describe_parameters
+from maxmargin.losses.clusters import ForestLoss, PairLoss
 from maxmargin.metrics.clusters import mitre_loss
 from maxmargin.structures.clusters.coreference import (
     Coreference,
-    ForestLoss,
     PairFeatures,
 )
-from maxmargin.structures.clusters.correlation import Correlation, PairLoss
+from maxmargin.structures.clusters.correlation import Correlation
 from maxmargin.structures.clusters.mentions import NAMES, Document, pair_features
 
 

@@ -25,7 +25,8 @@ from maxmargin.estimators.fitting.parameter_types import (
 )
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.fitting.prediction import ask_batches, joined_layers
-from maxmargin.losses.base import BracketF1, BracketHamming, ZeroOne
+from maxmargin.losses.base import ZeroOne
+from maxmargin.losses.brackets import BracketF1, BracketHamming
 from maxmargin.metrics.brackets import bracket_scores
 from maxmargin.reports.explanation import Hard
 from maxmargin.structures.grammar.structure import Grammar, Sentences

@@ -26,9 +26,10 @@ from maxmargin.estimators.fitting.parameter_types import (
 )
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.fitting.prediction import ask_batches, predict_found
+from maxmargin.losses.motif import MotifLoss
 from maxmargin.reports.learned import motif_logo
 from maxmargin.solvers.cccp import LatentResult
-from maxmargin.structures.motif import Bases, Motif, MotifLoss
+from maxmargin.structures.motif import Bases, Motif
 
 SITE = np.dtype([("start", np.int64), ("strand", "U1"), ("score", np.float64)])
 PSEUDO = 0.5  # added to each count of a base at a motif position

@@ -16,7 +16,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from maxmargin.core.arrays import Floats, Ints, Ragged
-from maxmargin.core.structure import Structure
+from maxmargin.core.loss import Loss
+from maxmargin.core.structure import Pieces, Structure
 from maxmargin.estimators.class_inputs import check_finite, class_numbers, cost_table
 from maxmargin.estimators.fitting.base import penalties_of
 from maxmargin.estimators.fitting.callbacks import keep_callback_data
@@ -33,7 +34,8 @@ from maxmargin.estimators.fitting.parameter_types import (
     SolverChoice,
 )
 from maxmargin.estimators.fitting.parameters import describe_parameters
-from maxmargin.losses.base import Hamming, ZeroOne
+from maxmargin.losses.base import ZeroOne
+from maxmargin.losses.labels import Hamming
 from maxmargin.solvers.base import Result
 from maxmargin.solvers.n_slack.stream import StreamState
 from maxmargin.structures.classes.output_features import (
@@ -328,7 +330,7 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
             raise ValueError("loss='taxonomy' needs a taxonomy")
         return known
 
-    def _loss(self, structure: Structure) -> Any:
+    def _loss(self, structure: Structure) -> Loss:
         if isinstance(self.loss, Mapping):
             return Hamming(cost=cost_table(self.loss, self.classes_))
         return super()._loss(structure)
@@ -374,9 +376,9 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         names += [f"output {z}" for z in range(len(names), structure.z)]
         return [str(name) for name in names]
 
-    def _piece_names(self, names: list[str]) -> list[str]:
+    def _piece_names(self, pieces: Pieces) -> list[str]:
         outputs = self._output_names()
-        return [outputs[int(name.rsplit(" ", 1)[1])] for name in names]
+        return [outputs[z] for z in pieces.output_features]
 
     def decision_function(self, X: Any) -> Floats:
         """Scores of the classes (n, k); for two classes their difference (n,).

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.arrays import Floats, Ints
+from maxmargin.core.loss import Loss
 from maxmargin.core.structure import Augment, ByLoss, Latent, Layers, Structure
 from maxmargin.estimators.fitting.callbacks import keep_callback_data
 from maxmargin.estimators.fitting.inputs import check_same_length
@@ -28,13 +29,13 @@ from maxmargin.estimators.fitting.parameter_types import (
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.fitting.prediction import ask_batches, joined_layers
 from maxmargin.kernels.functions import Linear, named_kernel
-from maxmargin.losses.base import Hamming, ZeroOne
+from maxmargin.losses.base import ZeroOne
+from maxmargin.losses.labels import Hamming
+from maxmargin.losses.partial import PartialLoss
 from maxmargin.metrics.margins import margin_losses
 from maxmargin.metrics.sequences import token_error
-from maxmargin.structures.latent.partial import PartialLoss
 from maxmargin.structures.latent.partial_network import PartialNetwork, has_hidden
-from maxmargin.structures.network.checks import as_graph, plain
-from maxmargin.structures.network.graphs import Graph
+from maxmargin.structures.network.graphs import Graph, as_graph, plain
 from maxmargin.structures.network.kernel_structure import KernelNetwork
 from maxmargin.structures.network.structure import Network
 
@@ -71,8 +72,8 @@ class NetworkSVM(KernelMixin):
     bias : bool
         Whether a constant is appended to the features of nodes, and of edges that have
         features.
-    loss : {"hamming", "hamming-normalized", "zero-one"}, array or Loss
-        "hamming": number of wrong nodes. "hamming-normalized": their share of the graph.
+    loss : {"hamming", "hamming-mean", "zero-one"}, array or Loss
+        "hamming": number of wrong nodes. "hamming-mean": their share of the graph.
         "zero-one": 1 if any node is wrong. An array is a table of costs, [true label,
         predicted label] in sorted order.
     rescaling : {"margin", "slack", None}
@@ -243,14 +244,14 @@ class NetworkSVM(KernelMixin):
         self.structure_ = structure.observed()
         return self
 
-    def _loss(self, structure: Structure) -> Any:
+    def _loss(self, structure: Structure) -> Loss:
         loss = super()._loss(structure)
         return PartialLoss(loss) if structure.offers(Latent) is not None else loss
 
     def _known_losses(self, structure: Structure) -> LossesByName:
         return {
             "hamming": Hamming(),
-            "hamming-normalized": Hamming(normalize=True),
+            "hamming-mean": Hamming(normalize=True),
             "zero-one": ZeroOne(),
         }
 
@@ -287,7 +288,7 @@ class NetworkSVM(KernelMixin):
         x = self.structure_.encode(X)
         truth = self.structure_.encode_labels(x, y)
         loss = Hamming().bind(self.structure_.label_count())
-        augment = Augment(truth, loss, np.ones(truth.n))  # type: ignore[arg-type]
+        augment = Augment(truth, loss, np.ones(truth.n))
         asked = _Asked(x, augment)
         layers = joined_layers(ask_batches(self, self.structure_, asked, _by_loss))
         return margin_losses(layers.ptr, layers.loss, layers.score, truth.sizes, gammas)

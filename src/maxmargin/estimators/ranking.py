@@ -34,6 +34,13 @@ from maxmargin.estimators.fitting.parameter_types import (
 )
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.losses.base import named_loss
+from maxmargin.losses.ranking import (
+    AveragePrecision,
+    DiscountedLoss,
+    NDCGAtK,
+    PrecisionAtK,
+    RocArea,
+)
 from maxmargin.metrics.ranking import (
     average_precision,
     mean_over_queries,
@@ -41,8 +48,8 @@ from maxmargin.metrics.ranking import (
     precision_at_k,
     roc_area,
 )
-from maxmargin.structures.ranking.orders import AveragePrecision, Orders, RocArea
-from maxmargin.structures.ranking.structure import NDCGAtK, PrecisionAtK, Ranking
+from maxmargin.structures.ranking.orders import FullOrder
+from maxmargin.structures.ranking.structure import Ranking
 
 
 @describe_parameters()
@@ -150,7 +157,8 @@ class RankingSVM(StructuredEstimator):
             raise ValueError(f"k={self.k!r}: at least one place must count")
         loss = named_loss(self.loss, self._known_losses(Ranking()))
         if loss.form == "order":
-            return Orders()
+            return FullOrder()
+        assert isinstance(loss, DiscountedLoss)
         discount = loss.bind(self.k).discount()
         return Ranking(self.k, discount, binary=isinstance(loss, PrecisionAtK))
 
@@ -246,6 +254,7 @@ class RankingSVM(StructuredEstimator):
             return mean_over_queries(roc_area, y, scores)
         if isinstance(loss, PrecisionAtK):
             return mean_over_queries(precision_at_k, y, scores, self.k)
+        assert isinstance(loss, NDCGAtK)
         return mean_over_queries(ndcg_at_k, y, scores, self.k, letor=loss.letor)
 
 

@@ -22,7 +22,8 @@ from maxmargin.estimators.fitting.parameter_types import (
 )
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.fitting.prediction import predict_found
-from maxmargin.losses.base import Hamming, ZeroOne
+from maxmargin.losses.base import ZeroOne
+from maxmargin.losses.labels import Hamming
 from maxmargin.structures.python_structure import as_structure, check_own_loss, own_loss
 
 
@@ -124,7 +125,7 @@ class StructuralSVM(StructuredEstimator):
     def _known_losses(self, structure: Structure) -> LossesByName:
         own = own_loss(structure)
         if own is not None:
-            return {"auto": own, "zero-one": own.zero_one()}
+            return {"auto": own, "zero-one": own.zero_one(0)}
         return {"auto": Hamming(), "hamming": Hamming(), "zero-one": ZeroOne()}
 
     def _fit_encoded(

@@ -12,13 +12,15 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints, Ragged
 from maxmargin.core.structure import Augment, ByLoss, Found, NBest, Structure
-from maxmargin.losses.base import Hamming, ZeroOne
+from maxmargin.losses.base import ZeroOne
+from maxmargin.losses.labels import Hamming
 from maxmargin.structures.python_structure import as_structure, own_loss
 
 TRIALS = 8  # weights tried
@@ -109,7 +111,7 @@ def report_structure(
     if trial is None:
         return report
     for name, check in _CHECKS.items():
-        _attempt(report, name, lambda check=check: check(trial))  # type: ignore[misc]
+        _attempt(report, name, partial(check, trial))
     return report
 
 
@@ -245,11 +247,13 @@ def _psi(t: _Trial) -> None:
 
 
 def _loss(t: _Trial) -> None:
-    own = t.loss.value(t.truth, t.truth)
-    bad = np.flatnonzero(own != 0.0)
+    value = t.loss.value(t.truth, t.truth)
+    bad = np.flatnonzero(value != 0.0)
     if len(bad):
         i = int(bad[0])
-        raise _Complaint(f"the loss of the truth of example {i} is {own[i]}, not zero")
+        raise _Complaint(
+            f"the loss of the truth of example {i} is {value[i]}, not zero"
+        )
     for w in t.weights:
         labels = t.argmax(w).labels
         value = t.loss.value(t.truth, labels)

@@ -24,8 +24,9 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.core.arrays import Floats, Ints, Ragged
 from maxmargin.core.engine import Engine
 from maxmargin.core.formulations import Formulation
+from maxmargin.core.loss import Loss
 from maxmargin.core.problem import Problem
-from maxmargin.core.structure import Latent, Structure
+from maxmargin.core.structure import Latent, Pieces, Structure
 from maxmargin.engines.choose import choose_engine
 from maxmargin.estimators.explaining.explain import best_few, explain, top_weights
 from maxmargin.estimators.explaining.report import hardest, report
@@ -205,7 +206,7 @@ class StructuredEstimator(CallbackSupportMixin, PathMixin, StreamMixin, BaseEsti
     def _seed(self) -> int:
         return seed_of(self.random_state)
 
-    def _loss(self, structure: Structure) -> Any:
+    def _loss(self, structure: Structure) -> Loss:
         """The loss chosen by the parameter, not yet bound."""
         return named_loss(self.loss, self._known_losses(structure))
 
@@ -378,9 +379,9 @@ class StructuredEstimator(CallbackSupportMixin, PathMixin, StreamMixin, BaseEsti
         """Names of the weights, where they have any."""
         return self.structure_.feature_names()
 
-    def _piece_names(self, names: list[str]) -> list[str]:
+    def _piece_names(self, pieces: Pieces) -> list[str]:
         """Names of the pieces of an output, in the user's terms."""
-        return names
+        return pieces.names
 
     def _check_has_weights(self, what: str) -> None:
         """Refuse questions about weights where a kernel has replaced them."""

@@ -1,6 +1,5 @@
 """Alignments of two annotated sequences, and homology detection.
 
-augment.py    Losses of the form "pairs" in the cells of alignment tables
 features.py   The loops of alignment models: tables filled from weights, features of
 homology.py   Homology detection: which of several candidates, and how it aligns
 inputs.py     Annotated sequences as arrays: letters checked, views turned into symbols

@@ -1,6 +1,5 @@
 """Label sequences.
 
-checks.py       What may be wrong with an answer of a chain's oracle, said by sequence
 constraints.py  Which label may follow which, and which must stand: masks, BIO and
 encoded.py      Sequences encoded once, in files, for data that do not fit into memory
 layout.py       psi of a chain as sparse rows, and the layout of its weights

@@ -77,7 +77,7 @@ class Multiclass(Structure):
         return self.k if self.outputs is None else int(np.shape(self.outputs)[1])
 
     @property
-    def dim(self) -> int:  # type: ignore[override]
+    def dim(self) -> int:
         """Length of w."""
         return self.width * self.z
 
@@ -254,7 +254,8 @@ class Multiclass(Structure):
         rows[np.arange(len(some)), some] = own[some]
         step = x.vectors.stride(self.z)
         psi = Rows(*_features(*x.vectors, np.full(len(some), i), rows, *step))
-        return Pieces([f"output feature {z}" for z in some], psi)
+        names = [f"output feature {z}" for z in some]
+        return Pieces(names, psi, tuple(some.tolist()))
 
     def work(self, x: Points) -> Floats:
         """Products of the input with the weights of each output feature."""
