@@ -19,6 +19,8 @@ from .loss import ZeroOne as ZeroOne
 from .mapped import Pages as Pages
 from .mapped import open_array as open_array
 from .mapped import place_of as place_of
+from .memory import MEMORY as MEMORY
+from .memory import memory_setting as memory_setting
 from .problem import OracleError as OracleError
 from .problem import Problem as Problem
 from .structure import Augment as Augment

@@ -109,8 +109,8 @@ class Problem:
         return self.truth.n
 
     @cached_property
-    def home(self) -> Problem:
-        """What engines send to their workers: all but the engine."""
+    def shared_data(self) -> Problem:
+        """The problem without its engine, which is what workers get."""
         return replace(self, engine=Serial())
 
     def slice(self, start: int, stop: int) -> tuple[Problem, int]:
@@ -184,7 +184,9 @@ class Problem:
     def slacks(self, w: Floats) -> Floats:
         """The slack of each example: a pass without its planes."""
         chunks = _chunks(np.arange(self.n), self._task)
-        return np.concatenate(list(self.engine.ask(self.home, _slacks, w, chunks)))
+        return np.concatenate(
+            list(self.engine.ask(self.shared_data, _slacks, w, chunks))
+        )
 
     def parts(self) -> OuterCoordinates | None:
         """The coordinates that `planes` uses, if the structure has any of its own."""
@@ -203,7 +205,7 @@ class Problem:
         ids = np.arange(self.n) if ids is None else ids
         # Long passes are cut into some 64 tasks: each costs a little, whatever it holds.
         chunks = _chunks(ids, chunk or max(self._task, min(len(ids) // 64, 8 * CHUNK)))
-        return joined(self.engine.ask(self.home, question, w, chunks))
+        return joined(self.engine.ask(self.shared_data, question, w, chunks))
 
     def most(self, k: int) -> int:
         """How many planes of an example `several` can find, up to k."""
@@ -221,18 +223,18 @@ class Problem:
         if self.most(k) == 1:
             return self.planes(w, ids) if self.exact else self.cuts(w, ids)
         chunks = [(chunk, k) for chunk in _chunks(ids, self._task)]
-        return joined(self.engine.ask(self.home, _several, w, chunks))
+        return joined(self.engine.ask(self.shared_data, _several, w, chunks))
 
     def sum_cut(self, w: Floats) -> SumCut:
         """A plane below  sum_i cost_i(slack_i)  that touches it at w.
 
         Planes are added up where the data is, and the sums along a fixed tree.
         """
-        return self.engine.total(self.home, _sum_cut, add, w, self.spans())
+        return self.engine.total(self.shared_data, _sum_cut, add, w, self.spans())
 
     def risk_at(self, w: Floats) -> Risk:
         """sum_i cost_i(slack_i) at w and the largest slack, summed as `sum_cut` does."""
-        return self.engine.total(self.home, _risk, add, w, self.spans())
+        return self.engine.total(self.shared_data, _risk, add, w, self.spans())
 
     def primal(self, w: Floats, slack: Floats) -> float:
         """Objective at w with the given slacks; hard margins at the scaled-up w."""
@@ -266,7 +268,7 @@ class Problem:
         out = np.empty(self.n)
         for a, b in self.spans():
             out[a:b] = structure.work(structure.slice(self.x, a, b))
-            self.pages.read(b - a)
+            self.pages.touched(b - a)
         return out * rounds
 
     def outputs(self) -> Outputs | None:
@@ -418,7 +420,7 @@ class Problem:
 def _cuts(problem: Problem, w: Floats, ids: Ints) -> Cuts:
     structure = problem.structure
     out = problem._cuts(w, ids, structure.cuts, structure.features)
-    problem.pages.read(len(ids))
+    problem.pages.touched(len(ids))
     return out
 
 
@@ -429,7 +431,7 @@ def _part_cuts(problem: Problem, w: Floats, ids: Ints) -> Cuts:
     if not problem._linear:
         ask, features = structure.cuts, factored.outer_features
     out = problem._cuts(w, ids, ask, features)
-    problem.pages.read(len(ids))
+    problem.pages.touched(len(ids))
     return out
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.arrays import Floats
+from maxmargin.core.memory import MEMORY
 from maxmargin.core.structure import Structure
 from maxmargin.estimators.alignment_kernel import with_kernel
 from maxmargin.estimators.fitting.base import StructuredEstimator
@@ -26,7 +27,6 @@ from maxmargin.estimators.fitting.parameter_types import (
 )
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.fitting.prediction import predict_found
-from maxmargin.kernels.gram import MEMORY
 from maxmargin.losses.base import ZeroOne
 from maxmargin.losses.pairs import AlignedPairs
 from maxmargin.reports.learned import substitution_table

@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from maxmargin.core.arrays import Ragged
+from maxmargin.core.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import Structure
 from maxmargin.estimators.fitting.callbacks import watching
@@ -24,7 +25,7 @@ from maxmargin.estimators.fitting.parameter_types import (
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.multiclass import MulticlassSVM
 from maxmargin.kernels.functions import Precomputed, named_kernel, rows_for
-from maxmargin.kernels.gram import MEMORY, Columns, check_semidefinite
+from maxmargin.kernels.gram import Columns, check_semidefinite
 from maxmargin.kernels.maps import Expansion
 from maxmargin.solvers.kernel.binary_smo import Machine, train_pairs
 from maxmargin.structures.classes.structure import Multiclass

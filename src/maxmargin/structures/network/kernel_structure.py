@@ -23,6 +23,7 @@ from typing import Any, Self
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, Vectors
+from maxmargin.core.memory import MEMORY, refuse_larger
 from maxmargin.core.structure import Answer, Augment, MostViolated, P, Pieces
 from maxmargin.inference.graph.tables import GraphTables, spans
 from maxmargin.inference.marginals.directions import Direction
@@ -35,7 +36,6 @@ from maxmargin.structures.network.kernel_moves import GramSpace, Moves
 from maxmargin.structures.network.layout import edge_pieces
 from maxmargin.structures.network.structure import Network
 
-MEMORY = 4e9  # bytes for the Gram matrices
 BLOCK = 2048  # nodes or edges scored at once when predicting
 DENSE_WIDTH = 1000  # features up to which products of dense rows are the faster
 
@@ -305,12 +305,8 @@ def _halves(part: Floats, rows: int) -> tuple[Floats, Floats]:
 
 
 def _refuse_large(size: int, what: str, memory: float) -> None:
-    if 8.0 * size**2 > memory:
-        raise ValueError(
-            f"the Gram matrix of {size} {what} needs {8.0 * size**2 / 1e9:.1f} GB, "
-            f"more than the {max(memory, 0.0) / 1e9:.1f} GB allowed: train on fewer "
-            f"{what}, or without a kernel on them"
-        )
+    instead = f"train on fewer {what}, or without a kernel on them"
+    refuse_larger(8.0 * size**2, memory, f"the Gram matrix of {size} {what}", instead)
 
 
 def _expand(kernel: Any, support: Any, beta: Floats, fresh: Any) -> Floats:
