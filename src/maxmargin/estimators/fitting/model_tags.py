@@ -16,7 +16,7 @@ TAGS = {
     "estimators.homology.HomologySVM": "maxmargin.estimators.homology:HomologySVM",
     "estimators.kernel.KernelSVM": "maxmargin.estimators.kernel_svm:KernelSVM",
     "estimators.motif.MotifSVM": "maxmargin.estimators.motif:MotifSVM",
-    "estimators.motif.Found": "maxmargin.estimators.motif:Found",
+    "estimators.motif.Found": "maxmargin.estimators.motif:LearnedMotif",
     "estimators.multiclass.MulticlassSVM": "maxmargin.estimators.multiclass:MulticlassSVM",
     "estimators.network.NetworkSVM": "maxmargin.estimators.network:NetworkSVM",
     "estimators.ranking.RankingSVM": "maxmargin.estimators.ranking:RankingSVM",
