@@ -7,10 +7,13 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from maxmargin.cli import errors
 from maxmargin.cli.parser import build
+
+if TYPE_CHECKING:
+    from maxmargin.cli.streams import Inputs
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -50,7 +53,7 @@ def _guarded(args: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
 
 
 def _command(
-    args: argparse.Namespace, inputs: object, parser: argparse.ArgumentParser
+    args: argparse.Namespace, inputs: Inputs, parser: argparse.ArgumentParser
 ) -> int:
     if args.command == "completion":
         from maxmargin.cli.completion import script
@@ -64,14 +67,14 @@ def _command(
     if args.command == "train":
         from maxmargin.cli import train
 
-        return train.run(args, inputs)  # type: ignore[arg-type]
+        return train.run(args, inputs)
     if args.command == "convert":
         from maxmargin.cli import convert
 
-        return convert.run(args, inputs)  # type: ignore[arg-type]
-    from maxmargin.cli import model_commands as use
+        return convert.run(args, inputs)
+    from maxmargin.cli import model_commands
 
-    return int(getattr(use, args.command)(args, inputs))
+    return model_commands.COMMANDS[args.command](args, inputs)
 
 
 def _sentence(error: OSError) -> str:

@@ -8,6 +8,8 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from maxmargin.cli.errors import InputError
 
 
@@ -226,7 +228,7 @@ def _motif_lines(model: Any, data: Data, form: str) -> list[str]:
 
 
 def _item(value: Any) -> Any:
-    return value.item() if hasattr(value, "item") else value
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _class_measures(model: Any, data: Data) -> dict[str, float]:
@@ -269,13 +271,13 @@ def _alignment_measures(model: Any, data: Data) -> dict[str, float]:
 
 
 def _ranking_measures(model: Any, data: Data) -> dict[str, float]:
-    from maxmargin.metrics import ranking as measures
+    from maxmargin.metrics.ranking import ndcg_at_k, precision_at_k
 
     scores = model.decision_function(data.X)
     out: dict[str, float] = {"queries": len(scores)}
     for k in (1, 5, 10):
-        for name, at in (("precision", "precision_at_k"), ("ndcg", "ndcg_at_k")):
-            values = [getattr(measures, at)(g, s, k) for g, s in zip(data.y, scores)]
+        for name, measure in (("precision", precision_at_k), ("ndcg", ndcg_at_k)):
+            values = [measure(grades, s, k) for grades, s in zip(data.y, scores)]
             some = [v for v in values if not math.isnan(v)]
             out[f"{name}@{k}"] = float(sum(some) / max(len(some), 1))
     return out

@@ -48,11 +48,15 @@ class ClusterGoneError(RuntimeError):
 class Engine(ABC):
     """Runs one function on many chunks of the data."""
 
-    workers: int = 1
     remote: bool = False  # whether data have to be sent to the workers
 
     def __init__(self) -> None:
         self._memories: dict[tuple[str, Span], Any] = {}
+
+    @property
+    def workers(self) -> int:
+        """How many chunks are worked on at a time."""
+        return 1
 
     @abstractmethod
     def map(self, task: Callable[[T], R], chunks: Sequence[T]) -> Iterable[R]:

@@ -40,7 +40,7 @@ class Processes(Engine):
 
     def __init__(self, n_jobs: int) -> None:
         super().__init__()
-        self.n_jobs = self.workers = n_jobs
+        self.n_jobs = n_jobs
         self._pool: Any = None
         self._sent: list[tuple[Any, str]] = []
         shm = Path("/dev/shm")
@@ -48,6 +48,11 @@ class Processes(Engine):
         self._folder = Path(tempfile.mkdtemp(prefix="maxmargin-", dir=where))
         self._tidy = weakref.finalize(self, shutil.rmtree, self._folder, True)
         self._turn = 0
+
+    @property
+    def workers(self) -> int:
+        """How many chunks are worked on at a time."""
+        return self.n_jobs
 
     def map(self, task: Callable[[T], R], chunks: Sequence[T]) -> Iterable[R]:
         """task(chunk) for each chunk, in this process: only shared data are sent."""

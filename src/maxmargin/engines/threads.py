@@ -20,8 +20,13 @@ class Threads(Engine):
 
     def __init__(self, n_jobs: int) -> None:
         super().__init__()
-        self.n_jobs = self.workers = n_jobs
+        self.n_jobs = n_jobs
         self._pool = ThreadPoolExecutor(n_jobs, thread_name_prefix="maxmargin")
+
+    @property
+    def workers(self) -> int:
+        """How many chunks are worked on at a time."""
+        return self.n_jobs
 
     def map(self, task: Callable[[T], R], chunks: Sequence[T]) -> Iterable[R]:
         """task(chunk) for each chunk, several at a time."""
