@@ -21,6 +21,7 @@ PICTURES = ROOT / "docs" / "pictures"
 
 SHAPES = ("arrays", "jit", "mapped", "memory", "sequences")  # of core: used everywhere
 BASE, TOP = "core shapes", "cli"
+ALWAYS = [("solvers", "core")]  # drawn although it follows from others
 
 
 class Place(NamedTuple):
@@ -45,9 +46,11 @@ PLACES = {
     "io": Place(2, 5, 5, "file formats"),
     "datasets": Place(2, 6, 6, "loaders"),
     "kernels": Place(3, 1, 1, "Gram, maps"),
-    "core": Place(3, 2, 4, "Problem, Formulation, contracts of Structure and Engine"),
-    "losses": Place(4, 3, 3, "how wrong"),
-    "inference": Place(5, 3, 3, "best of a table"),
+    "losses": Place(3, 4, 4, "how wrong"),
+    "inference": Place(4, 4, 4, "best of a table"),
+    "core": Place(
+        5, 2, 4, "Problem, Formulation; contracts of Structure, Loss, Engine"
+    ),
     BASE: Place(
         6, 0, 6, "core: " + ", ".join(SHAPES) + " (every room may import these)"
     ),
@@ -92,7 +95,10 @@ def arrows(graph: dict[str, set[str]]) -> list[tuple[str, str]]:
         if there in graph.get(here, ())
         and here != TOP
         and there != BASE
-        and not any(there in reach(graph, via) for via in graph[here] - {there})
+        and (
+            (here, there) in ALWAYS
+            or not any(there in reach(graph, via) for via in graph[here] - {there})
+        )
     ]
 
 

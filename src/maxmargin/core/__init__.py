@@ -5,6 +5,7 @@ cuts.py          Planes as they travel: one per example, or their sum; and how p
 engine.py        Where the oracle runs: the interface of engines, and the serial one
 formulations.py  How a loss becomes a plane, and what the dual may do with it
 jit.py           The Numba decorators: `loop`, `inner_loop`, `dense_loop` for sums over
+loss.py          How wrong an output is: the contract of losses, and the zero-one loss
 mapped.py        Arrays in memory-mapped files: open, find, give pages back
 memory.py        The one memory setting: how many bytes a trainer or a kernel may hold
 problem.py       Where structure, loss, formulation, data and engine meet

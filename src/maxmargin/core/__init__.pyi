@@ -12,6 +12,8 @@ from .engine import Serial as Serial
 from .engine import tree_sum as tree_sum
 from .formulations import Formulation as Formulation
 from .jit import compiling as compiling
+from .loss import Loss as Loss
+from .loss import ZeroOne as ZeroOne
 from .mapped import Pages as Pages
 from .mapped import open_array as open_array
 from .mapped import place_of as place_of
@@ -20,5 +22,15 @@ from .memory import memory_setting as memory_setting
 from .problem import OracleError as OracleError
 from .problem import Problem as Problem
 from .structure import Augment as Augment
+from .structure import ByLoss as ByLoss
+from .structure import FactoredPlanes as FactoredPlanes
+from .structure import FewOutputs as FewOutputs
 from .structure import Found as Found
+from .structure import InitialGuess as InitialGuess
+from .structure import Latent as Latent
+from .structure import Layers as Layers
+from .structure import MappedInputs as MappedInputs
+from .structure import MaxMarginals as MaxMarginals
+from .structure import MostViolated as MostViolated
+from .structure import NBest as NBest
 from .structure import Structure as Structure

@@ -97,7 +97,7 @@ class Engine(ABC):
 
         def call(k: int) -> Any:
             memory = self._memories.setdefault((run, shards[k]), {})
-            return question(shared_data.part(*shards[k]), memory, w, messages[k])
+            return question(shared_data.slice(*shards[k]), memory, w, messages[k])
 
         vectors, replies = zip(*self.map(call, range(len(shards))), strict=True)
         return tree_sum(np.add, vectors), list(replies)

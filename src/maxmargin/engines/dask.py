@@ -358,7 +358,7 @@ class DaskEngine(Engine):
             self._placed = [*self._placed[-3:], (shared_data, futures)]
         content = shared_data
         if part is not None:
-            content = shared_data.part(*part)
+            content = shared_data.slice(*part)
             if content[0] is shared_data:  # cannot be cut: all of it, to everyone
                 content, part = shared_data, None
         if not _good(futures.get(part)):

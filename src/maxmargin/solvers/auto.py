@@ -30,6 +30,7 @@ import numpy as np
 from maxmargin.core.formulations import PENALTIES
 from maxmargin.core.memory import MEMORY
 from maxmargin.core.problem import Problem
+from maxmargin.core.structure import FewOutputs
 from maxmargin.solvers.base import Solver, State
 from maxmargin.solvers.distributed.choice import choose_spread
 from maxmargin.solvers.distributed.cocoa import Cocoa
@@ -129,7 +130,7 @@ class Auto(Solver):
 def count(problem: Problem) -> Costs:
     """Count what a pass of the oracle and a plane cost."""
     ids = np.unique(np.linspace(0, problem.n - 1, min(SAMPLE, problem.n)).astype(int))
-    few = "product" in problem.structure.provides
+    few = problem.structure.offers(FewOutputs) is not None
     entries = 0.0
     if not few:
         planes = problem.shared_data.planes(np.zeros(problem.dim), ids)

@@ -82,7 +82,7 @@ def test_the_risk_does_not_need_planes_and_agrees_with_them():
 def test_a_part_is_the_same_problem_for_its_examples():
     problem = chain_problem(2, n=50, longest=5)
     w = np.random.default_rng(0).normal(size=problem.dim)
-    part, first = problem.part(17, 40)
+    part, first = problem.slice(17, 40)
     assert part.n == 23 and first == 0
     assert (part.slacks(w) == problem.slacks(w)[17:40]).all()
 

@@ -7,6 +7,7 @@ from maxmargin import CoreferenceSVM
 from maxmargin.core import Augment, Ragged
 from maxmargin.estimators import CorrelationSVM
 from maxmargin.inference.cluster import relax
+from maxmargin.losses import PairLoss
 from maxmargin.metrics import clusters as measures
 from maxmargin.structures.clusters import (
     NAMES,
@@ -14,7 +15,6 @@ from maxmargin.structures.clusters import (
     Document,
     Mention,
     PairFeatures,
-    PairLoss,
     pair_features,
 )
 

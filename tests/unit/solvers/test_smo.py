@@ -11,7 +11,7 @@ from small.graphs import RING, ring_data
 
 from maxmargin import NetworkSVM
 from maxmargin.inference.graph import Tables, best
-from maxmargin.inference.marginals import connected
+from maxmargin.inference.marginals import CompiledAscent, connected
 from maxmargin.kernels import Linear, Polynomial, Rbf, named_kernel
 from maxmargin.solvers import Smo
 from maxmargin.structures.network import Graph
@@ -53,12 +53,12 @@ def check_marginals(problem, point):
 def test_generic_steps_and_compiled_ascent_reach_the_same_optimum():
     X, Y = ring_data(np.random.default_rng(1), edges=[[0, 1], [2, 1]])
     fast = dual_of(X, Y, "auto")
-    assert "ascend" in fast.structure_.provides
+    assert fast.structure_.offers(CompiledAscent) is not None
     X = [g._replace(edge_features=np.ones((2, 1))) for g in X]
     # one constant feature and no bias on edges: the same model, but not compiled
     slow = dual_of(X, Y, "auto", bias=False)
     plain = dual_of([g._replace(edge_features=None) for g in X], Y, "auto", bias=False)
-    assert "ascend" not in slow.structure_.provides
+    assert slow.structure_.offers(CompiledAscent) is None
     assert slow.result_.dual == pytest.approx(plain.result_.dual, rel=1e-4)
 
 
@@ -171,7 +171,7 @@ def test_a_long_chain_needs_no_quadratic_memory():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = NetworkSVM(1e-3, solver="smo", max_iter=3).fit([(nodes, edges)], [y])
-    assert "ascend" not in model.structure_.provides
+    assert model.structure_.offers(CompiledAscent) is None
     assert model.score([(nodes, edges)], [y]) > 0.9
     tables = model.structure_.tables(
         model.structure_.encode([(nodes, edges)]), np.array([0]), model.coef_

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from cases.own import Knapsack
 
-from maxmargin.core import Found, Rows
+from maxmargin.core import Found, Layers, Rows
 from maxmargin.structures import (
     Matching,
     StructureError,
@@ -187,7 +187,13 @@ class Lossy(Matching):
 
 @dataclass(frozen=True)
 class Boastful(Matching):
-    provides = ("nbest",)
+    """Lists outputs with scores that are too low."""
+
+    def nbest(self, x, ids, w, k, augment=None):
+        found = self.argmax(x, ids, w)
+        ptr = np.arange(len(ids) + 1)
+        zeros = np.zeros(len(ids))
+        return Layers(ptr, found.labels, found.score - 1.0, zeros)
 
 
 @dataclass(frozen=True)
@@ -227,7 +233,7 @@ class Underbound(Matching):
         (Misfused(), "cuts: example"),
         (Ordered(), "depend on the order|scores agree"),
         (Lossy(), "outputs survive encoding"),
-        (Boastful(), "no such method"),
+        (Boastful(), "the best output of nbest scores"),
         (Short(), "encode made 5 examples of 6"),
         (Unbound(), "dim is 0 after bind"),
         (Underbound(), "the bound given scores"),

@@ -5,7 +5,8 @@ import pytest
 from cases import coreference as case
 
 from maxmargin.core import Ragged
-from maxmargin.structures.clusters import Coreference, ForestLoss, PairFeatures
+from maxmargin.losses import ForestLoss
+from maxmargin.structures.clusters import Coreference, PairFeatures
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -5,7 +5,8 @@ import pytest
 from cases import motif as case
 
 from maxmargin.core import Augment, Ragged, Structure
-from maxmargin.structures import Motif, MotifLoss
+from maxmargin.losses import MotifLoss
+from maxmargin.structures import Motif
 
 
 def made(seed):
@@ -79,7 +80,7 @@ def test_reverse_strand_reads_the_complement():
     w = np.zeros(structure.dim)
     for j, c in enumerate("GATT"):
         w[4 * j + "ACGT".index(c)] = 1.0
-    place, gain = structure.gains(x, w)
+    place, gain = structure.gains(x, np.arange(x.n), w)
     assert place.tolist() == [[1, 0, 0], [1, 2, 1]]
     assert gain.tolist() == [4.0, 4.0]
 

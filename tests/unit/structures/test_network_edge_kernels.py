@@ -120,7 +120,7 @@ def test_explained_parts_add_up_to_the_score():
     model = fitted(X, Y, edge_kernel="rbf", tol=1e-3)
     structure, x = model.structure_, model.structure_.encode(X)
     one, truth = np.array([1]), structure.encode_labels(x, Y)
-    pieces = structure.pieces(x, 1, truth.row(1))
+    pieces = structure.explain_pieces(x, 1, truth.row(1))
     tables = structure.tables(x, one, model.coef_)
     local = structure.local_labels(x, one, truth.take(one))
     assert len(pieces.names) == 4 + 3

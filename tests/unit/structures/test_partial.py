@@ -6,8 +6,7 @@ from cases import partial as case
 
 from maxmargin import ChainSVM
 from maxmargin.core import Ragged
-from maxmargin.losses import ZeroOne
-from maxmargin.structures.latent import PartialLoss
+from maxmargin.losses import PartialLoss, ZeroOne
 from maxmargin.structures.latent.partial import filled
 
 

@@ -6,14 +6,9 @@ from cases import orders as full_case
 from cases import ranking as case
 
 from maxmargin.core import Augment, Ragged
+from maxmargin.losses import AveragePrecision, NDCGAtK, PrecisionAtK, RocArea
 from maxmargin.metrics import ranking as measures
-from maxmargin.structures.ranking import (
-    AveragePrecision,
-    NDCGAtK,
-    PrecisionAtK,
-    Ranking,
-    RocArea,
-)
+from maxmargin.structures.ranking import Ranking
 
 KINDS = (
     (case.tiny, PrecisionAtK()),

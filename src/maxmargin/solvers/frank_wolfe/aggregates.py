@@ -24,7 +24,7 @@ from maxmargin.core.cuts import Cuts
 from maxmargin.core.jit import inner_loop, loop
 from maxmargin.core.mapped import Pages
 from maxmargin.core.memory import MEMORY
-from maxmargin.core.structure import Parts
+from maxmargin.core.structure import OuterCoordinates
 from maxmargin.solvers.planes.coordinates import (
     part_add,
     part_clear,
@@ -66,7 +66,7 @@ class Aggregates:
         C of each example.
     memory : float
         Bytes at most, also while planes move to larger arrays.
-    parts : Parts, optional
+    parts : OuterCoordinates, optional
         What the coordinates of planes stand for, if not for the weights themselves.
     """
 
@@ -78,7 +78,7 @@ class Aggregates:
         dim: int,
         upper: Floats,
         memory: float = MEMORY,
-        parts: Parts | None = None,
+        parts: OuterCoordinates | None = None,
     ) -> None:
         self.n, self.dim, self.upper, self.memory = n, dim, upper, memory
         self._most = int(0.5 * memory / PER_ENTRY)  # of the old arrays, and of the new

@@ -19,7 +19,7 @@ from maxmargin.core.arrays import Floats, Ints, Rows
 from maxmargin.core.formulations import DualSet
 from maxmargin.core.mapped import Pages
 from maxmargin.core.memory import MEMORY
-from maxmargin.core.structure import Parts
+from maxmargin.core.structure import OuterCoordinates
 from maxmargin.solvers.planes import loops
 from maxmargin.solvers.planes import store as stores
 from maxmargin.solvers.planes.coordinates import space_of
@@ -54,7 +54,7 @@ class PlaneBlocks:
         Planes per example at most.
     memory : float
         Bytes for all planes at most, also while they move to larger arrays.
-    parts : Parts, optional
+    parts : OuterCoordinates, optional
         What the coordinates of planes stand for, if not for the weights themselves.
     """
 
@@ -67,7 +67,7 @@ class PlaneBlocks:
         dual_set: DualSet,
         most: int = 64,
         memory: float = MEMORY,
-        parts: Parts | None = None,
+        parts: OuterCoordinates | None = None,
     ) -> None:
         self.n, self.dim, self.most, self.memory = n, dim, most, memory
         self._bound = 0.5 * memory  # old and new arrays exist while planes move
