@@ -56,23 +56,23 @@ def _command(
     args: argparse.Namespace, inputs: Inputs, parser: argparse.ArgumentParser
 ) -> int:
     if args.command == "completion":
-        from maxmargin.cli.completion import script
+        from maxmargin.cli.commands.completion import script
 
         print(script(args.shell, parser), end="")
         return errors.DONE
     if args.command == "demo":
-        from maxmargin.cli.demo import run
+        from maxmargin.cli.commands.demo import run
 
         return run(args.out, args.seed)
     if args.command == "train":
-        from maxmargin.cli import train
+        from maxmargin.cli.commands import train
 
         return train.run(args, inputs)
     if args.command == "convert":
-        from maxmargin.cli import convert
+        from maxmargin.cli.commands import convert
 
         return convert.run(args, inputs)
-    from maxmargin.cli import model_commands
+    from maxmargin.cli.commands import model_commands
 
     return model_commands.COMMANDS[args.command](args, inputs)
 

@@ -12,7 +12,8 @@ import numpy as np
 import maxmargin
 from maxmargin.cli.errors import DONE, InputError, UsageError
 from maxmargin.cli.streams import Inputs, model_source, output_path
-from maxmargin.cli.tasks import TASKS, Data, Task
+from maxmargin.cli.tasks.data import Data
+from maxmargin.cli.tasks.table import TASKS, Task
 
 
 def predict(args: argparse.Namespace, inputs: Inputs) -> int:
