@@ -44,7 +44,7 @@ def processes():
     engine.close()
 
 
-# Methods by the model of `small_models` that they are asked of.
+# Methods by the model of `small.models` that they are asked of.
 QUESTIONS = {
     "chain": ("predict", "predict_nbest", "max_marginals", "confidence"),
     "chain_constrained": ("predict", "predict_nbest"),
