@@ -1,19 +1,15 @@
-"""The Numba decorators `loop`, `inner_loop` and `dense_loop`.
+"""The Numba decorators: `loop`, `inner_loop`, `dense_loop` for sums over neighbours.
 
-Every compiled function of the package has one of them. All are cached on disk, release
-the GIL and run on one core; infinities and NaN keep their meaning.
-
-    @loop        is called from Python.
-    @inner_loop  is called by other loops only. It compiles faster, because it has no
-                 entry for Python: a call from there would end the process.
-    @dense_loop  is a loop whose sums may be re-associated, so that products of
-                 contiguous arrays are vectorised. It does not suit sums over scattered
-                 entries, where the processor would gather them one by one, twice as
-                 slow as plain loads (AMD EPYC: 3.1 against 1.5 ns per entry).
-
-A loop calls loops of its own file, or of the files in `LEAF_LOOPS` of
-`tests/test_architecture.py`, because Numba's cache notices changes of the calling file
-only. That test also checks that Python calls no `@inner_loop`.
+Every compiled function of the package is one of them: cached on disk, without the GIL,
+serial. What Python calls is a `@loop`. What only other loops call is an `@inner_loop`,
+which spares compiling an entry for Python: a call from there would end the process
+(`tests/test_architecture.py` sees to it that there is none). A `@dense_loop` may
+re-associate its sums, which vectorises products of contiguous arrays; on sums over
+scattered places it would make the processor gather, which is twice as slow as plain
+loads (AMD EPYC, 3.1 against 1.5 ns an entry). Infinities and NaN keep their meaning in
+all. A loop calls loops of its own file or of a leaf file only (`arrays.py`; in solvers
+`steps.py`, `parts.py`, `plane_store.py`; for alignments those of `LEAF_LOOPS` in that
+test), because Numba's cache watches the calling file alone.
 """
 
 from __future__ import annotations
