@@ -36,15 +36,18 @@ from distributed import Client, Future, KilledWorker, fire_and_forget, wait
 from distributed.client import ClosedClientError
 from distributed.comm.core import CommClosedError
 
-from maxmargin.core.arrays import Floats
+from maxmargin.core.arrays import Floats, Ints
 from maxmargin.core.engine import (
     FAN,
     Add,
-    Call,
     ClusterGoneError,
+    D,
     Engine,
+    M,
     Question,
     R,
+    ShardQuestion,
+    Sliceable,
     Span,
     T,
 )
@@ -103,8 +106,12 @@ class DaskEngine(Engine):
         return map(task, chunks)
 
     def ask(
-        self, shared_data: Any, question: Question, w: Floats, chunks: Sequence[Any]
-    ) -> Iterable[Any]:
+        self,
+        shared_data: D,
+        question: Question[D, T, R],
+        w: Floats,
+        chunks: Sequence[T],
+    ) -> Iterable[R]:
         """question(shared_data, w, chunk) for each chunk, several chunks to a task."""
         size = -(-len(chunks) // (4 * self.workers))
         groups = [chunks[s : s + size] for s in range(0, len(chunks), size)]
@@ -123,12 +130,12 @@ class DaskEngine(Engine):
 
     def total(
         self,
-        shared_data: Any,
-        question: Question,
-        add: Add,
+        shared_data: D,
+        question: Question[D, Ints, R],
+        add: Add[R],
         w: Floats,
         spans: Sequence[Span],
-    ) -> Any:
+    ) -> R:
         """question(shared_data, w, ids of the span), summed on the workers."""
         size = FAN if len(spans) >= 2 * FAN * len(self._alive()) else 1
         groups = [spans[s : s + size] for s in range(0, len(spans), size)]
@@ -144,17 +151,18 @@ class DaskEngine(Engine):
                     leaves[k] = self._submit(*task)
             return [self._tree(add, leaves)]
 
-        return self._retry(submit, leaves)[0]
+        total: R = self._retry(submit, leaves)[0]
+        return total
 
     def call_shards(
         self,
         run: str,
-        shared_data: Any,
-        question: Call,
+        shared_data: Sliceable,
+        question: ShardQuestion[M, R],
         w: Floats,
         shards: Sequence[Span],
-        messages: Sequence[Any],
-    ) -> tuple[Floats, list[Any]]:
+        messages: Sequence[M],
+    ) -> tuple[Floats, list[R]]:
         """question(part of the data, memory, w, message), where the memory is."""
         for _ in range(TRIES):
             alive = self._wait_for_workers()
@@ -229,7 +237,7 @@ class DaskEngine(Engine):
         """Pickle as the address of the scheduler."""
         return (DaskEngine, (self.address, self.patience))
 
-    def _tree(self, add: Add, leaves: Sequence[Any]) -> Future[Any]:
+    def _tree(self, add: Add[Any], leaves: Sequence[Any]) -> Future[Any]:
         """The sum of futures, formed on the workers."""
         level: list[Future[Any]] = list(leaves)
         while len(level) > 1:
