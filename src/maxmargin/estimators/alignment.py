@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.arrays import Floats
+from maxmargin.core.memory import MEMORY
 from maxmargin.core.structure import Structure
 from maxmargin.estimators.alignment_kernel import with_kernel
 from maxmargin.estimators.fitting.base import StructuredEstimator
 from maxmargin.estimators.fitting.inputs import check_same_length
+from maxmargin.estimators.fitting.parameter_types import (
+    CallbackChoice,
+    CheckpointChoice,
+    EngineChoice,
+    KernelChoice,
+    LossChoice,
+    LossesByName,
+    SampleWeight,
+    Seed,
+    SolverChoice,
+)
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.fitting.prediction import predict_found
 from maxmargin.estimators.fitting.training import TrainingData
-from maxmargin.kernels.gram import MEMORY
 from maxmargin.losses.base import ZeroOne
 from maxmargin.losses.pairs import AlignedPairs
 from maxmargin.reports.learned import substitution_table
@@ -43,7 +54,8 @@ class AlignmentSVM(StructuredEstimator):
     .. math:: \min_w \tfrac12 \|w\|^2 + C \sum_i \max_y
               [\Delta(y_i, y) - \langle w, \psi(x_i, y_i) - \psi(x_i, y) \rangle]
 
-    over all alignments y of the pair x_i, with the share of missed pairs as loss.
+    over all alignments y of the pair x_i. The loss is the share of reference pairs that
+    are missed.
 
     Parameters
     ----------
@@ -113,23 +125,23 @@ class AlignmentSVM(StructuredEstimator):
         normalize: bool = True,
         band: int | None = None,
         alphabets: Mapping[str, Sequence[Any]] | None = None,
-        kernel: Any = None,
+        kernel: KernelChoice = None,
         kernel_method: str = "cholesky",
         n_basis: int = 20,
         memory: float = MEMORY,
-        loss: Any = "Q",
+        loss: LossChoice = "Q",
         rescaling: str | None = "margin",
         penalty: str = "linear",
-        solver: Any = "auto",
+        solver: SolverChoice = "auto",
         tol: float = 1e-2,
         max_iter: int | None = None,
         max_time: float | None = None,
         n_jobs: int | None = None,
-        engine: Any = None,
-        random_state: Any = None,
+        engine: EngineChoice = None,
+        random_state: Seed = None,
         warm_start: bool = False,
-        callbacks: Any = None,
-        checkpoint: Any = None,
+        callbacks: CallbackChoice = None,
+        checkpoint: CheckpointChoice = None,
         verbose: int = 0,
     ) -> None:
         self.C = C
@@ -166,26 +178,28 @@ class AlignmentSVM(StructuredEstimator):
             return structure
         return with_kernel(structure, sequences, self, self._seed())
 
-    def _known_losses(self, structure: Structure) -> dict[str, Any]:
+    def _known_losses(self, structure: Structure) -> LossesByName:
         return {"Q": AlignedPairs(), "Q4": AlignedPairs(4), "zero-one": ZeroOne()}
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AlignmentSVM:
-        """Learn from pairs and their alignments.
+    def fit(self, X: Any, y: Any, sample_weight: SampleWeight = None) -> Self:
+        """Learn from pairs of sequences and their alignments.
 
         Parameters
         ----------
         X : sequence of (first, second)
             Sequences: strings, or mappings from track to letters or real vectors.
         y : sequence of alignments
-            Two strings with "-" for gaps, both from their first letter on, or columns
-            (k, 2) of positions, -1 for a gap; local ones may begin anywhere.
+            Two strings with "-" for gaps, both from their first letter on, or an array
+            (k, 2) of positions, -1 for a gap. Local alignments may begin anywhere.
         sample_weight : array (n,), optional
             Factor on C for each pair.
         """
         super().fit(X, y, sample_weight)
         return self
 
-    def _training_data(self, X: Any, y: Any, sample_weight: Any) -> TrainingData:
+    def _training_data(
+        self, X: Any, y: Any, sample_weight: SampleWeight
+    ) -> TrainingData:
         check_same_length(X, y)
         for q, (pair, written) in enumerate(zip(X, y, strict=True)):
             if _is_pair(pair):
@@ -193,11 +207,11 @@ class AlignmentSVM(StructuredEstimator):
         return super()._training_data(X, y, sample_weight)
 
     def score(self, X: Any, y: Any) -> float:
-        """Mean Q score: the share of reference pairs that are found."""
+        """Mean Q score: share of the reference pairs that are found."""
         return float(np.mean(1.0 - self.losses(X, y)))
 
     def losses(self, X: Any, y: Any, shift: int = 0) -> Floats:
-        """Loss of each pair: Q by default, Q4 with shift 4."""
+        """Loss of each pair: 1 - Q, or 1 - Q4 with ``shift=4``."""
         check_is_fitted(self, "coef_")
         check_same_length(X, y)
         x = self.structure_.encode(X)
@@ -220,7 +234,7 @@ class AlignmentSVM(StructuredEstimator):
 
 
 def substitution_tables(structure: Alignment, w: Floats) -> list[str]:
-    """Learned scores of all tracks that have any, as pieces of HTML."""
+    """The learned substitution scores of each track, as pieces of HTML."""
     out = []
     for track in structure.symbols.letters:
         try:
@@ -236,7 +250,7 @@ def _is_pair(pair: Any) -> bool:
 
 
 def alignment_structure(estimator: Any, sequences: Sequence[Any]) -> Alignment:
-    """The structure that an estimator's parameters ask for."""
+    """The structure described by the parameters of an estimator."""
     tracks: dict[str, Any] = {}
     if sequences:
         where = record_name(sequences[0], "pair 0, first sequence")

@@ -1,9 +1,9 @@
-"""HomologySVM: learn alignment scores that tell a homolog from decoys."""
+"""HomologySVM: find the homolog of a sequence among candidates."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -17,6 +17,15 @@ from maxmargin.estimators.alignment import (
 )
 from maxmargin.estimators.fitting.base import StructuredEstimator
 from maxmargin.estimators.fitting.inputs import check_same_length, object_array
+from maxmargin.estimators.fitting.parameter_types import (
+    CallbackChoice,
+    CheckpointChoice,
+    EngineChoice,
+    LossesByName,
+    SampleWeight,
+    Seed,
+    SolverChoice,
+)
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.fitting.prediction import ask_batches
 from maxmargin.estimators.fitting.training import TrainingData
@@ -31,8 +40,8 @@ class HomologySVM(StructuredEstimator):
 
     .. math:: f(x) = \arg\max_c \max_a \langle w, \psi(x, z_c, a) \rangle
 
-    trained so that the homolog under its known alignment scores more than every decoy
-    under any alignment (Tsochantaridis et al. 2005, section 4.4).
+    trained so that the homolog with its known alignment scores higher than every decoy
+    with any alignment (Tsochantaridis et al. 2005, section 4.4).
 
     Parameters
     ----------
@@ -59,6 +68,8 @@ class HomologySVM(StructuredEstimator):
     [1, 0]
     """
 
+    loss = "zero-one"  # not a parameter: a homolog is found, or it is not
+    rescaling = None
     structure_: Homology
 
     def __init__(
@@ -73,16 +84,16 @@ class HomologySVM(StructuredEstimator):
         band: int | None = None,
         alphabets: Mapping[str, Sequence[Any]] | None = None,
         penalty: str = "squared",
-        solver: Any = "auto",
+        solver: SolverChoice = "auto",
         tol: float = 1e-3,
         max_iter: int | None = None,
         max_time: float | None = None,
         n_jobs: int | None = None,
-        engine: Any = None,
-        random_state: Any = None,
+        engine: EngineChoice = None,
+        random_state: Seed = None,
         warm_start: bool = False,
-        callbacks: Any = None,
-        checkpoint: Any = None,
+        callbacks: CallbackChoice = None,
+        checkpoint: CheckpointChoice = None,
         verbose: int = 0,
     ) -> None:
         self.C = C
@@ -106,23 +117,13 @@ class HomologySVM(StructuredEstimator):
         self.checkpoint = checkpoint
         self.verbose = verbose
 
-    @property
-    def loss(self) -> str:  # type: ignore[override]
-        """The zero-one loss, always."""
-        return "zero-one"
-
-    @property
-    def rescaling(self) -> None:  # type: ignore[override]
-        """No rescaling, since the loss is zero-one."""
-        return None
-
     def _structure(self, X: Any, y: Any) -> Structure:
         return Homology(alignment_structure(self, [example[0] for example in X]))
 
-    def _known_losses(self, structure: Structure) -> dict[str, Any]:
+    def _known_losses(self, structure: Structure) -> LossesByName:
         return {"zero-one": ZeroOne()}
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> HomologySVM:
+    def fit(self, X: Any, y: Any, sample_weight: SampleWeight = None) -> Self:
         """Learn from natives with candidates and the homolog of each.
 
         Parameters
@@ -135,11 +136,13 @@ class HomologySVM(StructuredEstimator):
         super().fit(X, y, sample_weight)
         return self
 
-    def _training_data(self, X: Any, y: Any, sample_weight: Any) -> TrainingData:
+    def _training_data(
+        self, X: Any, y: Any, sample_weight: SampleWeight
+    ) -> TrainingData:
         check_same_length(X, y)
         return super()._training_data(_aligned(X, y), y, sample_weight)
 
-    def _batch_data(self, X: Any, y: Any, sample_weight: Any) -> TrainingData:
+    def _batch_data(self, X: Any, y: Any, sample_weight: SampleWeight) -> TrainingData:
         check_same_length(X, y)
         return super()._batch_data(_aligned(X, y), y, sample_weight)
 
@@ -156,7 +159,7 @@ class HomologySVM(StructuredEstimator):
         return np.array([c for c, _ in self.predict_alignments(X)], dtype=np.int64)
 
     def predict_alignments(self, X: Any) -> np.ndarray:
-        """(candidate, columns) of each native sequence, as a 1-D object array."""
+        """Best candidate and its alignment (columns) for each native sequence."""
         return object_array(list(super().predict(X)))
 
     def candidate_scores(self, X: Any) -> list[Floats]:
@@ -167,7 +170,7 @@ class HomologySVM(StructuredEstimator):
         return np.split(np.concatenate(scores), x.ptr[1:-1])
 
     def score(self, X: Any, y: Any) -> float:
-        """Share of natives whose homolog is found; y as in `fit`, or indices."""
+        """Share of the native sequences whose homolog is found; y as in `fit`, or indices."""
         check_same_length(X, y)
         true: Ints = np.array([c if np.isscalar(c) else c[0] for c in y])
         return float(np.mean(self.predict(X) == true))

@@ -6,13 +6,22 @@ from typing import Any
 
 import numpy as np
 
+from maxmargin.core.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import MappedInputs
 from maxmargin.estimators.fitting.kernel_training import MappedProblem
+from maxmargin.estimators.fitting.parameter_types import (
+    CallbackChoice,
+    CheckpointChoice,
+    EngineChoice,
+    KernelChoice,
+    LossChoice,
+    Seed,
+    SolverChoice,
+)
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.multiclass import MulticlassSVM
 from maxmargin.kernels.functions import Precomputed, named_kernel
-from maxmargin.kernels.gram import MEMORY
 from maxmargin.solvers.base import Trainer
 from maxmargin.solvers.kernel.binary_smo import BinarySmo
 from maxmargin.structures.classes.structure import Multiclass
@@ -27,9 +36,9 @@ class KernelSVM(MulticlassSVM):
     .. math:: f(x) = \sum_j \beta_j K(b_j, x) + b
 
     With two classes and ``kernel_method="exact"`` this is the problem of
-    ``sklearn.svm.SVC``, constant and all. In all other cases the constant is a weight
-    like the others, and more than two classes are trained together (Crammer and
-    Singer). There are no probabilities.
+    ``sklearn.svm.SVC``, including its unregularised intercept. In all other cases the
+    intercept is regularised like the other weights, and more than two classes are
+    trained together (Crammer and Singer). There are no probabilities.
 
     Parameters
     ----------
@@ -66,20 +75,20 @@ class KernelSVM(MulticlassSVM):
     ----------
     classes_ : array (k,)
     expansion_ : Expansion
-        Points and coefficients of the machine.
+        Points and coefficients of f.
     basis_ : array (m, n_features)
-        The points; for precomputed kernels the numbers of training rows.
+        The points; for precomputed kernels the indices of training rows.
     support_ : array (m,)
-        Numbers of the training rows with weight; "exact" and "sampled" only.
+        Indices of the training rows among the points; "exact" and "sampled" only.
     dual_coef_ : array (m, z)
         Coefficients of the points.
     intercept_ : array
     basis_trace_ : list of dict
-        "cpsp": by turn size, objective, delta = ||v - P v||, the bound from it, and
-        "cut delta" = ||g - P g|| of the turn's cut; in the last turn "theorem 6.4".
-        "sampled": functions, objective and estimated gap.
+        One row per iteration. "cpsp": size of the basis, objective, delta = ||v - P v||
+        and the bound from it, "cut delta" = ||g - P g|| of the cut; in the last row
+        "theorem 6.4". "sampled": number of functions, objective and estimated gap.
     result_ : Result
-        Certificate; for "sampled" the dual is an estimate from the rows drawn.
+        Certificate. For "sampled" the dual is estimated from the rows drawn.
 
     Examples
     --------
@@ -98,7 +107,7 @@ class KernelSVM(MulticlassSVM):
         self,
         C: float = 1.0,
         *,
-        kernel: Any = "rbf",
+        kernel: KernelChoice = "rbf",
         kernel_method: str = "exact",
         n_basis: int = 200,
         gamma: float | None = None,
@@ -106,10 +115,10 @@ class KernelSVM(MulticlassSVM):
         coef0: float = 1.0,
         basis: str = "free",
         memory: float = MEMORY,
-        loss: Any = "zero-one",
+        loss: LossChoice = "zero-one",
         rescaling: str | None = "margin",
         penalty: str = "linear",
-        solver: Any = "auto",
+        solver: SolverChoice = "auto",
         fit_intercept: bool = True,
         intercept_scaling: float = 1.0,
         class_weight: Any = None,
@@ -117,11 +126,11 @@ class KernelSVM(MulticlassSVM):
         max_iter: int | None = None,
         max_time: float | None = None,
         n_jobs: int | None = None,
-        engine: Any = None,
-        random_state: Any = None,
+        engine: EngineChoice = None,
+        random_state: Seed = None,
         warm_start: bool = False,
-        callbacks: Any = None,
-        checkpoint: Any = None,
+        callbacks: CallbackChoice = None,
+        checkpoint: CheckpointChoice = None,
         verbose: int = 0,
     ) -> None:
         self.C = C
@@ -158,8 +167,8 @@ class KernelSVM(MulticlassSVM):
         return tags
 
     @property
-    def partial_fit(self) -> Any:  # type: ignore[override]
-        """Not there: planes of a kernel need their rows."""
+    def partial_fit(self) -> Any:
+        """Not available: constraints of a kernel need their training rows."""
         raise AttributeError("KernelSVM has no partial_fit: it needs all rows at once")
 
     def _kernel(self, X: Any) -> Any:

@@ -1,9 +1,10 @@
-"""C by cross-validation along the path.
+"""PathCV: choose C by cross-validation.
 
-For each fold one estimator goes up the path, every fit from the dual of the one before
-and to a loose tolerance, until the mean score has fallen for some values in a row; the
-best C is then fitted once on all data to the tolerance asked for. Small C are cheap
-and the largest are not reached: see benchmarks/path.py for what it costs in fits.
+On each fold, one estimator is fitted for increasing C, to a loose tolerance and each
+time from the dual solution of the previous C. The path ends when the mean score has
+fallen for some values in a row, so the large, expensive values of C are often not
+reached. The best C is then fitted once on all data, to the tolerance of the estimator.
+benchmarks/path.py measures what this costs.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.estimators.fitting.base import seed_of
 from maxmargin.estimators.fitting.inputs import check_same_length
 from maxmargin.estimators.fitting.model_files import load_as, save
+from maxmargin.estimators.fitting.parameter_types import (
+    Seed,
+)
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.fitting.path import checked_penalties
 from maxmargin.estimators.fitting.training import path_over, train
@@ -33,7 +37,7 @@ CS = tuple(10.0 ** (k / 2) for k in range(-6, 3))  # 0.001 .. 10, in half decade
 
 @describe_parameters()
 class PathCV(MetaEstimatorMixin, BaseEstimator):
-    """Any estimator of the package with its C chosen by cross-validation.
+    """An estimator of the package with C chosen by cross-validation.
 
     Parameters
     ----------
@@ -83,7 +87,7 @@ class PathCV(MetaEstimatorMixin, BaseEstimator):
         tol: float = 0.05,
         patience: int = 1,
         scoring: Any = None,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.estimator = estimator
         self.Cs = Cs
@@ -93,8 +97,8 @@ class PathCV(MetaEstimatorMixin, BaseEstimator):
         self.scoring = scoring
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> PathCV:
-        """Go up the path on each fold, then fit the best C on all data."""
+    def fit(self, X: Any, y: Any) -> Self:
+        """Choose C on the folds, then fit on all data."""
         check_same_length(X, y)
         Cs = np.sort(checked_penalties(self.Cs)).tolist()
         folds = [_Fold(self, X, y, Cs, *rows) for rows in self._folds(len(y))]
@@ -117,15 +121,15 @@ class PathCV(MetaEstimatorMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any) -> Any:
-        """Predict with the estimator of the best C."""
+        """Predict with the estimator that was fitted on all data."""
         check_is_fitted(self, "estimator_")
         return self.estimator_.predict(X)
 
     @available_if(lambda self: hasattr(self.estimator, "score"))
     def score(self, X: Any, y: Any) -> float:
-        """Score of the estimator of the best C."""
+        """Score of the estimator that was fitted on all data."""
         check_is_fitted(self, "estimator_")
-        return self.estimator_.score(X, y)
+        return float(self.estimator_.score(X, y))
 
     def save(self, path: Place, *, notes: Mapping[str, Any] | None = None) -> None:
         """Write the model to one file; see `maxmargin.save`."""
@@ -166,7 +170,7 @@ class _Fold:
 
 
 def _rows(items: Any, ids: Any) -> Any:
-    """Some of the examples, in the shape they came in."""
+    """Some of the examples, in the container they came in."""
     if isinstance(items, list | tuple):
         return [items[i] for i in ids]
     return items[ids]

@@ -12,7 +12,7 @@ examples), the number of examples, and what the structure offers.
 | summed error                                      | SDCD                            |
 | some planes per example fit into the memory       | block dual, merging if it must  |
 | not even that                                     | one slack for the whole sample  |
-| workers on other machines                         | see `spread`                    |
+| workers on other machines                         | see `distributed/choice.py`     |
 
 The block dual itself weighs oracle passes against cached sweeps as it goes, by the
 same counts; `share` is the oracle's part of a visit. It is taken where memory is short
@@ -28,6 +28,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from maxmargin.core.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import FewOutputs, MostViolated
 from maxmargin.solvers.base import Resolved, Solver, Trainer
@@ -69,7 +70,7 @@ class Auto(Trainer):
     """
 
     max_iter: int = 10_000
-    memory: float = 4e9
+    memory: float = MEMORY
 
     def resolve(self, problem: Problem) -> Resolved:
         """The solver for this problem, and the notes that say why."""
@@ -99,7 +100,7 @@ class Auto(Trainer):
         }
         if here:  # the workers are not worth the way
             notes["here"] = True
-            problem = problem.home
+            problem = problem.shared_data
         solver = kind(self.tol, self.max_iter, self.max_time, self.seed, **options)
         return Resolved(solver, problem, notes)
 
@@ -110,7 +111,7 @@ def count(problem: Problem) -> Costs:
     few = problem.structure.offers(FewOutputs) is not None
     entries = 0.0
     if not few and problem.structure.offers(MostViolated) is not None:
-        planes = problem.home.planes(np.zeros(problem.dim), ids)
+        planes = problem.shared_data.planes(np.zeros(problem.dim), ids)
         entries = float(np.diff(planes.a.ptr).mean())
     oracle = float(problem.work().mean())
     visit = oracle + PER_PLANE + PER_ENTRY * HELD * entries

@@ -209,7 +209,7 @@ class CCCP(Solver[LatentState]):
         w = np.zeros(problem.dim)
         completed = problem.with_truth(_completed(problem, w, problem.truth))
         inner, where, notes = self.inner.resolve(completed)
-        here = problem if where is completed else problem.home
+        here = problem if where is completed else problem.shared_data
         return Resolved(replace(self, inner=inner), here, notes)
 
     def start(self, problem: Problem, warm: State | None = None) -> LatentState:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from maxmargin.core.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import FewOutputs
 from maxmargin.solvers.auto import Auto
@@ -37,7 +38,6 @@ SOLVERS: dict[str, type[Solver[Any]]] = {
     "sdcd": SDCD,
     "lse-cutting-plane": LSECuttingPlane,
 }
-ALPHA_BYTES = 4e9  # memory for the dual variables of enumerated outputs
 
 
 def choose(solver: str | Trainer, problem: Problem, **settings: Any) -> Trainer:
@@ -75,4 +75,4 @@ def resolve(solver: str | Trainer, problem: Problem, **settings: Any) -> Resolve
 def _enumerable(problem: Problem) -> bool:
     if problem.structure.offers(FewOutputs) is None:
         return False
-    return 8.0 * problem.n * problem.structure.label_count() <= ALPHA_BYTES
+    return 8.0 * problem.n * problem.structure.label_count() <= MEMORY

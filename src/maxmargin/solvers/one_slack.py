@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints
+from maxmargin.core.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.solvers.base import Solver, State, Status
 from maxmargin.solvers.qp import maximise
@@ -97,7 +98,7 @@ class OneSlack(Solver[CutState]):
     """
 
     patience: int = 50
-    memory: float = 4e9
+    memory: float = MEMORY
 
     def start(self, problem: Problem, warm: State | None = None) -> CutState:
         """No cuts, or those of an earlier run, scaled where all C changed alike."""

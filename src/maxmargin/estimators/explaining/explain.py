@@ -31,9 +31,9 @@ def explain(model: FittedModel, x: Any, n: int | None = None) -> Explanation:
     check_is_fitted(model, "coef_")
     structure, inputs, w = model.structure_, encode_one(model, x), model._weights()
     best = structure.argmax(inputs, np.zeros(1, np.int64), w).labels.row(0)
-    names, psi = structure.explain_pieces(inputs, 0, best)
-    parts = _parts(model, model._piece_names(names), psi, w, n)
-    score = float(psi.dot(w).sum())
+    pieces = structure.explain_pieces(inputs, 0, best)
+    parts = _parts(model, model._piece_names(pieces), pieces.psi, w, n)
+    score = float(pieces.psi.dot(w).sum())
     output = decode_one(model, inputs, best)
     other = structure.runner_up(inputs, 0, w, best)
     if other is None:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from maxmargin.core.arrays import Ints, Labels, Ragged
+from maxmargin.core.structure import Pieces
 from maxmargin.estimators.fitting.prediction import Predictor
 from maxmargin.solvers.base import Result
 
@@ -46,7 +47,7 @@ class FittedModel(Predictor, Protocol):
     def _weight_names(self) -> Sequence[str] | None:
         """Names of the weights, where they have any."""
 
-    def _piece_names(self, names: list[str]) -> list[str]:
+    def _piece_names(self, pieces: Pieces) -> list[str]:
         """Names of the pieces of an output, in the user's terms."""
 
 

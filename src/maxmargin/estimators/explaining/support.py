@@ -51,7 +51,7 @@ def support_structures(
     result = model.result_
     truth = result.truth if isinstance(result, LatentResult) else None
     record = _Record(truth, model.tol)
-    twin: Any = clone(model)  # type: ignore[type-var]
+    twin: Any = clone(model)
     plan = twin._plan(twin._training_data(X, y, sample_weight))
     for _ in train(twin, plan, record.runs):
         pass

@@ -1,7 +1,7 @@
-"""What all estimators share: from X, y to a Problem, a solver, and a result.
+"""The base class of all estimators: from X and y to a problem, a solver and a result.
 
-A subclass says which structure and which losses it has; fitting, warnings, the
-engine, prediction in chunks and the certificate are here.
+A subclass names its structure and its losses. Fitting and predicting are done here;
+everything else that one may ask a fitted model is a function of another module.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.core.arrays import Floats, Ints, Ragged
 from maxmargin.core.engine import Engine
 from maxmargin.core.formulations import Formulation
+from maxmargin.core.loss import Loss
 from maxmargin.core.problem import Problem
-from maxmargin.core.structure import Latent, Structure
+from maxmargin.core.structure import Latent, Pieces, Structure
 from maxmargin.engines.choose import choose_engine
 from maxmargin.estimators.explaining.explain import best_few, explain, top_weights
 from maxmargin.estimators.explaining.report import hardest, report
@@ -35,6 +36,16 @@ from maxmargin.estimators.fitting.inputs import (
     object_array,
 )
 from maxmargin.estimators.fitting.model_files import load_as, save
+from maxmargin.estimators.fitting.parameter_types import (
+    CallbackChoice,
+    CheckpointChoice,
+    EngineChoice,
+    LossChoice,
+    LossesByName,
+    SampleWeight,
+    Seed,
+    SolverChoice,
+)
 from maxmargin.estimators.fitting.path import fit_path
 from maxmargin.estimators.fitting.prediction import predict_found
 from maxmargin.estimators.fitting.training import (
@@ -76,22 +87,22 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
     _predicts_labels: ClassVar[bool] = False  # or sequences of labels
 
     C: float
-    loss: Any
+    loss: LossChoice
     rescaling: str | None
     penalty: str
-    solver: Any
+    solver: SolverChoice
     tol: float
     max_iter: int | None
     max_time: float | None
     n_jobs: int | None
-    engine: Any
-    random_state: Any
+    engine: EngineChoice
+    random_state: Seed
     warm_start: bool
     _state: Any
     _mark: Any
-    callbacks: Any
+    callbacks: CallbackChoice
     verbose: int
-    checkpoint: Any = None
+    checkpoint: CheckpointChoice = None
     restarts: int = 1  # outputs with hidden parts: number of starts,
     init: Any = None  # weights to start from,
 
@@ -103,11 +114,11 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
         """The structure, not yet bound."""
         raise NotImplementedError
 
-    def _known_losses(self, structure: Structure) -> dict[str, Any]:
+    def _known_losses(self, structure: Structure) -> LossesByName:
         """Losses by name, not yet bound."""
         raise NotImplementedError
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: SampleWeight = None) -> Self:
         """Learn weights; ends with a certificate in `result_`.
 
         Parameters
@@ -124,7 +135,7 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
         return self._fit_data(self._training_data(X, y, sample_weight))
 
     def fit_path(
-        self, X: Any, y: Any, Cs: Sequence[float], sample_weight: Any = None
+        self, X: Any, y: Any, Cs: Sequence[float], sample_weight: SampleWeight = None
     ) -> list[Result]:
         """Fit for each C, from the smallest to the largest, warm-started.
 
@@ -153,7 +164,7 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
         """
         return fit_path(self, X, y, Cs, sample_weight)
 
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def partial_fit(self, X: Any, y: Any, sample_weight: SampleWeight = None) -> Self:
         """Continue training with a further batch; earlier ones are not needed again.
 
         Not for kernels, nor for outputs with hidden parts.
@@ -174,7 +185,9 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
         made = self._training_data if first else self._batch_data
         return self._fit_batch(made(X, y, sample_weight))
 
-    def _training_data(self, X: Any, y: Any, sample_weight: Any) -> TrainingData:
+    def _training_data(
+        self, X: Any, y: Any, sample_weight: SampleWeight
+    ) -> TrainingData:
         """X and y as a structure has encoded them, which is bound to them."""
         check_same_length(X, y)
         X, y = by_position(X), by_position(y)
@@ -183,13 +196,13 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
         truth = structure.encode_labels(x, y)
         return TrainingData(structure, x, truth, sample_weight, X, y)
 
-    def _batch_data(self, X: Any, y: Any, sample_weight: Any) -> TrainingData:
+    def _batch_data(self, X: Any, y: Any, sample_weight: SampleWeight) -> TrainingData:
         """A further batch, encoded by the structure that the first one was bound to."""
         x = self.structure_.encode(X)
         truth = self.structure_.encode_labels(x, y)
         return TrainingData(self.structure_, x, truth, sample_weight, X, y)
 
-    def _fit_data(self, data: TrainingData) -> Any:
+    def _fit_data(self, data: TrainingData) -> Self:
         """One run, from the dual of the last fit where that is asked for."""
         plan = self._plan(data)
         mark = run_hash(plan.problem) if self.warm_start else None
@@ -201,7 +214,7 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
             self._mark = mark
         return self
 
-    def _fit_batch(self, data: TrainingData) -> Any:
+    def _fit_batch(self, data: TrainingData) -> Self:
         """A run on the planes of all batches so far and on a new one."""
         state = self._stream_state()
         for made in train(self, self._plan(data), next_batch(state)):
@@ -227,7 +240,7 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
         self.structure_, self.result_, self.coef_ = structure, result, result.w
 
     def _problem(
-        self, structure: Structure, x: Any, truth: Ragged, sample_weight: Any,
+        self, structure: Structure, x: Any, truth: Ragged, sample_weight: SampleWeight,
         C: float | None = None,
     ) -> Problem:  # fmt: skip
         return Problem(
@@ -254,8 +267,8 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
     def _seed(self) -> int:
         return seed_of(self.random_state)
 
-    def _loss(self, structure: Structure) -> Any:
-        """The loss asked for, not yet bound."""
+    def _loss(self, structure: Structure) -> Loss:
+        """The loss chosen by the parameter, not yet bound."""
         return named_loss(self.loss, self._known_losses(structure))
 
     def predict(self, X: Any) -> np.ndarray:
@@ -268,7 +281,7 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
         return object_array(self.structure_.decode_labels(x, labels))
 
     def _engine(self) -> Engine:
-        """The engine asked for; joblib's `parallel_config` counts for n_jobs."""
+        """The engine chosen by `engine` and `n_jobs`; respects joblib's `parallel_config`."""
         jobs = effective_n_jobs(self.n_jobs)
         if isinstance(self.engine, str) and self.n_jobs is None and jobs == 1:
             jobs = effective_n_jobs(-1)
@@ -306,7 +319,12 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
         return explain(self, x, n)
 
     def support_structures(
-        self, feature: str | int, X: Any, y: Any, n: int = 10, sample_weight: Any = None
+        self,
+        feature: str | int,
+        X: Any,
+        y: Any,
+        n: int = 10,
+        sample_weight: SampleWeight = None,
     ) -> SupportTable:
         """Which training examples, against which wrong outputs, made a weight.
 
@@ -410,7 +428,7 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
             truth = latent.complete(x, np.arange(truth.n), self._weights(), truth)
         return x, truth
 
-    def _examples(self, y: Any, sample_weight: Any) -> Ints:
+    def _examples(self, y: Any, sample_weight: SampleWeight) -> Ints:
         """Numbers of the examples that training uses."""
         return np.arange(len(y))
 
@@ -422,9 +440,9 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
         """Names of the weights, where they have any."""
         return self.structure_.feature_names()
 
-    def _piece_names(self, names: list[str]) -> list[str]:
+    def _piece_names(self, pieces: Pieces) -> list[str]:
         """Names of the pieces of an output, in the user's terms."""
-        return names
+        return pieces.names
 
     def _check_has_weights(self, what: str) -> None:
         """Refuse questions about weights where a kernel has replaced them."""
@@ -443,7 +461,7 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
         return {k: v for k, v in state.items() if k not in PRIVATE}
 
 
-def example_C(C: Any, sample_weight: Any, n: int) -> Floats:
+def example_C(C: Any, sample_weight: SampleWeight, n: int) -> Floats:
     """C of each example."""
     if not isinstance(C, Real) or not 0 < float(C) < np.inf:
         hint = "; penalty='hard' allows no slack at all" if np.inf == C else ""

@@ -89,7 +89,7 @@ class _Tasks:
         def fitted() -> dict[str, Any]:  # called only for callbacks that ask for it
             other = copy(self.estimator)
             self.adopt(other, ended())
-            return vars(other)
+            return dict(vars(other))
 
         return bool(
             step.call_on_fit_task_end(**self.seen, reconstruction_attributes=fitted)

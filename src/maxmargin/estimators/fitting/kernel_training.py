@@ -24,12 +24,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints
+from maxmargin.core.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import MappedInputs, Structure
 from maxmargin.estimators.fitting.base import StructuredEstimator
 from maxmargin.estimators.fitting.training import Plan, TrainingData
 from maxmargin.kernels.functions import Kernel, named_kernel, rows_for
-from maxmargin.kernels.gram import MEMORY, check_semidefinite
+from maxmargin.kernels.gram import check_semidefinite
 from maxmargin.kernels.maps import (
     Expansion,
     KernelMap,
@@ -154,26 +155,29 @@ class KernelMixin(StructuredEstimator):
         self._check_kernel_settings()
         structure = problem.structure.require(MappedInputs, "a kernel")
         X = structure.input_matrix(problem.x)
-        settings = {
-            "tol": self.tol, "max_time": self.max_time, "seed": self._seed(),
-        }  # fmt: skip
         if self.kernel_method in ("sampled", "cpsp"):
-            kernel = self._checked_kernel(X)
-            given = {
-                **settings, "kernel": kernel, "inner": self.solver,
-                "inner_steps": self.max_iter, "memory": self.memory,
-            }  # fmt: skip
-            if self.kernel_method == "cpsp":
-                free = self.basis == "free"
-                return Subspace(**given, n_basis=self.n_basis, free=free), problem, None
-            turns = SampledCuts.max_iter if self.max_iter is None else self.max_iter
-            sampled = SampledCuts(**given, samples=self.n_basis, max_iter=turns)
-            return sampled, problem, None
+            return self._growing(self._checked_kernel(X)), problem, None
         mapped = self._mapped(problem)
         trainer = choose(
-            self.solver, mapped.problem, max_iter=self.max_iter, **settings
-        )
+            self.solver, mapped.problem, tol=self.tol, max_iter=self.max_iter,
+            max_time=self.max_time, seed=self._seed(),
+        )  # fmt: skip
         return trainer, mapped.problem, mapped
+
+    def _growing(self, kernel: Kernel) -> Trainer:
+        """A solver that chooses functions as it trains."""
+        if self.kernel_method == "cpsp":
+            return Subspace(
+                self.tol, max_time=self.max_time, seed=self._seed(), kernel=kernel,
+                n_basis=self.n_basis, free=self.basis == "free", inner=self.solver,
+                inner_steps=self.max_iter, memory=self.memory,
+            )  # fmt: skip
+        turns = SampledCuts.max_iter if self.max_iter is None else self.max_iter
+        return SampledCuts(
+            self.tol, turns, self.max_time, self._seed(), kernel=kernel,
+            samples=self.n_basis, inner=self.solver, inner_steps=self.max_iter,
+            memory=self.memory,
+        )  # fmt: skip
 
     def _check_kernel_settings(self) -> None:
         if self.kernel_method not in METHODS:

@@ -130,7 +130,8 @@ def class_of(name: str) -> type:
     if name not in TAGS:
         raise ModelFileError(f"the file names a class {name!r:.80} that is not known")
     module, _, attribute = TAGS[name].partition(":")
-    return getattr(importlib.import_module(module), attribute)
+    found: type = getattr(importlib.import_module(module), attribute)
+    return found
 
 
 def tag_of(made: type) -> str | None:

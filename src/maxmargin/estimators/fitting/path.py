@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from maxmargin.core.arrays import Floats
+from maxmargin.estimators.fitting.parameter_types import SampleWeight
 from maxmargin.estimators.fitting.training import (
     Plan,
     Trainable,
@@ -21,7 +22,9 @@ from maxmargin.solvers.base import Result
 class Planned(Trainable, Protocol):
     """An estimator that makes a plan from data."""
 
-    def _training_data(self, X: Any, y: Any, sample_weight: Any) -> TrainingData:
+    def _training_data(
+        self, X: Any, y: Any, sample_weight: SampleWeight
+    ) -> TrainingData:
         """X and y as a structure has encoded them."""
 
     def _plan(self, data: TrainingData, C: float | None = None) -> Plan:

@@ -23,6 +23,7 @@ from maxmargin.core.arrays import Floats, Ints, Labels
 from maxmargin.core.cuts import Cuts
 from maxmargin.core.jit import inner_loop, loop
 from maxmargin.core.mapped import Pages
+from maxmargin.core.memory import MEMORY
 from maxmargin.core.structure import OuterCoordinates
 from maxmargin.solvers.planes.coordinates import (
     part_add,
@@ -76,7 +77,7 @@ class Aggregates:
         n: int,
         dim: int,
         upper: Floats,
-        memory: float = 4e9,
+        memory: float = MEMORY,
         parts: OuterCoordinates | None = None,
     ) -> None:
         self.n, self.dim, self.upper, self.memory = n, dim, upper, memory
@@ -102,7 +103,7 @@ class Aggregates:
         """A step towards each cut, in order; w follows; gaps before: (rise, work)."""
         sizes = np.diff(cuts.a.ptr)
         rise, work = 0.0, 0.0
-        for s, e in self._pages.pieces(len(cuts.ids)):
+        for s, e in self._pages.spans(len(cuts.ids)):
             self._reserve(cuts.ids[s:e], sizes[s:e])
             made, cost = _toward(
                 self._sums, self._space, self._where, self._spread, self._mean,
@@ -126,7 +127,7 @@ class Aggregates:
     def weights(self) -> Floats:
         """Sum of the aggregated planes, from scratch."""
         w = np.zeros(self.dim)
-        for s, e in self._pages.pieces(self.n):
+        for s, e in self._pages.spans(self.n):
             _add_weights(self._sums, self._space, s, e, w)
         return w
 

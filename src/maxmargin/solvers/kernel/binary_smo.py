@@ -21,10 +21,11 @@ import scipy.sparse as sp
 
 from maxmargin.core.arrays import Floats, Ints
 from maxmargin.core.jit import inner_loop, loop
+from maxmargin.core.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import FewOutputs, MappedInputs
 from maxmargin.kernels.functions import Kernel, Linear, rows_for
-from maxmargin.kernels.gram import INDEFINITE, MEMORY, Columns
+from maxmargin.kernels.gram import INDEFINITE, Columns
 from maxmargin.kernels.maps import Expansion
 from maxmargin.solvers.base import Result, Solver, State, Status
 from maxmargin.solvers.kernel.result import KernelResult

@@ -26,10 +26,11 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints
+from maxmargin.core.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import MappedInputs
 from maxmargin.kernels.functions import Kernel, Linear
-from maxmargin.kernels.gram import MEMORY, refuse_large
+from maxmargin.kernels.gram import refuse_large
 from maxmargin.kernels.maps import COPIES, Expansion
 from maxmargin.kernels.sampling import Functions, Sums, draw, tree_order
 from maxmargin.solvers.base import Result, Solver, State, Status, Trainer, run

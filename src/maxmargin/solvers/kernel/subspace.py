@@ -29,10 +29,11 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints
+from maxmargin.core.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import MappedInputs
 from maxmargin.kernels.functions import Differentiable, Kernel, Linear, dense_rows
-from maxmargin.kernels.gram import MEMORY, refuse_large
+from maxmargin.kernels.gram import refuse_large
 from maxmargin.kernels.maps import COPIES, Expansion, KernelMap, map_points, map_to
 from maxmargin.kernels.preimage import descend, refine
 from maxmargin.kernels.pursuit import extend, residual

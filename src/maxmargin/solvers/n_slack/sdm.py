@@ -20,6 +20,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from maxmargin.core.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.solvers.base import Solver, State, permutation
 from maxmargin.solvers.n_slack.block_dual import BlockState
@@ -62,7 +63,7 @@ class SDM(Solver[LoopState]):
     kappa2: int = 5
     block: int = 16
     most: int = 64
-    memory: float = 4e9
+    memory: float = MEMORY
     penalties: ClassVar[tuple[str, ...]] = ("linear", "squared")
 
     def start(self, problem: Problem, warm: State | None = None) -> LoopState:

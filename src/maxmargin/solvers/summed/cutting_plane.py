@@ -19,6 +19,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from maxmargin.core.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.solvers.base import Solver, State, Status
 from maxmargin.solvers.n_slack.sdm import type_one
@@ -56,7 +57,7 @@ class LSECuttingPlane(Solver[TupleState]):
 
     max_iter: int = 5000
     patience: int = 50
-    memory: float = 3e9
+    memory: float = MEMORY
     kappa1: int = 10
     kappa2: int = 5
     k: int = 4
