@@ -264,7 +264,7 @@ def _check_queries(X: Any, y: Any) -> None:
         if sp.issparse(x) or np.ndim(x) != 2:
             raise ValueError(
                 f"query {i}: X has one dense matrix (documents, features) per query, "
-                f"not a {type(x).__name__}; group the rows of one table by query"
+                f"not a {type(x).__name__}; the rows of one table must be grouped by query"
             )
         if np.ndim(grades) != 1 or np.asarray(grades).dtype.kind not in "biuf":
             raise ValueError(f"query {i}: y has a list of grades 0, 1, 2, .. per query")
