@@ -30,7 +30,7 @@ MAY = {
     | {"losses", "inference"},
     "solvers": LEAVES
     | {"core.factored"}
-    | {"core.cuts", "core.formulations", "core.problem"}
+    | {"core.cuts", "core.formulations", "core.oracle", "core.problem"}
     | {"inference", "kernels", "core.structure"},
     "baselines": SHAPES
     | {"core.structure", "losses", "datasets", "inference", "io", "structures"}

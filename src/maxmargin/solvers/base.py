@@ -25,7 +25,8 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints
-from maxmargin.core.problem import ADVICE, OracleError, Problem
+from maxmargin.core.oracle import ADVICE, OracleError
+from maxmargin.core.problem import Problem
 from maxmargin.core.structure import MostViolated
 from maxmargin.solvers.resume import Keeper, restore_into, snapshot_of
 

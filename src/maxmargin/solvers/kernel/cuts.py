@@ -165,7 +165,7 @@ class TokenCuts:
             t, alpha = state.tables, state.alpha
             weight = alpha * t.c[t.truth]
             return weight.sum(axis=1)[:, None] * t.lambdas[t.truth] - weight @ t.lambdas
-        if isinstance(state, BlockState) and problem.parts() is not None:
+        if isinstance(state, BlockState) and problem.outer_coordinates() is not None:
             flat = state.blocks.coordinates()
             return flat[: self.X.shape[0] * self.z].reshape(-1, self.z)
         return None

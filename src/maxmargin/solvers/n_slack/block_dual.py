@@ -99,7 +99,7 @@ class BlockDual(Solver[BlockState]):
             blocks.rescale(problem.dual_set, blocks.dual_set.growth(problem.dual_set))
         else:
             sizes = n, problem.dim, problem.dual_set, self.most, self.memory
-            blocks = PlaneBlocks(*sizes, problem.parts())
+            blocks = PlaneBlocks(*sizes, problem.outer_coordinates())
         w = blocks.weights()
         state = BlockState(
             w, blocks=blocks, work=problem.work() + PER_PLANE,
