@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import warnings
+from contextlib import suppress
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -26,8 +27,14 @@ from small_models import MODELS, OWN, documents, graphs, points, sentences  # no
 
 import maxmargin as mm  # noqa: E402
 from maxmargin.core import Augment  # noqa: E402
-from maxmargin.core.signatures import Listing, Use, listing_of, recorded  # noqa: E402
-from maxmargin.core.signatures import type_of, type_text  # noqa: E402
+from maxmargin.core.signatures import (  # noqa: E402
+    Listing,
+    Use,
+    listing_of,
+    recorded,
+    type_of,
+    type_text,
+)
 
 OPTIONS = "options"
 
@@ -94,10 +101,8 @@ def _asked(structure, x, ids, w, augment):
         if "argmax_by_loss" in structure.provides:
             structure.argmax_by_loss(x, ids, w, augment)
     if "nbest" in structure.provides:
-        try:
+        with suppress(ValueError):  # a structure may refuse a loss here, in words
             structure.nbest(x, ids, w, 3, augment)
-        except ValueError:  # a structure may refuse a loss here, in words
-            pass
 
 
 def trainers():
@@ -122,7 +127,6 @@ def trainers():
             _tried(mm.ChainSVM(solver=solver, **asked), *sequences)
             _tried(mm.MulticlassSVM(solver=solver, **asked), X, y)
 
-
     summed = SDCD(change=1e-3, max_iter=8)
     _tried(mm.ChainSVM(solver=summed, penalty="summed"), *sequences)
     mm.ChainSVM(solver="bcfw", max_iter=8).fit_path(*sequences, Cs=(0.1, 1.0))
@@ -130,10 +134,8 @@ def trainers():
 
 def _tried(model, X, y):
     """Fit and predict where the combination is not refused."""
-    try:
+    with suppress(ValueError, TypeError, MemoryError):
         model.fit(X, y).predict(X)
-    except (ValueError, TypeError, MemoryError):
-        pass
 
 
 def sequences():
@@ -232,7 +234,10 @@ def leaf_loops():
     forest.marginals(Tables.of([[0.0, 1.0], [1.0, 0.0]], [[0, 1]], np.eye(2)))
 
 
-RUNS = {**plain_runs(), OPTIONS: [structures, trainers, sequences, networks, others, leaf_loops]}
+RUNS = {
+    **plain_runs(),
+    OPTIONS: [structures, trainers, sequences, networks, others, leaf_loops],
+}
 
 
 def uses_of(names):
@@ -256,15 +261,17 @@ def main(names):
     """Write the list, or print the uses of some runs."""
     if names:
         uses = uses_of(names)
-        print(json.dumps([[u.loop, [type_text(t) for t in u.types]] for u in uses]))
+        rows = [[u.loop, [type_text(t) for t in u.types]] for u in uses]
+        sys.stdout.write(json.dumps(rows))
         return
     # Once to compile: a loop that is first met inside another is not seen to be called.
     uses_of(RUNS)
     found = {name: _apart(name) for name in RUNS}
     more = found.pop(OPTIONS)
     listing_of(found, more).write()
-    listing = Listing.read()
-    print(f"{len(listing.loops)} loops, {sum(map(len, listing.loops.values()))} signatures")
+    loops = Listing.read().loops
+    signatures = sum(map(len, loops.values()))
+    sys.stdout.write(f"{len(loops)} loops, {signatures} signatures\n")
 
 
 if __name__ == "__main__":

@@ -111,4 +111,6 @@ def _steady(value: Any) -> str:
 
 
 def _ours(value: Any) -> bool:
-    return isinstance(value, types.ModuleType) and value.__name__.startswith("maxmargin")
+    return isinstance(value, types.ModuleType) and value.__name__.startswith(
+        "maxmargin"
+    )

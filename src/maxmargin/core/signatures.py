@@ -120,9 +120,10 @@ class Listing:
             f"  {json.dumps(name)}: {json.dumps(sorted(uses))}"
             for name, uses in sorted(self.estimators.items())
         ]
-        text = "{{\n {0}: {{\n{1}\n }},\n {2}: {{\n{3}\n }}\n}}\n".format(
-            '"loops"', ",\n".join(lines), '"estimators"', ",\n".join(users)
-        )
+        text = (
+            '{\n "loops": {\n' + ",\n".join(lines)
+            + '\n },\n "estimators": {\n' + ",\n".join(users) + "\n }\n}\n"
+        )  # fmt: skip
         path.write_text(text, encoding="utf-8")
 
     def uses(self, estimators: Iterable[str] = ()) -> list[Use]:
