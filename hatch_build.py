@@ -1,7 +1,7 @@
 """The build step that puts machine code into a wheel, if it is asked for.
 
-    MAXMARGIN_PRECOMPILE=1 pip wheel . --no-deps                     all loops
-    MAXMARGIN_PRECOMPILE=ChainSVM,MulticlassSVM pip wheel . --no-deps    those of some estimators
+    MAXMARGIN_PRECOMPILE=1 pip wheel . --no-deps              all loops
+    MAXMARGIN_PRECOMPILE=ChainSVM pip wheel . --no-deps       those of an estimator (or A,B)
 
 Without the variable the wheel is pure Python. With it, the loops listed in
 `core/signatures.json` are compiled for the processor levels of this platform, which takes
@@ -84,7 +84,7 @@ class MachineCode(BuildHookInterface):
 
 
 def _tag() -> str:
-    """This Python and platform, as wheels name them.
+    """Tag of wheels for this Python and platform.
 
     The machine code calls nothing but Numba's runtime and functions of the C library
     that each version of it has; hence the oldest platform that Numba itself supports.

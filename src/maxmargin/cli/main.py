@@ -55,6 +55,22 @@ def _command(
 
         print(script(args.shell, parser), end="")
         return errors.DONE
+    if args.command == "convert":
+        from maxmargin.cli import convert
+
+        return convert.run(args, inputs)  # type: ignore[arg-type]
+    if args.command == "warmup":
+        from maxmargin.cli import warmup
+
+        return warmup.run(args.estimators, args.share)
+    from maxmargin.reports.progress import compiling_shown
+
+    with compiling_shown():
+        return _compiled_command(args, inputs)
+
+
+def _compiled_command(args: argparse.Namespace, inputs: object) -> int:
+    """A command that runs loops."""
     if args.command == "demo":
         from maxmargin.cli.demo import run
 
@@ -63,10 +79,6 @@ def _command(
         from maxmargin.cli import train
 
         return train.run(args, inputs)  # type: ignore[arg-type]
-    if args.command == "convert":
-        from maxmargin.cli import convert
-
-        return convert.run(args, inputs)  # type: ignore[arg-type]
     from maxmargin.cli import model_commands as use
 
     return int(getattr(use, args.command)(args, inputs))

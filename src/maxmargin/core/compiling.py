@@ -38,7 +38,7 @@ _listeners: list[Listener] = []
 
 @contextmanager
 def listening(listener: Listener) -> Iterator[None]:
-    """Tell `listener` of loops compiled in the block, instead of the terminal."""
+    """Tell `listener` of loops compiled in the block; those around it hear nothing."""
     _listeners.append(listener)
     try:
         yield
@@ -62,8 +62,8 @@ class _Compilations(event.Listener):
             self.begin = time.perf_counter()
             self.enabled = gc.isenabled()
             gc.disable()
-            for listener in tuple(_listeners):
-                listener.started(_name(event))
+            if _listeners:
+                _listeners[-1].started(_name(event))
         self.depth += 1
         self._announce()
 
@@ -79,8 +79,8 @@ class _Compilations(event.Listener):
         name = _name(event)
         log.info("compiled %s in %.1f s; %d loops, %.1f s so far",
                  name, took, self.number, self.seconds)  # fmt: skip
-        for listener in tuple(_listeners):
-            listener.ended(name, self.number, self.seconds)
+        if _listeners:
+            _listeners[-1].ended(name, self.number, self.seconds)
 
     def _announce(self) -> None:
         """One line for a terminal, once, if this takes a while and no bar says it."""

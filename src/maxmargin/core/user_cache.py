@@ -95,6 +95,10 @@ class UserCache:
                 break
             self.problem += "; name a folder of your own in MAXMARGIN_CACHE_DIR"
 
+    def count(self) -> int:
+        """How many files there are."""
+        return 0 if self.folder is None else len(list(self.folder.glob(f"*{SUFFIX}")))
+
     def load(self, name: str) -> bytes | None:
         """What was saved under the name; None if nothing, or nothing to be trusted."""
         if self.folder is None:

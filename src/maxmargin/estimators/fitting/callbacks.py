@@ -14,7 +14,7 @@ from contextlib import ExitStack, contextmanager
 from copy import copy
 from typing import Any
 
-from maxmargin.core.jit import compiling
+from maxmargin.core.compiling import listening
 
 try:
     from sklearn.callback import CallbackSupportMixin
@@ -63,7 +63,7 @@ class WatchMixin(CallbackSupportMixin):
 
                 bar = progress(self.tol)
                 ending.callback(bar.close)
-                ending.enter_context(compiling(bar.compiling))
+                ending.enter_context(listening(bar))
                 watchers.append(_of_row(bar))
             if self.__dict__.get("_skl_callbacks"):
                 tasks = _Tasks(self, take)
