@@ -13,4 +13,5 @@ parser.py          The commands and their flags
 streams.py         Files as people name them: paths, gzip, "-" for standard input and
 tasks.py           What the commands know about each task: readers, writers, measures
 train.py           `maxmargin train`: from a data file to a model file
+warmup.py          `maxmargin warmup`: compile loops ahead
 """

@@ -4,6 +4,11 @@ from .arrays import Vectors as Vectors
 from .arrays import add_scores as add_scores
 from .arrays import fill_scores as fill_scores
 from .arrays import pointers as pointers
+from .compiling import Listener as Listener
+from .compiling import compile_count as compile_count
+from .compiling import compile_seconds as compile_seconds
+from .compiling import listening as listening
+from .compiling import working_time as working_time
 from .cuts import Cuts as Cuts
 from .engine import FAN as FAN
 from .engine import ClusterGoneError as ClusterGoneError
@@ -11,7 +16,9 @@ from .engine import Engine as Engine
 from .engine import Serial as Serial
 from .engine import tree_sum as tree_sum
 from .formulations import Formulation as Formulation
-from .jit import compiling as compiling
+from .jit import dense_loop as dense_loop
+from .jit import inner_loop as inner_loop
+from .jit import loop as loop
 from .mapped import Pages as Pages
 from .mapped import open_array as open_array
 from .mapped import place_of as place_of

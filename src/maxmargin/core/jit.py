@@ -16,13 +16,11 @@ modules imported so far by name.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import numba
 
-from maxmargin.core.compiling import Listener, listening
 from maxmargin.core.machine_code import LoopCache
 
 _LOOP: dict[str, Any] = {
@@ -56,26 +54,9 @@ def dense_loop(function: Callable[..., Any]) -> Any:
 
 def _kept(dispatcher: Any, loops: dict[str, Any]) -> Any:
     """Give a dispatcher of Numba our cache, and list it."""
-    if numba.config.DISABLE_JIT:  # njit has returned the plain function
+    if vars(numba.config)["DISABLE_JIT"]:  # njit has returned the plain function
         return dispatcher
     function = dispatcher.py_func
     dispatcher._cache = LoopCache(dispatcher)
     loops[f"{function.__module__}.{function.__qualname__}"] = dispatcher
     return dispatcher
-
-
-@contextmanager
-def compiling(tell: Callable[[], None]) -> Iterator[None]:
-    """Call `tell` once if a loop is compiled in the block, not taken from the disk."""
-    with listening(_Once(tell)):
-        yield
-
-
-class _Once(Listener):
-    def __init__(self, tell: Callable[[], None]) -> None:
-        self.tell: Callable[[], None] | None = tell
-
-    def started(self, name: str) -> None:
-        tell, self.tell = self.tell, None
-        if tell is not None:
-            tell()

@@ -24,7 +24,7 @@ from functools import cache
 from typing import Any
 
 from numba.core import compiler, sigutils
-from numba.core.runtime import rtsys
+from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
 
 from maxmargin.core.code_stamp import code_stamp

@@ -17,10 +17,10 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import llvmlite.binding as llvm
 import numba
-from numba.core import config
 
 from maxmargin.core.levels import LEVELS, NATIVE
 from maxmargin.core.user_cache import UserCache
@@ -28,6 +28,7 @@ from maxmargin.core.user_cache import UserCache
 log = logging.getLogger("maxmargin")
 PACKS = Path(__file__).parent / "packs"
 MAGIC = b"maxmargin code 1\n"
+config: dict[str, Any] = vars(numba.config)  # Numba reads its settings from here
 # Settings of Numba that change machine code, and that its own cache does not watch.
 SETTINGS = (
     "BOUNDSCHECK", "OPT", "DEBUGINFO_DEFAULT", "LOOP_VECTORIZE", "SLP_VECTORIZE",
@@ -53,7 +54,7 @@ class Target:
         return cls(
             numba.__version__, sys.implementation.cache_tag + sys.abiflags,
             f"{sys.platform}-{platform.machine()}", level, cpu, features,
-            tuple(f"{name}={getattr(config, name, None)}" for name in SETTINGS),
+            tuple(f"{name}={config.get(name)}" for name in SETTINGS),
         )  # fmt: skip
 
     def misfit(self, here: Target) -> str | None:
@@ -68,20 +69,20 @@ class Target:
             return None
         if self.level == NATIVE:
             return f"made for the processor {self.cpu}, this is {here.cpu}"
-        if config.CPU_NAME is not None:
-            return f"NUMBA_CPU_NAME asks for {config.CPU_NAME}"
+        asked = config.get("CPU_NAME")
+        if asked is not None:
+            return f"NUMBA_CPU_NAME asks for {asked}"
         missing = sorted(set(LEVELS[self.level].features) - host_features())
         return f"this processor has no {', '.join(missing)}" if missing else None
 
 
 def host_cpu() -> tuple[str, str]:
     """Name and features of the processor that Numba compiles for."""
-    name = config.CPU_NAME or llvm.get_host_cpu_name()
-    if config.CPU_FEATURES is not None:
-        return name, config.CPU_FEATURES
-    if config.CPU_NAME:
-        return name, ""
-    return name, ",".join(sorted(f"+{feature}" for feature in host_features()))
+    name, features = config.get("CPU_NAME"), config.get("CPU_FEATURES")
+    if features is None:
+        host = ",".join(sorted(f"+{feature}" for feature in host_features()))
+        features = "" if name else host
+    return name or llvm.get_host_cpu_name(), features
 
 
 @cache

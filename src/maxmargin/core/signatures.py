@@ -55,11 +55,12 @@ def type_text(kind: Any) -> Any:
     if isinstance(kind, types.Array):
         text = f"{kind.dtype} {kind.ndim}d {kind.layout}"
         return text if kind.mutable else f"{text} readonly"
-    if isinstance(kind, types.BaseNamedTuple):
-        made = kind.instance_class
-        return [f"{made.__module__}:{made.__qualname__}", *map(type_text, kind)]
     if isinstance(kind, types.BaseTuple):
-        return ["tuple", *map(type_text, kind)]
+        name, inner = "tuple", list(iter(kind))  # type: ignore[call-overload]
+        if isinstance(kind, types.BaseNamedTuple):
+            made = vars(kind)["instance_class"]
+            name = f"{made.__module__}:{made.__qualname__}"
+        return [name, *map(type_text, inner)]
     if isinstance(kind, types.NoneType):
         return "none"
     if getattr(types, str(kind), None) == kind:
@@ -80,7 +81,8 @@ def type_of(text: Any) -> Any:
         scalar = getattr(types, name)
         if not shape:
             return scalar
-        return types.Array(scalar, int(shape[0][:-1]), shape[1], "readonly" in shape)
+        layout: Any = shape[1]
+        return types.Array(scalar, int(shape[0][:-1]), layout, "readonly" in shape)
     inner = [type_of(one) for one in text[1:]]
     if text[0] == "tuple":
         return types.Tuple(inner)
