@@ -4,7 +4,7 @@
     MAXMARGIN_PRECOMPILE=ChainSVM pip wheel . --no-deps       those of an estimator (or A,B)
 
 Without the variable the wheel is pure Python. With it, the loops listed in
-`core/signatures.json` are compiled for the processor levels of this platform, which takes
+`core/compiled/signatures.json` are compiled for the processor levels of this platform, which takes
 some minutes, and the wheel is for this platform and this minor version of Python.
 `MAXMARGIN_PRECOMPILE_CACHE` names a folder that keeps what was compiled for the next build,
 `MAXMARGIN_PRECOMPILE_LEVELS` a choice of levels.
@@ -43,7 +43,10 @@ class MachineCode(BuildHookInterface):
         for level in self._levels():
             self._compile(level)
             pack = f"{level}.code"
-            source, place = Path(self.made.name) / pack, f"maxmargin/core/packs/{pack}"
+            source, place = (
+                Path(self.made.name) / pack,
+                f"maxmargin/core/compiled/packs/{pack}",
+            )
             build_data["force_include"][str(source)] = place
         build_data["pure_python"] = False
         build_data["tag"] = _tag()
@@ -57,7 +60,7 @@ class MachineCode(BuildHookInterface):
         chosen = os.environ.get("MAXMARGIN_PRECOMPILE_LEVELS")
         if chosen:
             return chosen.split(",")
-        path = Path(self.root) / "src" / "maxmargin" / "core" / "levels.py"
+        path = Path(self.root) / "src" / "maxmargin" / "core" / "compiled" / "levels.py"
         spec = spec_from_file_location("levels", path)
         assert spec is not None and spec.loader is not None
         levels = module_from_spec(spec)
@@ -66,13 +69,18 @@ class MachineCode(BuildHookInterface):
         if not found:
             raise RuntimeError(
                 f"there is no level of processors for {platform.machine()} in "
-                "core/levels.py: build without MAXMARGIN_PRECOMPILE"
+                "core/compiled/levels.py: build without MAXMARGIN_PRECOMPILE"
             )
         return list(found)
 
     def _compile(self, level: str) -> None:
         self.app.display_info(f"compiling loops for {level}")
-        command = [sys.executable, "-m", "maxmargin.core.precompile", self.made.name]
+        command = [
+            sys.executable,
+            "-m",
+            "maxmargin.core.compiled.precompile",
+            self.made.name,
+        ]
         command += ["--level", level]
         if ASKED != "1":
             command += ["--only", ASKED]

@@ -27,7 +27,7 @@ from small_models import MODELS, OWN, documents, graphs, points, sentences  # no
 
 import maxmargin as mm  # noqa: E402
 from maxmargin.core import Augment  # noqa: E402
-from maxmargin.core.signatures import (  # noqa: E402
+from maxmargin.core.compiled.signatures import (  # noqa: E402
     Listing,
     Use,
     listing_of,

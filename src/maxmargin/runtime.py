@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from maxmargin import __version__
-from maxmargin.core.compiling import compile_seconds
-from maxmargin.core.machine_code import USES
-from maxmargin.core.packs import Target, stores
+from maxmargin.core.compiled.compiling import compile_seconds
+from maxmargin.core.compiled.machine_code import USES
+from maxmargin.core.compiled.packs import Target, stores
 
 
 def describe() -> dict[str, Any]:

@@ -12,7 +12,7 @@ from maxmargin.cli.errors import DONE, FAILED, UsageError
 
 def run(estimators: Sequence[str], share: bool) -> int:
     """Make the machine code of some estimators, or all, ready for later processes."""
-    from maxmargin.core.signatures import Listing
+    from maxmargin.core.compiled.signatures import Listing
 
     listing = Listing.read()
     try:
@@ -24,9 +24,9 @@ def run(estimators: Sequence[str], share: bool) -> int:
 
 def _kept(uses: Sequence[tuple[str, tuple[object, ...]]]) -> int:
     """Compile into the user's cache, with a line of progress."""
-    from maxmargin.core.machine_code import USES
-    from maxmargin.core.packs import stores
-    from maxmargin.core.signatures import every_loop
+    from maxmargin.core.compiled.machine_code import USES
+    from maxmargin.core.compiled.packs import stores
+    from maxmargin.core.compiled.signatures import every_loop
 
     loops, begin = every_loop(), time.perf_counter()
     for done, (loop, types) in enumerate(uses):
@@ -49,9 +49,9 @@ def _kept(uses: Sequence[tuple[str, tuple[object, ...]]]) -> int:
 
 def _shared(estimators: Sequence[str]) -> int:
     """Write a pack for this processor into the installed package."""
-    from maxmargin.core.packs import PACKS
+    from maxmargin.core.compiled.packs import PACKS
 
-    command = [sys.executable, "-m", "maxmargin.core.precompile", str(PACKS)]
+    command = [sys.executable, "-m", "maxmargin.core.compiled.precompile", str(PACKS)]
     ended = subprocess.run([*command, "--only", ",".join(estimators)], check=False)
     if ended.returncode:
         return FAILED

@@ -4,11 +4,11 @@ from .arrays import Vectors as Vectors
 from .arrays import add_scores as add_scores
 from .arrays import fill_scores as fill_scores
 from .arrays import pointers as pointers
-from .compiling import Listener as Listener
-from .compiling import compile_count as compile_count
-from .compiling import compile_seconds as compile_seconds
-from .compiling import listening as listening
-from .compiling import working_time as working_time
+from .compiled.compiling import Listener as Listener
+from .compiled.compiling import compile_count as compile_count
+from .compiled.compiling import compile_seconds as compile_seconds
+from .compiled.compiling import listening as listening
+from .compiled.compiling import working_time as working_time
 from .cuts import Cuts as Cuts
 from .engine import FAN as FAN
 from .engine import ClusterGoneError as ClusterGoneError

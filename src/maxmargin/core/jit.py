@@ -21,7 +21,7 @@ from typing import Any
 
 import numba
 
-from maxmargin.core.machine_code import LoopCache
+from maxmargin.core.compiled.machine_code import LoopCache
 
 _LOOP: dict[str, Any] = {
     "nogil": True,

@@ -14,7 +14,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from maxmargin.core.compiling import Listener, compile_count, compile_seconds, listening
+from maxmargin.core.compiled.compiling import (
+    Listener,
+    compile_count,
+    compile_seconds,
+    listening,
+)
 
 
 def progress(tol: float) -> Progress:

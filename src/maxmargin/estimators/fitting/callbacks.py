@@ -14,7 +14,7 @@ from contextlib import ExitStack, contextmanager
 from copy import copy
 from typing import Any
 
-from maxmargin.core.compiling import listening
+from maxmargin.core.compiled.compiling import listening
 
 try:
     from sklearn.callback import CallbackSupportMixin

@@ -27,12 +27,12 @@ from typing import Any, NamedTuple
 from numba import types
 
 import maxmargin
+from maxmargin.core.compiled.machine_code import RECORDERS
 from maxmargin.core.jit import LOOPS
-from maxmargin.core.machine_code import RECORDERS
 
 LISTING = Path(__file__).with_name("signatures.json")
 PACKAGE = "maxmargin."
-NOT_IMPORTED = ("maxmargin.__main__", "maxmargin.core.precompile")
+NOT_IMPORTED = ("maxmargin.__main__", "maxmargin.core.compiled.precompile")
 
 
 class Use(NamedTuple):

@@ -1,6 +1,6 @@
 """Compile loops ahead, into a pack of machine code.
 
-    python -m maxmargin.core.precompile FOLDER --level x86-64-v3
+    python -m maxmargin.core.compiled.precompile FOLDER --level x86-64-v3
 
 is what the build of a wheel runs (`hatch_build.py`); `maxmargin warmup --share` writes a
 pack for this very processor into the installed package. Which loops, and for which
@@ -19,12 +19,14 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
-from maxmargin.core.levels import LEVELS, NATIVE
+from maxmargin.core.compiled.levels import LEVELS, NATIVE
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Write a pack. What Numba compiles for is set before it is imported."""
-    parser = argparse.ArgumentParser(prog="python -m maxmargin.core.precompile")
+    parser = argparse.ArgumentParser(
+        prog="python -m maxmargin.core.compiled.precompile"
+    )
     parser.add_argument("folder", type=Path, help="where the pack is written")
     parser.add_argument(
         "--level", default=NATIVE, choices=(NATIVE, *LEVELS), help="of processors"
@@ -48,8 +50,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def write_pack(folder: Path, level: str, estimators: Sequence[str] = ()) -> Path:
     """Compile the loops of some estimators, or all, and write `folder/level.code`."""
-    from maxmargin.core.packs import Pack, Target, stores
-    from maxmargin.core.signatures import Listing, every_loop
+    from maxmargin.core.compiled.packs import Pack, Target, stores
+    from maxmargin.core.compiled.signatures import Listing, every_loop
 
     loops = every_loop()
     _forget_paths()

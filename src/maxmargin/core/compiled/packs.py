@@ -22,8 +22,8 @@ from typing import Any
 import llvmlite.binding as llvm
 import numba
 
-from maxmargin.core.levels import LEVELS, NATIVE
-from maxmargin.core.user_cache import UserCache
+from maxmargin.core.compiled.levels import LEVELS, NATIVE
+from maxmargin.core.compiled.user_cache import UserCache
 
 log = logging.getLogger("maxmargin")
 PACKS = Path(__file__).parent / "packs"

@@ -27,9 +27,9 @@ from numba.core import compiler, sigutils
 from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
 
-from maxmargin.core.code_stamp import code_stamp
-from maxmargin.core.compiling import compiling_now
-from maxmargin.core.packs import Target, stores
+from maxmargin.core.compiled.code_stamp import code_stamp
+from maxmargin.core.compiled.compiling import compiling_now
+from maxmargin.core.compiled.packs import Target, stores
 
 log = logging.getLogger("maxmargin")
 
