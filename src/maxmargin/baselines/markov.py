@@ -20,7 +20,7 @@ from scipy.optimize import minimize
 
 from maxmargin.core.arrays import Floats, Ints, Labels, Rows, pointers
 from maxmargin.core.jit import loop
-from maxmargin.inference.graph.tables import Tables
+from maxmargin.inference.graph.tables import GraphTables
 from maxmargin.structures.network import loops
 from maxmargin.structures.network.structure import Network
 
@@ -88,7 +88,9 @@ class MarkovNetwork:
         return self.structure_.decode_labels(x, labels)
 
 
-def conditionals(tables: Tables, true: Labels) -> tuple[float, Floats, Ints, Floats]:
+def conditionals(
+    tables: GraphTables, true: Labels
+) -> tuple[float, Floats, Ints, Floats]:
     """Minus the log pseudo-likelihood, and the expectations in its gradient.
 
     The gradient is psi(truth) minus the features under these numbers: for an edge,

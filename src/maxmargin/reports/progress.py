@@ -1,9 +1,9 @@
 """Progress of a run on standard error: a bar on a terminal, plain lines elsewhere.
 
-The gap falls about by a constant factor per second, so the bar shows how far it has
-come on a log scale, and the seconds to go are those that the rest takes at the rate so
-far. With rich the bar is rich's; without, one line that is rewritten. While loops are
-compiled for the first time, which takes seconds, a terminal shows how many and how long.
+The gap falls by about a constant factor per second, so the bar is on a log scale of the
+gap, and the remaining time is extrapolated from the rate so far. With the package rich
+its progress bar is used; without it, one line that is rewritten. While loops are compiled
+for the first time, which takes seconds, a terminal shows how many and how long.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ class Progress(Listener):
         print(line(row), file=sys.stderr)
 
     def started(self, name: str) -> None:
-        """A loop is about to be compiled: a word to those who wait at a terminal."""
+        """Say on a terminal that a loop is being compiled."""
         self.say(compiling_line())
 
     def ended(self, name: str, number: int, seconds: float) -> None:
-        """It is compiled."""
+        """Count it."""
         self.say(compiling_line())
 
     def say(self, text: str) -> None:
@@ -63,12 +63,12 @@ class Progress(Listener):
         """The run has ended."""
 
     def share(self, row: Any) -> float:
-        """How far the gap has come from 1 to the tolerance, on a log scale."""
+        """Progress of the gap from 1 to the tolerance, on a log scale, 0 to 1."""
         gap = min(max(float(row["gap"]), self.tol, 1e-300), 1.0)
         return math.log(gap) / math.log(self.tol) if 0.0 < self.tol < 1.0 else 1.0
 
     def to_go(self, row: Any) -> float:
-        """Seconds to go at the rate so far; NaN while there is none."""
+        """Remaining seconds at the rate so far; NaN while the rate is unknown."""
         share, seconds = self.share(row), float(row["seconds"])
         if self._first is None:
             self._first = share, seconds
@@ -91,7 +91,7 @@ def compiling_line() -> str:
 
 
 def waiting(seconds: float) -> str:
-    """Seconds to go in words.
+    """The remaining time in words.
 
     Examples
     --------
@@ -163,7 +163,7 @@ class _RichBar(Progress):
 
 
 class _CompilingLine(Listener):
-    """A line of a terminal that is rewritten while loops are compiled, then wiped."""
+    """A line of a terminal that is rewritten while loops are compiled, then erased."""
 
     def __init__(self) -> None:
         self._width = 0
@@ -180,7 +180,7 @@ class _CompilingLine(Listener):
         self._width = len(text)
 
     def close(self) -> None:
-        """Wipe the line."""
+        """Erase the line."""
         if self._width:
             self._write("")
             sys.stderr.write("\r")
