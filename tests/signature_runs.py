@@ -6,7 +6,7 @@
 Runs are named after the estimator that they fit in the plain way; those named "options"
 go through trainers, formulations, losses and inference that have to be asked for. A new
 loop needs a run here that reaches it; most often one of `tests/cases` or of
-`small_models.py` does already.
+`small/models.py` does already.
 """
 
 import json
@@ -18,15 +18,15 @@ from contextlib import suppress
 from pathlib import Path
 
 HERE = Path(__file__).parent
-for folder in (HERE, HERE / "unit", HERE / "contracts", HERE.parent / "src"):
+for folder in (HERE, HERE / "contracts", HERE.parent / "src"):
     if str(folder) not in sys.path:
         sys.path.insert(0, str(folder))
 
 import numpy as np  # noqa: E402
-from small_models import MODELS, OWN, documents, graphs, points, sentences  # noqa: E402
+from small.models import MODELS, OWN, documents, graphs, points, sentences  # noqa: E402
 
 import maxmargin as mm  # noqa: E402
-from maxmargin.core import Augment  # noqa: E402
+from maxmargin.core import Augment, ByLoss, NBest  # noqa: E402
 from maxmargin.core.compiled.signatures import (  # noqa: E402
     Listing,
     Use,
@@ -40,7 +40,7 @@ OPTIONS = "options"
 
 
 def plain_runs():
-    """Models of `small_models.py` by the name of their estimator."""
+    """Models of `small/models.py` by the name of their estimator."""
     kinds = {
         "MulticlassSVM": ("multiclass", "multiclass_taxonomy", "path_cv"),
         "KernelSVM": ("kernel", "kernel_two"),
@@ -98,11 +98,13 @@ def _asked(structure, x, ids, w, augment):
     structure.argmax(x, ids, w, augment)
     if augment is not None:
         structure.cuts(x, ids, w, augment)
-        if "argmax_by_loss" in structure.provides:
-            structure.argmax_by_loss(x, ids, w, augment)
-    if "nbest" in structure.provides:
+        by_loss = structure.offers(ByLoss)
+        if by_loss is not None:
+            by_loss.argmax_by_loss(x, ids, w, augment)
+    nbest = structure.offers(NBest)
+    if nbest is not None:
         with suppress(ValueError):  # a structure may refuse a loss here, in words
-            structure.nbest(x, ids, w, 3, augment)
+            nbest.nbest(x, ids, w, 3, augment)
 
 
 def trainers():
