@@ -22,6 +22,7 @@ PICTURES = ROOT / "docs" / "pictures"
 # Of core: used everywhere.
 SHAPES = ("arrays", "compiled", "jit", "mapped", "memory", "sequences")
 BASE, TOP = "core shapes", "cli"
+ALWAYS = [("solvers", "core")]  # drawn although it follows from others
 
 
 class Place(NamedTuple):
@@ -40,17 +41,19 @@ PLACES = {
     "baselines": Place(1, 6, 6, "to compare with"),
     "reports": Place(2, 0, 0, "pages, pictures"),
     "metrics": Place(2, 1, 1, "scores"),
-    "solvers": Place(2, 2, 2, "planes to weights"),
+    "solvers": Place(3, 2, 2, "planes to weights"),
     "engines": Place(2, 3, 3, "where it runs"),
     "structures": Place(2, 4, 4, "what an output is"),
     "io": Place(2, 5, 5, "file formats"),
     "datasets": Place(2, 6, 6, "loaders"),
-    "kernels": Place(3, 1, 1, "Gram, maps"),
+    "kernels": Place(4, 1, 1, "Gram, maps"),
     "losses": Place(3, 4, 4, "how wrong"),
-    "core": Place(4, 2, 4, "Problem, Formulation, contracts of Structure and Engine"),
-    "inference": Place(5, 3, 3, "best of a table"),
+    "core": Place(
+        5, 2, 4, "Problem, Formulation; contracts of Structure, Loss, Engine"
+    ),
+    "inference": Place(6, 3, 3, "best of a table"),
     BASE: Place(
-        6, 0, 6, "core: " + ", ".join(SHAPES) + " (every room may import these)"
+        7, 0, 6, "core: " + ", ".join(SHAPES) + " (every room may import these)"
     ),
 }
 WIDTH, HEIGHT, GAP, DOWN = 122, 52, 14, 44  # of a box, and the space between boxes
@@ -93,7 +96,10 @@ def arrows(graph: dict[str, set[str]]) -> list[tuple[str, str]]:
         if there in graph.get(here, ())
         and here != TOP
         and there != BASE
-        and not any(there in reach(graph, via) for via in graph[here] - {there})
+        and (
+            (here, there) in ALWAYS
+            or not any(there in reach(graph, via) for via in graph[here] - {there})
+        )
     ]
 
 

@@ -108,7 +108,11 @@ def conditionals(
 
 
 @loop
-def _nodes(label_ptr, unary, edges, pair_ptr, pairwise, true):
+def _nodes(
+    label_ptr: Ints, unary: Floats, edges: Ints, pair_ptr: Ints, pairwise: Floats,
+    true: Labels,
+) -> tuple[float, Floats]:  # fmt: skip
+    """Negative log pseudo-likelihood; probability of each label given its neighbours."""
     score = unary.copy()
     for e in range(len(edges)):
         u, v = edges[e, 0], edges[e, 1]
@@ -133,7 +137,10 @@ def _nodes(label_ptr, unary, edges, pair_ptr, pairwise, true):
 
 
 @loop
-def _edges(label_ptr, edges, edge_ptr, true, node):
+def _edges(
+    label_ptr: Ints, edges: Ints, edge_ptr: Ints, true: Labels, node: Floats
+) -> Floats:
+    """Expected minus true label pairs of each edge."""
     out = np.zeros(edge_ptr[-1])
     for e in range(len(edges)):
         u, v = edges[e, 0], edges[e, 1]
