@@ -4,10 +4,10 @@
     MAXMARGIN_PRECOMPILE=ChainSVM pip wheel . --no-deps       those of an estimator (or A,B)
 
 Without the variable the wheel is pure Python. With it, the loops listed in
-`core/compiled/signatures.json` are compiled for the processor levels of this platform, which takes
-some minutes, and the wheel is for this platform and this minor version of Python.
-`MAXMARGIN_PRECOMPILE_CACHE` names a folder that keeps what was compiled for the next build,
-`MAXMARGIN_PRECOMPILE_LEVELS` a choice of levels.
+`core/compiled/signatures.json` are compiled for the processor levels of this platform,
+which takes some minutes, and the wheel is for this platform and this minor version of
+Python. `MAXMARGIN_PRECOMPILE_CACHE` names a folder that keeps what was compiled for the
+next build, `MAXMARGIN_PRECOMPILE_LEVELS` a choice of levels.
 """
 
 from __future__ import annotations

@@ -218,8 +218,7 @@ def leaf_loops():
     from maxmargin.core import Vectors, add_scores, fill_scores
     from maxmargin.core.arrays import inner
     from maxmargin.inference.alignment import best_path
-    from maxmargin.inference.graph import forest
-    from maxmargin.inference.graph import GraphTables
+    from maxmargin.inference.graph import GraphTables, forest
     from maxmargin.solvers.planes.steps import block_gap, box_steps
 
     vectors, w, out = Vectors.of(np.eye(3), False), np.ones(9), np.zeros(3)
@@ -228,7 +227,9 @@ def leaf_loops():
     inner(w, w)
     sizes, gap = np.array([3]), np.full((4, 4), -1.0)
     cells = best_path.band(sizes, sizes, 3)
-    tables = best_path.AlignmentTables(sizes, sizes, *cells, np.eye(3).ravel(), gap, gap)
+    tables = best_path.AlignmentTables(
+        sizes, sizes, *cells, np.eye(3).ravel(), gap, gap
+    )
     best_path.linear_paths(tables, best_path.GLOBAL)
     G, b = np.eye(2), np.ones(2)
     box_steps(G, 2, b.copy(), np.zeros(2), 1.0, 1e-9, 5)

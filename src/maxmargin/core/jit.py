@@ -7,11 +7,12 @@ which spares compiling an entry for Python: a call from there would end the proc
 re-associate its sums, which vectorises products of contiguous arrays; on sums over
 scattered places it would make the processor gather, which is twice as slow as plain
 loads (AMD EPYC, 3.1 against 1.5 ns an entry). Infinities and NaN keep their meaning in
-all.
+all. A loop calls loops of its own file or of a leaf file only (`LEAF_LOOPS` in that
+test), so that one sees what a change affects.
 
 At the first call of a loop its machine code is taken from the wheel, else from the
-user's cache, else it is compiled (`machine_code.py`). `LOOPS` lists all loops of the
-modules imported so far by name.
+user's cache, else it is compiled (`compiled/`). `LOOPS` lists the loops of the modules
+imported so far by name.
 """
 
 from __future__ import annotations
