@@ -4,6 +4,9 @@ from .compiling import compile_count as compile_count
 from .compiling import compile_seconds as compile_seconds
 from .compiling import listening as listening
 from .compiling import working_time as working_time
+from .levels import LEVELS as LEVELS
+from .levels import NATIVE as NATIVE
+from .levels import levels_for as levels_for
 from .machine_code import USES as USES
 from .machine_code import Uses as Uses
 from .packs import Pack as Pack
