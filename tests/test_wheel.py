@@ -176,14 +176,15 @@ def test_another_numba_or_processor_compiles(python, tmp_path, change, why):
         env=settings(),
     )  # fmt: skip
     source = Path(said.stdout.strip())
-    shutil.copytree(source, tmp_path / "maxmargin")
-    (path,) = (tmp_path / "maxmargin" / "core" / "compiled" / "packs").glob("*.code")
+    copy = tmp_path / "copy"
+    shutil.copytree(source, copy / "maxmargin")
+    (path,) = (copy / "maxmargin" / "core" / "compiled" / "packs").glob("*.code")
     magic, head, body = path.read_bytes().split(b"\n", 2)
     changed = json.loads(head)
     changed["target"] |= change
     path.write_bytes(b"\n".join([magic, json.dumps(changed).encode(), body]))
     assert Pack(path).entries
-    found = told(python, ONE_LOOP, tmp_path, PYTHONPATH=str(tmp_path))
+    found = told(python, ONE_LOOP, tmp_path, PYTHONPATH=str(copy))
     assert found["loops"] == {"shipped": 0, "cached": 0, "compiled": 1}
     (pack,) = found["packs"]
     assert not pack["used"] and why in pack["why_not"]

@@ -30,7 +30,7 @@ LEVELS = {
 
 
 def levels_for(machine: str) -> list[str]:
-    """Levels that a wheel for this machine has code for, best first.
+    """Levels for a machine, best first; wheels are built for the best alone.
 
     Examples
     --------
