@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -324,3 +325,24 @@ def test_a_loop_is_compiled_where_its_code_cannot_be_used(monkeypatch):
     monkeypatch.setattr(store, "shipped", lambda name: b"no pickle")
     assert thrice(2) == 6
     assert len(USES.compiled) + len(USES.cached) > before
+
+
+def test_compiling_does_not_count_against_max_time():
+    from numba.core import event
+
+    from maxmargin import MulticlassSVM
+    from maxmargin.solvers import Status
+
+    data = {"dispatcher": numba.njit(lambda x: x)}
+
+    def compiles(row):
+        with event.trigger_event("numba:compile", data=data):
+            time.sleep(0.5)
+
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 3)), np.arange(30) % 3
+    settings = {"tol": 0.0, "max_iter": 3, "max_time": 1.0, "solver": "one-slack"}
+    MulticlassSVM(**settings).fit(X, y)  # what has to be compiled is compiled here
+    model = MulticlassSVM(callbacks=compiles, **settings).fit(X, y)
+    assert model.result_.status is Status.MAX_ITER
+    assert model.result_.seconds < 1.0  # 1.5 s have passed
