@@ -9,15 +9,15 @@ Solvers see nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints, Ragged
+from maxmargin.core.arrays import Floats, Ints, Ragged, Rows
 from maxmargin.core.cuts import Cuts as Cuts  # solvers and estimators take it from here
-from maxmargin.core.cuts import Risk, SumCut, add, joined
+from maxmargin.core.cuts import Risk, SumCut, add
 from maxmargin.core.engine import Engine, Serial
 from maxmargin.core.oracle import (
     CHUNK,
@@ -92,7 +92,7 @@ class Problem(Oracle):
         chunks = chunks_of(
             ids, chunk or max(self._task, min(len(ids) // 64, 8 * CHUNK))
         )
-        return joined(self.engine.ask(self.shared_data, question, w, chunks))
+        return _joined(self.engine.ask(self.shared_data, question, w, chunks))
 
     def several(self, w: Floats, ids: Ints, k: int) -> Cuts:
         """Up to k highest planes of each example, best first; ids repeat.
@@ -106,7 +106,7 @@ class Problem(Oracle):
         if self.most(k) == 1:
             return self.planes(w, ids) if self.exact else self.cuts(w, ids)
         chunks = [(chunk, k) for chunk in chunks_of(ids, self._task)]
-        return joined(self.engine.ask(self.shared_data, find_several, w, chunks))
+        return _joined(self.engine.ask(self.shared_data, find_several, w, chunks))
 
     def sum_cut(self, w: Floats) -> SumCut:
         """A plane below  sum_i cost_i(slack_i)  that touches it at w.
@@ -128,3 +128,17 @@ class Problem(Oracle):
         """Examples per task: fewer where one is dear, by counted work."""
         dear = float(self.work().mean()) if self.n else 0.0
         return int(np.clip(TASK / max(dear, 1.0), 4, CHUNK))
+
+
+def _joined(answers: Iterable[Cuts]) -> Cuts:
+    """The planes of several chunks, one after the other."""
+    parts = list(answers)
+    if len(parts) == 1:
+        return parts[0]
+    return Cuts(
+        np.concatenate([p.ids for p in parts]),
+        Rows.concat([p.a for p in parts]),
+        np.concatenate([p.b for p in parts]),
+        np.concatenate([p.slack for p in parts]),
+        Ragged.concat([p.labels for p in parts]),
+    )

@@ -44,7 +44,7 @@ TAGS = {
     "solvers.binary_smo.BinarySmo": "maxmargin.solvers.kernel.binary_smo:BinarySmo",
     "solvers.sampled_cuts.SampledCuts": "maxmargin.solvers.kernel.sampled_cuts:SampledCuts",
     "solvers.subspace.Subspace": "maxmargin.solvers.kernel.subspace:Subspace",
-    "solvers.auto.Auto": "maxmargin.solvers.auto:Auto",
+    "solvers.auto.Auto": "maxmargin.solvers.choose:Auto",
     "solvers.base.Status": "maxmargin.solvers.base:Status",
     "solvers.base.Result": "maxmargin.solvers.base:Result",
     "solvers.bcfw.BCFW": "maxmargin.solvers.frank_wolfe.bcfw:BCFW",

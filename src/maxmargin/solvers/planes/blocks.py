@@ -22,7 +22,6 @@ from maxmargin.core.memory import MEMORY
 from maxmargin.core.structure import OuterCoordinates
 from maxmargin.solvers.planes import loops
 from maxmargin.solvers.planes import store as stores
-from maxmargin.solvers.planes.coordinates import space_of
 from maxmargin.solvers.planes.loops import Dual, Scratch
 from maxmargin.solvers.planes.store import Store
 
@@ -76,7 +75,7 @@ class PlaneBlocks:
         first = n * np.array([4, 8, 64, 64])
         share = min(1.0, 0.5 * self._bound / max(_bytes(first), 1.0))
         self._store = _new_store(n, *(share * first).astype(int).tolist())
-        self._space, self._pages = space_of(parts), Pages(parts, n)
+        self._space, self._pages = stores.space_of(parts), Pages(parts, n)
         spread = dim if parts is not None else 0
         coordinates = dim - self._space.base + self._space.ring
         self._scratch = _new_scratch(coordinates, spread, 1024, most + 2)
@@ -181,7 +180,7 @@ class PlaneBlocks:
     def coordinates(self) -> Floats:
         """Sum of alpha * a in the coordinates of the planes themselves."""
         out = np.zeros(self.dim - self._space.base + self._space.limit)
-        stores.add_weights(self._store, space_of(None), 0, self.n, out)
+        stores.add_weights(self._store, stores.space_of(None), 0, self.n, out)
         return out
 
     def stretch(self, w: Floats) -> None:

@@ -12,7 +12,8 @@ import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints, Labels
 from maxmargin.core.jit import inner_loop, loop
-from maxmargin.solvers.planes.coordinates import part_add
+from maxmargin.core.structure import OuterCoordinates
+from maxmargin.solvers.planes.coordinates import Space, part_add
 
 
 class Store(NamedTuple):
@@ -35,6 +36,17 @@ class Store(NamedTuple):
     idx: Labels  # entries: positions in the support
     val: Floats
     top: Ints  # (4,) used: slots, gram, support, entries
+
+
+def space_of(parts: OuterCoordinates | None) -> Space:
+    """What coordinates stand for; None: they are the weights themselves."""
+    if parts is None:
+        none = np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0)
+        return Space(*none, 0, 1, 0, 0, 0)
+    vectors, k, ptr = parts
+    longest = int(np.diff(ptr).max(initial=1)) * k
+    ring = 1 << (longest - 1).bit_length()
+    return Space(*vectors, k, vectors.n * k, vectors.width * k, ring)
 
 
 @inner_loop
