@@ -65,6 +65,7 @@ TESTED_ELSEWHERE = {
     "losses": "contracts",  # each loss with each structure that knows it
     "datasets": "unit/io",  # through the readers
     "plots": "unit/reports",
+    "runtime": "test_wheel.py",  # in a wheel with machine code
 }
 
 
@@ -262,6 +263,16 @@ def inner_loops(path):
     """Names of the inner loops of a file; none if there is no such file."""
     body = ast.parse(path.read_text()).body if path.exists() else []
     return frozenset(node.name for node in body if compiled(node, ("inner_loop",)))
+
+
+def test_one_name_for_one_class():
+    """No public class has the name of another."""
+    homes = {}
+    for path in FILES:
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes.setdefault(node.name, []).append(str(path.relative_to(SOURCE)))
+    assert not {name: files for name, files in homes.items() if len(files) > 1}
 
 
 @every_file

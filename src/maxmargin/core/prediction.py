@@ -16,11 +16,11 @@ from maxmargin.core.structure import Found, Structure
 
 S = TypeVar("S", bound=Structure)
 A = TypeVar("A")
-Question = Callable[[S, Any, Ints, Floats], A]
+OutputQuestion = Callable[[S, Any, Ints, Floats], A]
 
 
 def answer(
-    question: Question[S, A], shared_data: tuple[S, Any], w: Floats, ids: Ints
+    question: OutputQuestion[S, A], shared_data: tuple[S, Any], w: Floats, ids: Ints
 ) -> A:
     """Ask a structure about some examples at weights w."""
     structure, x = shared_data

@@ -15,6 +15,7 @@ from copy import copy
 from typing import Any, Protocol, TypeVar
 
 from maxmargin.core.compiled.compiling import listening
+from maxmargin.solvers.base import Watch
 
 try:
     from sklearn.callback import CallbackSupportMixin as CallbackSupportMixin
@@ -26,7 +27,6 @@ except ImportError:  # scikit-learn before 1.9
 
 Row = Any  # of the history, a structured array
 Ended = Callable[[], Any]  # the result if training ended here
-Watch = Callable[[Row, Ended], bool]
 M = TypeVar("M", bound="Watched")
 Adopt = Callable[[M, Any], None]  # an estimator becomes what a result says
 

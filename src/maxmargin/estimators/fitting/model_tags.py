@@ -61,7 +61,7 @@ TAGS = {
     "solvers.sdcd.SDCD": "maxmargin.solvers.summed.sdcd:SDCD",
     "solvers.sdm.SDM": "maxmargin.solvers.n_slack.sdm:SDM",
     "solvers.smo.Smo": "maxmargin.solvers.smo:Smo",
-    "solvers.stream.Stream": "maxmargin.solvers.n_slack.stream:Stream",
+    "solvers.stream.Stream": "maxmargin.solvers.n_slack.stream:StreamDual",
     "solvers.subgradient.Subgradient": "maxmargin.solvers.subgradient:Subgradient",
     "alignment.Alignment": "maxmargin.structures.alignment.structure:Alignment",
     "alignment_inputs.Symbols": "maxmargin.structures.alignment.inputs:Symbols",

@@ -19,7 +19,7 @@ import numpy as np
 from maxmargin.core.arrays import Floats, Ragged, pointers
 from maxmargin.core.engine import Engine
 from maxmargin.core.oracle import CHUNK
-from maxmargin.core.prediction import A, Question, S, answer, best_outputs
+from maxmargin.core.prediction import A, OutputQuestion, S, answer, best_outputs
 from maxmargin.core.structure import Found, Layers, Structure
 
 BATCH = 4 * CHUNK  # examples per batch
@@ -43,7 +43,7 @@ class Predictor(Protocol):
 
 
 def ask_batches(
-    model: Predictor, structure: S, x: Any, question: Question[S, A]
+    model: Predictor, structure: S, x: Any, question: OutputQuestion[S, A]
 ) -> list[A]:
     """The answers for all examples of `x`, one per batch, in order.
 

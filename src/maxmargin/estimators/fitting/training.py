@@ -27,7 +27,7 @@ from maxmargin.estimators.fitting.callbacks import Watched, watching
 from maxmargin.estimators.fitting.checkpoint import FileKeeper, terminable
 from maxmargin.solvers.base import Result, Run, State, Trainer, Watch, run
 from maxmargin.solvers.cccp import CCCP
-from maxmargin.solvers.n_slack.stream import Stream
+from maxmargin.solvers.n_slack.stream import StreamDual
 
 
 class TrainingData(NamedTuple):
@@ -144,7 +144,7 @@ def next_batch(state: State | None) -> Schedule:
                 "completed again and again: use fit, with warm_start=True to go on"
             )
         settings = trainer.tol, trainer.max_iter, trainer.max_time, trainer.seed
-        yield run(Stream(*settings), plan.problem, start=state, watch=watch)
+        yield run(StreamDual(*settings), plan.problem, start=state, watch=watch)
 
     return runs
 

@@ -33,7 +33,7 @@ class StreamState(State):
 
 
 @dataclass(frozen=True)
-class Stream(Solver[StreamState]):
+class StreamDual(Solver[StreamState]):
     """Block dual on a growing sample. A step is a pass over the new batch.
 
     Parameters

@@ -36,7 +36,7 @@ from maxmargin.core.structure import (
     Structure,
 )
 from maxmargin.inference.graph.best_other import best_other
-from maxmargin.inference.graph.decode import FOREST, Plan, decode
+from maxmargin.inference.graph.decode import FOREST, GraphPlan, decode
 from maxmargin.inference.graph.layers import best_by_cost, common_unit
 from maxmargin.inference.graph.tables import GraphTables, spans, sum_by
 from maxmargin.inference.loopy import relaxation
@@ -154,7 +154,7 @@ class Network(Structure):
             return None
         return super().offers(capability)
 
-    def plan(self, x: Graphs) -> Plan:
+    def plan(self, x: Graphs) -> GraphPlan:
         """How inference treats each graph."""
         return x.plan
 
