@@ -1,4 +1,4 @@
-"""The arrays that hold planes, and loops that make room in them and add them up.
+"""The arrays that hold planes, and loops that make room in them and sum them.
 
 Blocks of planes, one per example, live in flat arrays. A block that is full moves to
 the end with twice the room; `compact` copies all blocks into fresh arrays, in order.
