@@ -184,13 +184,8 @@ def test_files_say_what_they_are(path):
             assert not name.startswith(("get_", "compute_", "do_")), node.name
 
 
-STRICT = {"core", "losses", "structures", "inference"}  # rooms with types throughout
-
-
 @every_file
 def test_functions_other_than_loops_have_types(path):
-    if room(path) not in STRICT:
-        return
     for node in ast.walk(ast.parse(path.read_text())):
         if not isinstance(node, ast.FunctionDef) or compiled(node):
             continue
@@ -302,6 +297,21 @@ def test_importing_the_package_loads_nothing_heavy():
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert out.stdout.strip() == "[]"
+
+
+FACADES = [path for path in FILES if path.with_suffix(".pyi").exists()]
+
+
+@pytest.mark.parametrize("path", FACADES, ids=lambda p: str(p.relative_to(SOURCE)))
+def test_names_of_facades_are_defined(path):
+    """What `__init__.pyi` lists is in the module that it names."""
+    for node in ast.parse(path.with_suffix(".pyi").read_text()).body:
+        if not isinstance(node, ast.ImportFrom) or node.level != 1 or not node.module:
+            continue
+        home = path.parent.joinpath(*node.module.split("."))
+        source = home / "__init__.pyi" if home.is_dir() else home.with_suffix(".py")
+        words = set(re.findall(r"\w+", source.read_text()))
+        assert words >= {alias.name for alias in node.names}, f"from .{node.module}"
 
 
 def test_public_names_exist():

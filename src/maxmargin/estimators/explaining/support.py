@@ -30,7 +30,7 @@ from maxmargin.solvers.base import Run, Solver, Watch, run
 from maxmargin.solvers.cccp import LatentResult
 from maxmargin.solvers.n_slack.block_dual import BlockDual
 from maxmargin.solvers.planes.store import planes_of
-from maxmargin.solvers.summed.sdcd import SDCD
+from maxmargin.solvers.summed.sdcd import SDCD, SummedState
 
 
 def support_structures(
@@ -149,7 +149,8 @@ class _Record:
 
     def planes(self, at: int) -> Iterator[tuple[int, Labels | None, float, float, Any]]:
         """(example, output, loss, alpha, a[at]) of planes with weight that have `at`."""
-        blocks = getattr(self.state, "blocks", None) or self.state.sets.blocks
+        state = self.state
+        blocks = state.sets.blocks if isinstance(state, SummedState) else state.blocks
         for i in np.flatnonzero(blocks.counts()).tolist():
             (ptr, idx, val), _, alpha = planes_of(blocks.store, i)
             stored = Rows(ptr, idx, val).csr(self.problem.dim)
