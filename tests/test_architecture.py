@@ -65,6 +65,7 @@ TESTED_ELSEWHERE = {
     "losses": "contracts",  # each loss with each structure that knows it
     "datasets": "unit/io",  # through the readers
     "plots": "unit/reports",
+    "runtime": "unit/cli",
 }
 
 
