@@ -23,6 +23,7 @@ MAY = {
     "kernels": LEAVES,
     "metrics": SHAPES,
     "io": SHAPES,
+    "features": SHAPES | {"io.text"},
     "structures": SHAPES | {"core.structure", "losses", "inference"},
     "solvers": LEAVES
     | {"core.cuts", "core.formulations", "core.problem"}
