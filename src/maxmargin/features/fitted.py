@@ -152,17 +152,19 @@ class FittedTemplates:
     ) -> tuple[dict[int, Labels], dict[int, list[str]]]:
         """Type of each token in each column, and the strings of types that are new."""
         flat, new = {}, {}
-        for c, known in self._type_index.items():
+        outside = np.int32(len(self._plan.symbols))
+        for c in self._plan.columns:
+            known = self.types[c].index
             ids = map(known.get, sentences.column(c), repeat(-1))
             types = np.fromiter(ids, np.int32, len(sentences.tokens))
             strange: dict[str, int] = {}
-            missing = np.flatnonzero(types < 0)
+            missing = (types < 0).nonzero()[0]
             if len(missing):
                 texts = sentences.strings(c, missing)
-                first = len(known) + len(self._plan.symbols)
                 for text in texts:
-                    strange.setdefault(text, first + len(strange))
+                    strange.setdefault(text, len(known) + len(strange))
                 types[missing] = [strange[text] for text in texts]
+            types += outside
             flat[c], new[c] = types, list(strange)
         return flat, new
 
@@ -173,15 +175,6 @@ class FittedTemplates:
     @cached_property
     def _keys(self) -> tuple[KeyTable, KeyTable]:
         return KeyTable.of(self.unigrams), KeyTable.of(self.bigrams)
-
-    @cached_property
-    def _type_index(self) -> dict[int, dict[str, int]]:
-        """Number of each known type by its string, for the columns that are read."""
-        first = len(self._plan.symbols)
-        return {
-            c: {s: first + x for x, s in enumerate(self.types[c])}
-            for c in self._plan.columns
-        }
 
     @cached_property
     def _words(self) -> dict[int, Labels]:

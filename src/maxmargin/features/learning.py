@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import compress, count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -42,14 +43,15 @@ def learn_features(templates: Templates, X: Any) -> FittedTemplates:
         kept = np.flatnonzero(counts >= templates.min_count)
         order = np.argsort(-counts[kept], kind="stable")
         keys.append(found.take(kept[order]))
-    used = np.zeros(len(numbers), np.bool_)
+    used = np.zeros(max(numbers.values(), default=0) + 1, np.bool_)
     inner = [_inner(some) for some in keys]
     for some, mask in zip(keys, inner):
         used[some.data[mask]] = True
     renumbered = np.cumsum(used, dtype=np.int32) - np.int32(1)
     for some, mask in zip(keys, inner):
         some.data[mask] = renumbered[some.data[mask]]
-    kept_values = Strings.of(v for v, keep in zip(numbers, used.tolist()) if keep)
+    keep = used[list(numbers.values())].tolist() if numbers else []
+    kept_values = Strings.of(compress(numbers, keep))
     every = tuple(Strings.of(some) for some in columns)
     return FittedTemplates(templates, every, kept_values, keys[0], keys[1])
 
@@ -62,13 +64,15 @@ def _learn_types(
     flat = {}
     outside, n = len(plan.symbols), len(sentences.tokens)
     for c in plan.columns:
-        cells = list(sentences.column(c))
-        distinct = dict.fromkeys(cells)
-        if set(map(type, distinct)) - {str}:
+        first: dict[Any, int] = {}  # token at which a string is met first
+        found = map(first.setdefault, sentences.column(c), count())
+        where = np.fromiter(found, np.int64, n)
+        if set(map(type, first)) - {str}:
             sentences.strings(c, np.arange(n))
-        columns[c] = list(distinct)
-        number = {s: outside + x for x, s in enumerate(distinct)}
-        flat[c] = np.fromiter(map(number.__getitem__, cells), np.int32, n)
+        columns[c] = list(first)
+        number = np.empty(n, np.int32)
+        number[list(first.values())] = np.arange(outside, outside + len(first))
+        flat[c] = number[where]
     return columns, flat
 
 
@@ -92,8 +96,7 @@ class _Counter:
         self.jumps = type_jumps(plan, kind, strings)
         self.counted = np.ones(ptr[-1], np.int64)
         if first:
-            begins = ptr[:-1][np.diff(ptr) > 0]
-            self.counted[begins] = 0
+            self.counted[ptr[:-1][np.diff(ptr) > 0]] = 0
 
     def keys(self, value_at: Ints, values: Labels) -> tuple[Ragged, Ints]:
         """All keys that occur, and how often."""
@@ -101,9 +104,8 @@ class _Counter:
         ptr, data = np.zeros(513, np.int64), np.empty(2048, np.int32)
         state = np.full(1024, -1, np.int64), ptr, data, np.zeros(512, np.int64), 0
         for b, (source, place) in enumerate(zip(kind.block_source, kind.block_place)):
-            seen = self._seen(source, place)
-            times = np.zeros(self.sizes[source], np.int64)
-            np.add.at(times, seen, self.counted)
+            seen = self._seen(source, place)[self.counted > 0]
+            times = np.bincount(seen, minlength=self.sizes[source])
             for j in range(kind.block_ptr[b], kind.block_ptr[b + 1]):
                 at = value_at[kind.single_atom[j]]
                 value = values[at : at + len(times)]

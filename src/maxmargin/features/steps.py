@@ -42,10 +42,10 @@ def run_steps(steps: Sequence[Step], strings: Sequence[str]) -> Values:
     """
     values: Values = list(strings)
     for step in steps:
-        kept = [i for i, value in enumerate(values) if value is not None]
-        if len(kept) == len(values):
+        if None not in values:
             values = step(values)  # type: ignore[arg-type]
             continue
+        kept = [i for i, value in enumerate(values) if value is not None]
         for i, value in zip(kept, step([values[i] for i in kept])):  # type: ignore[misc]
             values[i] = value
     return values

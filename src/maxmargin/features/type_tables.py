@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import count, repeat
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -76,12 +76,15 @@ def type_values(
 def learn_values(
     plan: Plan, strings: Sequence[Sequence[str]]
 ) -> tuple[Ints, Labels, dict[str, int]]:
-    """The same of all strings that there are, and their numbers."""
-    known: dict[str, int] = {}
+    """The same for all strings that there are, and their numbers (with gaps)."""
+    known: dict[Any, int] = {None: -1}
+    ends, parts = [0], [np.empty(0, np.int32)]
     for found in _atom_values(plan, strings, len(plan.symbols)):
-        new = [v for v in dict.fromkeys(found) if v is not None and v not in known]
-        known.update(zip(new, count(len(known))))
-    return *type_values(plan, strings, len(plan.symbols), known), known
+        ids = map(known.setdefault, found, count(ends[-1]))
+        parts.append(np.fromiter(ids, np.int32, len(found)))
+        ends.append(ends[-1] + len(found))
+    del known[None]
+    return np.array(ends, np.int64), np.concatenate(parts), known
 
 
 def _atom_values(
