@@ -17,6 +17,9 @@ suffix and shape of the word.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from maxmargin.features.columns import Column, Together
 from maxmargin.features.slots import Template
 from maxmargin.features.templates import Templates
@@ -42,9 +45,9 @@ def builtin_templates(name: str, width: int = 1) -> Templates:
     >>> ner = builtin_templates("ner", width=2)
     >>> fitted = ner.fit([[("Ana", "NP"), ("ríe", "VB")]])
     >>> fitted.named([[("Ana", "NP")]])[0][0][:4]
-    ['bias', 'w=Ana', 'wl=ana', 'sh=Xx']
+    ['w=Ana', 'wl=ana', 'sh=Xx', 'pre1=A']
     """
-    made = {"ner": _ner, "pos": _pos, "chunk": _chunk}
+    made: dict[str, Callable[[bool], Any]] = {"ner": _ner, "pos": _pos, "chunk": _chunk}
     if name not in made:
         raise ValueError(f"there are no templates {name!r}; known: {', '.join(NAMES)}")
     if width < 1:
@@ -101,5 +104,7 @@ def _chunk(tagged: bool) -> list[Column | Together | Template]:
         for n in (2, 3):
             for d in range(-2, 4 - n):
                 parts = Together(tuple(tag[d + k] for k in range(n)))
-                items.append(parts.titled("".join(f"p{d + k:+d}" for k in range(n)) + "="))
+                items.append(
+                    parts.titled("".join(f"p{d + k:+d}" for k in range(n)) + "=")
+                )
     return items

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import repeat
+from itertools import pairwise, repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from maxmargin.core.arrays import Ints, Labels, Ragged, Vectors
-from maxmargin.core.sequences import place
 from maxmargin.features import loops
 from maxmargin.features.plan import KindPlan, Plan
 from maxmargin.features.strings import Strings
@@ -80,6 +79,11 @@ class FittedTemplates:
         _check_keys(self._plan.unigrams, self.unigrams, len(self.values))
         _check_keys(self._plan.bigrams, self.bigrams, len(self.values))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the fields, without the tables that follow from them."""
+        made = self.templates, self.types, self.values, self.unigrams, self.bigrams
+        return FittedTemplates, made
+
     @property
     def n_features(self) -> int:
         """Number of features that meet single labels."""
@@ -127,8 +131,8 @@ class FittedTemplates:
         """Names of the features of each token, for the curious and for tests."""
         rows = self.encode(X)
         names, ptr, idx = self.names(), rows.unigrams.ptr, rows.unigrams.idx
-        tokens = [[names[f] for f in idx[a:b]] for a, b in zip(ptr[:-1], ptr[1:])]
-        return [tokens[a:b] for a, b in zip(rows.ptr[:-1], rows.ptr[1:])]
+        tokens = [[names[f] for f in idx[a:b]] for a, b in pairwise(ptr)]
+        return [tokens[a:b] for a, b in pairwise(rows.ptr)]
 
     def name(self, f: int) -> str:
         """Name of a feature."""
@@ -189,7 +193,7 @@ class FittedTemplates:
     @cached_property
     def _tables(self) -> TypeTables:
         plan = self._plan
-        strings = type_strings(plan, self.types)
+        strings = type_strings(plan, [some.all for some in self.types])
         values = type_values(plan, strings, len(plan.symbols), self.values.index)
         return tables_of(plan, strings, values, self._keys)
 

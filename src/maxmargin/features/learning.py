@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from maxmargin.core.arrays import Ints, Labels, Ragged, pointers
+from maxmargin.core.arrays import Ints, Labels, Ragged
 from maxmargin.features import loops
 from maxmargin.features.fitted import FittedTemplates
 from maxmargin.features.plan import KindPlan, Plan

@@ -1,10 +1,10 @@
 """Templates taken apart: which columns, places and strings they need, as arrays.
 
-    source   a column, or the part of its tokens in the names of a gazetteer
-    place    where a slot reads: offset from the token, in the sentence, or by a jump
-    atom     a source with the steps of a slot: what the types of a source turn into
-    block    all templates with one slot that read one source at one place
-    joint    a template of several slots (or none)
+source   a column, or the part of its tokens in the names of a gazetteer
+place    where a slot reads: offset from the token, in the sentence, or by a jump
+atom     a source with the steps of a slot: what the types of a source turn into
+block    all templates with one slot that read one source at one place
+joint    a template of several slots (or none)
 """
 
 from __future__ import annotations
@@ -124,15 +124,25 @@ class Plan:
                 joints.append((skeleton, read))
         singles = [pair for some in blocks.values() for pair in some]
         slots = [slot for _, some in joints for slot in some]
+        mode, offset, via = _columns(places, 3)
+        block_source, block_place = _columns(list(blocks), 2)
+        single_skeleton, single_atom = _columns(singles, 2)
+        slot_source, slot_place, slot_atom = _columns(slots, 3)
         return KindPlan(
-            list(skeletons.values()),
-            *_columns(places, 3),
-            *_columns(list(blocks), 2),
-            pointers([len(some) for some in blocks.values()]),
-            *_columns(singles, 2),
-            pointers([len(some) for _, some in joints]),
-            np.array([skeleton for skeleton, _ in joints], np.int64),
-            *_columns(slots, 3),
+            templates=list(skeletons.values()),
+            place_mode=mode,
+            place_offset=offset,
+            place_via=via,
+            block_source=block_source,
+            block_place=block_place,
+            block_ptr=pointers([len(some) for some in blocks.values()]),
+            single_skeleton=single_skeleton,
+            single_atom=single_atom,
+            joint_ptr=pointers([len(some) for _, some in joints]),
+            joint_skeleton=np.array([skeleton for skeleton, _ in joints], np.int64),
+            slot_source=slot_source,
+            slot_place=slot_place,
+            slot_atom=slot_atom,
         )
 
     def _slot(

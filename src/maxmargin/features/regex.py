@@ -28,7 +28,7 @@ def translate(pattern: str) -> str:
     --------
     >>> import re
     >>> re.search(translate(r"\d*-\a"), "B-747-x").group()
-    '-x'
+    '747-x'
     >>> re.search(translate(".?.?$"), "Ana").group()
     'na'
     """
@@ -46,7 +46,9 @@ def translate(pattern: str) -> str:
             )
         size = 2 if pattern[at] == "\\" else 1
         if at + size > len(pattern):
-            raise ValueError(f"the regular expression {pattern!r} ends with a backslash")
+            raise ValueError(
+                f"the regular expression {pattern!r} ends with a backslash"
+            )
         parts.append(_character(pattern[at : at + size]))
         at += size
         if at < len(pattern) and pattern[at] in "*?":

@@ -118,8 +118,10 @@ class _Kinds(dict[int, str]):
         elif char.isdigit():
             kind = "0"
         elif char.isalpha():
-            script = unicodedata.name(char, "").split(" ")[0]
+            script = re.split("[ -]", unicodedata.name(char, ""))[0]
             kind = {"CJK": "漢", "HIRAGANA": "あ", "KATAKANA": "ア"}.get(script, "o")
+        elif unicodedata.category(char)[0] == "M":
+            kind = ""  # a mark belongs to the letter before it
         self[code] = kind
         return kind
 
@@ -133,7 +135,7 @@ class Shape(Step):
     """Capitals as X, small letters as x, digits as 0; runs collapsed.
 
     Letters of scripts without capitals are o, and of the three scripts of Japanese 漢,
-    あ and ア; other characters stand for themselves.
+    あ and ア. Marks on letters are left out; other characters stand for themselves.
 
     Examples
     --------
@@ -225,7 +227,7 @@ class _Regex(Step):
 
 @dataclass(frozen=True)
 class Matches(_Regex):
-    """ "true" if the regular expression matches somewhere in the string, or "false"."""
+    """Whether the regular expression matches in the string: "true" or "false"."""
 
     def __call__(self, strings: list[str]) -> Values:
         """Answers."""

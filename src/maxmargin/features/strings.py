@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +50,10 @@ class Strings:
             raise ValueError("the offsets of a list of strings do not fit its text")
         if len(self.index) != len(self):
             raise ValueError("a list of strings has the same string twice")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the arrays alone."""
+        return Strings, (self.text, self.ptr)
 
     def __len__(self) -> int:
         return len(self.ptr) - 1

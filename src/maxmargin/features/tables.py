@@ -1,8 +1,8 @@
 """Word lists from files: gazetteers of names, and clusters of words.
 
-    gazetteer   one name per line, of one or more words       Buenos Aires
-    clusters    a word and its cluster on each line           ana<tab>0110
-                or, as Brown clusters come, the other way     0110<tab>ana<tab>27
+gazetteer   one name per line, of one or more words       Buenos Aires
+clusters    a word and its cluster on each line           ana<tab>0110
+            or, as Brown clusters come, the other way     0110<tab>ana<tab>27
 """
 
 from __future__ import annotations
@@ -78,6 +78,10 @@ class Gazetteer:
 
     def __len__(self) -> int:
         return len(self.phrases)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the names alone."""
+        return Gazetteer, (self.phrases, self.name, self.lower)
 
     @cached_property
     def trie(self) -> PhraseTrie:
@@ -160,6 +164,10 @@ class Clusters:
 
     def __repr__(self) -> str:
         return f"Clusters({self.name!r}, {len(self)} words)"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the arrays alone."""
+        return Clusters, (self.words, self.labels, self.label, self.name)
 
     @cached_property
     def of(self) -> dict[str, str]:

@@ -62,7 +62,9 @@ def read_template_lines(
         if not text:
             continue
         try:
-            template = parse_template(text, dialect, f"{Path(path).name}, line {number}")
+            template = parse_template(
+                text, dialect, f"{Path(path).name}, line {number}"
+            )
         except ValueError as error:
             raise FormatError(path, number, str(error)) from None
         kind = text[0].upper()

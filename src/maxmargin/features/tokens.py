@@ -38,15 +38,13 @@ class Sentences(NamedTuple):
         for t, text in zip(some.tolist(), texts):
             if not isinstance(text, str):
                 raise ValueError(
-                    f"{place(t, self.ptr)}, column {key}: {text!r:.40} is a "
-                    f"{type(text).__name__}, not a string"
+                    f"{place(t, self.ptr)}, column {key}: {text!r:.40} is of "
+                    f"type {type(text).__name__}, not a string"
                 )
         return texts
 
 
-def sentences_of(
-    X: Any, width: int, columns: Sequence[str], reader: str
-) -> Sentences:
+def sentences_of(X: Any, width: int, columns: Sequence[str], reader: str) -> Sentences:
     """Sentences whose tokens have at least `width` columns, as `reader` needs them.
 
     Raises
@@ -105,8 +103,8 @@ def _check_kinds(tokens: list[Any], ptr: Ints) -> None:
         if single if row else not (single and isinstance(token, str)):
             expected = "a string" if single else "a row of strings"
             raise ValueError(
-                f"{place(t, ptr)} is a {type(token).__name__}, where {expected} is "
-                "expected"
+                f"{place(t, ptr)} is of type {type(token).__name__}, where "
+                f"{expected} is expected"
             )
 
 

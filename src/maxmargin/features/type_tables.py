@@ -7,7 +7,7 @@ sentences, then those of the training sentences, then those that are met later.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import count, repeat
 from typing import Any, NamedTuple
 
@@ -67,8 +67,9 @@ def type_values(
     """
     ids: list[int] = []
     ends = [0]
+    number: Callable[[Any, int], int] = known.get  # None is not a key
     for found in _atom_values(plan, strings, outside):
-        ids.extend(map(known.get, found, repeat(-1)))  # None is not a key
+        ids.extend(map(number, found, repeat(-1)))
         ends.append(len(ids))
     return np.array(ends, np.int64), np.array(ids, np.int32)
 
