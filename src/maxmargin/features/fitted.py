@@ -7,6 +7,7 @@ someone asks for them.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise, repeat
@@ -76,8 +77,8 @@ class FittedTemplates:
                 f"the templates read {self.templates.width} columns, but there are "
                 f"types of {len(self.types)}"
             )
-        _check_keys(self._plan.unigrams, self.unigrams, len(self.values))
-        _check_keys(self._plan.bigrams, self.bigrams, len(self.values))
+        _check_keys(self._plan.kinds[0], self.unigrams, len(self.values))
+        _check_keys(self._plan.kinds[1], self.bigrams, len(self.values))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the fields, without the tables that follow from them."""
@@ -99,33 +100,39 @@ class FittedTemplates:
 
         Features that were not there in training are left out.
         """
-        plan, tables = self._plan, self._tables
+        plan = self._plan
         sentences = self.templates.sentences(X)
         flat, new = self._types_of(sentences)
-        strings = [[] if s.gazetteer else new[s.column] for s in plan.sources]
-        values = type_values(plan, strings, 0, self.values.index)
-        more = tables_of(plan, strings, values, self._keys)
+        more = self._tables_of(new) if any(new.values()) else self._no_tables
         words = {
             s: np.append(known, plan.trie(s).word_ids(new[plan.sources[s].column]))
             for s, known in self._words.items()
         }
         types = padded_types(plan, sentences.ptr, flat, words)
-        found = []
-        for k, kind in enumerate((plan.unigrams, plan.bigrams)):
-            keys = self._keys[k]
-            ptr, idx = loops.token_rows(
-                sentences.ptr, types, plan.reach, k, tables.sizes,
-                kind.place_mode, kind.place_offset, kind.place_via,
-                *tables.jumps[k], *more.jumps[k],
-                kind.block_source, kind.block_place, kind.block_ptr,
-                *tables.rows[k], *more.rows[k],
-                kind.joint_ptr, kind.joint_skeleton, kind.slot_source,
-                kind.slot_place, kind.slot_atom,
-                tables.value_at, tables.values, more.value_at, more.values,
-                keys.table, keys.ptr, keys.data,
-            )  # fmt: skip
-            found.append(Vectors(ptr, idx, np.ones(len(idx)), len(keys.ptr) - 1))
-        return TokenFeatures(found[0], found[1], sentences.ptr)
+        unigrams, bigrams = (
+            self._rows(kind, sentences.ptr, types, more) for kind in (0, 1)
+        )
+        return TokenFeatures(unigrams, bigrams, sentences.ptr)
+
+    def _rows(self, k: int, ptr: Ints, types: Labels, more: TypeTables) -> Vectors:
+        """Unigrams (0) or bigrams (1) of all tokens."""
+        plan, tables, keys = self._plan, self._tables, self._keys[k]
+        kind, n = plan.kinds[k], len(keys.ptr) - 1
+        if n == 0:
+            none = np.zeros(ptr[-1] + 1, np.int64)
+            return Vectors(none, np.empty(0, np.int32), np.empty(0), 0)
+        rows, idx = loops.token_rows(
+            ptr, types, plan.reach, k, tables.sizes,
+            kind.place_mode, kind.place_offset, kind.place_via,
+            *tables.jumps[k], *more.jumps[k],
+            kind.block_source, kind.block_place, kind.block_ptr,
+            *tables.rows[k], *more.rows[k],
+            kind.joint_ptr, kind.joint_skeleton, kind.slot_source,
+            kind.slot_place, kind.slot_atom,
+            tables.value_at, tables.values, more.value_at, more.values,
+            keys.table, keys.ptr, keys.data,
+        )  # fmt: skip
+        return Vectors(rows, idx, np.ones(len(idx)), n)
 
     def named(self, X: Any) -> list[list[list[str]]]:
         """Names of the features of each token, for the curious and for tests."""
@@ -136,7 +143,7 @@ class FittedTemplates:
 
     def name(self, f: int) -> str:
         """Name of a feature."""
-        return self._name(self._plan.unigrams, self.unigrams.row(f))
+        return self._name(self._plan.kinds[0], self.unigrams.row(f))
 
     def names(self) -> list[str]:
         """Names of all features."""
@@ -144,7 +151,7 @@ class FittedTemplates:
 
     def edge_names(self) -> list[str]:
         """Names of all features that meet label pairs."""
-        kind, keys = self._plan.bigrams, self.bigrams
+        kind, keys = self._plan.kinds[1], self.bigrams
         return [self._name(kind, keys.row(f)) for f in range(keys.n)]
 
     def _name(self, kind: KindPlan, key: Labels) -> str:
@@ -189,6 +196,17 @@ class FittedTemplates:
             for s, source in enumerate(plan.sources)
             if source.gazetteer is not None
         }
+
+    def _tables_of(self, new: Mapping[int, list[str]]) -> TypeTables:
+        """Tables for types with new strings."""
+        plan = self._plan
+        strings = [[] if s.gazetteer else new[s.column] for s in plan.sources]
+        values = type_values(plan, strings, 0, self.values.index)
+        return tables_of(plan, strings, values, self._keys)
+
+    @cached_property
+    def _no_tables(self) -> TypeTables:
+        return self._tables_of({c: [] for c in self._plan.columns})
 
     @cached_property
     def _tables(self) -> TypeTables:

@@ -37,7 +37,7 @@ def learn_features(templates: Templates, X: Any) -> FittedTemplates:
     }
     types = padded_types(plan, sentences.ptr, flat, words)
     keys = []
-    for first, kind in enumerate((plan.unigrams, plan.bigrams)):
+    for first, kind in enumerate(plan.kinds):
         counter = _Counter(plan, kind, sentences.ptr, types, strings, first)
         found, counts = counter.keys(value_at, values)
         kept = np.flatnonzero(counts >= templates.min_count)

@@ -39,17 +39,18 @@ class Atom(NamedTuple):
     steps: tuple[Step, ...]
     outside: Outside
 
-    def values(self, types: Sequence[str], outside: int, coded: bool) -> Values:
+    def values(self, types: list[str], outside: int, coded: bool) -> Values:
         """The string of each type, or None; the first `outside` types lie outside."""
         if self.outside is Outside.ONLY:
             return [""] * outside + [None] * (len(types) - outside)
-        if self.outside is Outside.NOTHING:
-            inside = self.values(types[outside:], 0, coded) if outside else None
-            if inside is not None:
-                return [None] * outside + inside
+        skipped = outside if self.outside is Outside.NOTHING else 0
+        inside = types[skipped:] if skipped else types
         if coded:
-            return [value or None for value in types]
-        return run_steps(self.steps, types)
+            found: Values = [value or None for value in inside]
+        else:
+            found = run_steps(self.steps, inside)
+        nothing: Values = [None] * skipped
+        return nothing + found if skipped else found
 
 
 @dataclass(frozen=True)
@@ -91,8 +92,7 @@ class Plan:
         far = [FAR_JUMP if s.place is Place.JUMP else abs(s.offset) for s in slots]
         self.reach = max(far, default=0)
         self.symbols = _symbols(symbol, self.reach)
-        self.unigrams = self._kind(unigrams)
-        self.bigrams = self._kind(bigrams)
+        self.kinds = self._kind(unigrams), self._kind(bigrams)
 
     @property
     def columns(self) -> list[int]:

@@ -32,7 +32,7 @@ class Step:
         return type(self).__name__.lower()
 
 
-def run_steps(steps: Sequence[Step], strings: Sequence[str]) -> Values:
+def run_steps(steps: Sequence[Step], strings: list[str]) -> Values:
     """Apply steps one after the other; a None stays None.
 
     Examples
@@ -40,8 +40,10 @@ def run_steps(steps: Sequence[Step], strings: Sequence[str]) -> Values:
     >>> run_steps([Lower(), Suffix(2)], ["ANA", "B"])
     ['na', 'b']
     """
-    values: Values = list(strings)
-    for step in steps:
+    if not steps:
+        return list(strings)
+    values = steps[0](strings)
+    for step in steps[1:]:
         if None not in values:
             values = step(values)  # type: ignore[arg-type]
             continue

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -116,7 +117,7 @@ class Templates:
             transitions=found.transitions,
         )  # fmt: skip
 
-    @property
+    @cached_property
     def width(self) -> int:
         """Number of columns that tokens need to have."""
         slots = [s for t in (*self.unigrams, *self.bigrams) for s in t.slots]
@@ -128,11 +129,15 @@ class Templates:
 
     def sentences(self, X: Any) -> Sentences:
         """Sentences whose tokens have the columns that the templates read."""
-        width, every = self.width, (*self.unigrams, *self.bigrams)
-        reader = next(
-            (t.source for t in every if any(s.widest + 1 == width for s in t.slots)), ""
-        )
-        return sentences_of(X, width, self.columns, reader or "a template")
+        return sentences_of(X, self.width, self.columns, self._widest)
+
+    @cached_property
+    def _widest(self) -> str:
+        """Where the template that reads the last column was written."""
+        for template in (*self.unigrams, *self.bigrams):
+            if any(slot.widest + 1 == self.width for slot in template.slots):
+                return template.source
+        return "a template"
 
     def fit(self, X: Any) -> FittedTemplates:
         """Learn the vocabulary of sentences."""

@@ -57,7 +57,7 @@ def type_strings(plan: Plan, columns: Sequence[Sequence[str]]) -> list[list[str]
 
 def type_values(
     plan: Plan,
-    strings: Sequence[Sequence[str]],
+    strings: Sequence[list[str]],
     outside: int,
     known: Mapping[str, int],
 ) -> tuple[Ints, Labels]:
@@ -69,13 +69,14 @@ def type_values(
     ends = [0]
     number: Callable[[Any, int], int] = known.get  # None is not a key
     for found in _atom_values(plan, strings, outside):
-        ids.extend(map(number, found, repeat(-1)))
+        if found:
+            ids.extend(map(number, found, repeat(-1)))
         ends.append(len(ids))
     return np.array(ends, np.int64), np.array(ids, np.int32)
 
 
 def learn_values(
-    plan: Plan, strings: Sequence[Sequence[str]]
+    plan: Plan, strings: Sequence[list[str]]
 ) -> tuple[Ints, Labels, dict[str, int]]:
     """The same for all strings that there are, and their numbers (with gaps)."""
     known: dict[Any, int] = {None: -1}
@@ -89,17 +90,20 @@ def learn_values(
 
 
 def _atom_values(
-    plan: Plan, strings: Sequence[Sequence[str]], outside: int
+    plan: Plan, strings: Sequence[list[str]], outside: int
 ) -> Iterator[Values]:
     for atom in plan.atoms:
+        some = strings[atom.source]
         coded = plan.sources[atom.source].gazetteer is not None
-        yield atom.values(strings[atom.source], outside, coded)
+        yield atom.values(some, outside, coded) if some else []
 
 
 def type_jumps(
-    plan: Plan, kind: KindPlan, strings: Sequence[Sequence[str]]
+    plan: Plan, kind: KindPlan, strings: Sequence[list[str]]
 ) -> tuple[Ints, Ints]:
     """(first entry of each place, jumps): the number at the beginning of a string."""
+    if loops.JUMP not in kind.place_mode:
+        return np.zeros(len(kind.place_mode) + 1, np.int64), np.empty(0, np.int64)
     parts = []
     for mode, via in zip(kind.place_mode, kind.place_via):
         texts = strings[via] if mode == loops.JUMP else []
@@ -111,21 +115,20 @@ def type_jumps(
 
 def tables_of(
     plan: Plan,
-    strings: Sequence[Sequence[str]],
+    strings: Sequence[list[str]],
     values: tuple[Ints, Labels],
     keys: Sequence[KeyTable],
 ) -> TypeTables:
     """All tables for types with these strings and values."""
     sizes = np.array([len(some) for some in strings], np.int64)
-    kinds = (plan.unigrams, plan.bigrams)
     rows = [
         loops.type_rows(
             sizes, kind.block_source, kind.block_ptr, kind.single_skeleton,
             kind.single_atom, *values, *table,
         )
-        for kind, table in zip(kinds, keys)
+        for kind, table in zip(plan.kinds, keys)
     ]  # fmt: skip
-    jumps = [type_jumps(plan, kind, strings) for kind in kinds]
+    jumps = [type_jumps(plan, kind, strings) for kind in plan.kinds]
     return TypeTables(sizes, *values, tuple(jumps), tuple(rows))
 
 
