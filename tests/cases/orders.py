@@ -4,7 +4,8 @@ from itertools import permutations
 
 import numpy as np
 
-from maxmargin.structures.ranking import AveragePrecision, Orders, RocArea
+from maxmargin.losses import AveragePrecision, RocArea
+from maxmargin.structures.ranking import Orders
 
 LOSSES = [AveragePrecision(), RocArea()]
 

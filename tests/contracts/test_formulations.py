@@ -88,7 +88,7 @@ def test_a_sum_cut_lies_below_the_risk_and_touches_it(case, name, seed):
 def without_layers(problem):
     """The same problem, its structure bereft of what makes slack rescaling exact."""
     base = type(problem.structure)
-    plain = type("Plain", (base,), {"provides": ()})
+    plain = type("Plain", (base,), {"offers": lambda self, capability: None})
     bare = copy.copy(problem.structure)
     object.__setattr__(bare, "__class__", plain)
     return replace(problem, structure=bare)
@@ -185,7 +185,7 @@ def test_what_is_not_in_the_table_is_refused():
 def test_a_loss_that_the_structure_does_not_know_is_refused():
     problem, _ = make(CASES["multiclass"], 0, "SVM1-margin")
 
-    class Strange:
+    class Strange(Hamming):
         form = "strange"
 
     with pytest.raises(ValueError, match="cannot be trained for a loss of form"):

@@ -43,6 +43,8 @@ def _guarded(args: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
             return _failed(inputs.named(_sentence(error)), errors.FAILED)
         except (ValueError, EOFError) as error:
             return _failed(inputs.named(str(error)), errors.INPUT)
+        except MemoryError as error:
+            return _failed(str(error) or "there is not enough memory", errors.FAILED)
         except KeyboardInterrupt:
             return _failed("interrupted", errors.INTERRUPTED)
 

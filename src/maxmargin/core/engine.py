@@ -1,19 +1,24 @@
-"""Where the oracle runs, in four verbs.
+"""Where the oracle runs: the interface of all engines, and the engine for one core.
 
-    map(task, chunks)                  any function, in the memory of this process
-    ask(home, question, w, chunks)     question(home, w, chunk) for each chunk, in order
-    total(home, question, add, w, ..)  the answers of all parts of `home`, added up
-    visit(run, home, question, w, ..)  one call per shard, with a memory that stays there
+    map(task, chunks)                    task(chunk), in the memory of this process
+    ask(shared_data, question, w, ..)    question(shared_data, w, chunk) for each chunk
+    total(shared_data, question, ..)     the same for spans of examples, summed
+    call_shards(run, shared_data, ..)    one call per shard, with a memory that stays there
+    end_run(run)                         these memories are forgotten
 
-`home` is what stays where it is: a Problem without its engine, or any picklable object;
-`question` is a function of a module; `w` goes out once per call, answers come back.
-Engines that leave the process ship a home once and remember it.
+`shared_data` is what all questions are about: a Problem without its engine, or any
+picklable object. Engines that leave the process send it once and keep it there; only
+the weights `w` go out with each call, and only answers come back. `question` is a
+function of a module, so that it can be sent by name.
 
-Answers come in the order of the chunks and are added along one fixed tree, and neither
-depends on the number of workers: one thread, eight threads and a cluster give the same
-bits. `ask` and `total` keep nothing between calls, so a lost answer is asked for again.
-`visit` keeps a dict per shard; one that got lost comes back empty. It may ask the same
-twice, so questions remember the turn they answered last and repeat that answer.
+Answers come in the order of the chunks and are summed along one fixed tree. Neither
+depends on the number of workers, so one thread, eight threads and a cluster give the
+same bits.
+
+`ask` and `total` keep nothing between calls: a lost answer is simply asked for again.
+`call_shards` keeps a dict per shard. If a worker dies, its shards move to another one
+and start with an empty dict. The same call may be made twice, so a question has to
+remember the turn that it answered last and repeat that answer.
 """
 
 from __future__ import annotations
@@ -41,7 +46,7 @@ class ClusterGoneError(RuntimeError):
 
 
 class Engine(ABC):
-    """Runs one function on many chunks."""
+    """Runs one function on many chunks of the data."""
 
     workers: int = 1
     remote: bool = False  # whether data have to be sent to the workers
@@ -54,40 +59,47 @@ class Engine(ABC):
         """task(chunk) for each chunk, in order; may be lazy."""
 
     def ask(
-        self, home: Any, question: Question, w: Floats, chunks: Sequence[Any]
+        self, shared_data: Any, question: Question, w: Floats, chunks: Sequence[Any]
     ) -> Iterable[Any]:
-        """question(home, w, chunk) for each chunk, in order; may be lazy."""
-        return self.map(lambda chunk: question(home, w, chunk), chunks)
+        """question(shared_data, w, chunk) for each chunk, in order; may be lazy."""
+        return self.map(lambda chunk: question(shared_data, w, chunk), chunks)
 
     def total(
-        self, home: Any, question: Question, add: Add, w: Floats, parts: Sequence[Span]
+        self,
+        shared_data: Any,
+        question: Question,
+        add: Add,
+        w: Floats,
+        spans: Sequence[Span],
     ) -> Any:
-        """question(home, w, ids of the part), added up over all parts."""
-        return tree_sum(add, self.ask(home, question, w, [spread(p) for p in parts]))
+        """question(shared_data, w, ids of the span), summed over all spans."""
+        chunks = [ids_of(span) for span in spans]
+        return tree_sum(add, self.ask(shared_data, question, w, chunks))
 
-    def visit(
+    def call_shards(
         self,
         run: str,
-        home: Any,
+        shared_data: Any,
         question: Call,
         w: Floats,
         shards: Sequence[Span],
         messages: Sequence[Any],
     ) -> tuple[Floats, list[Any]]:
-        """question(part of home, memory of the shard, w, message) for each shard.
+        """question(part of shared_data, memory of the shard, w, message) for each shard.
 
-        Questions return (vector, reply); vectors are added along the tree.
+        A question returns (vector, reply): the sum of the vectors is returned with the
+        list of replies.
         """
 
         def call(k: int) -> Any:
-            room = self._memories.setdefault((run, shards[k]), {})
-            return question(home.part(*shards[k]), room, w, messages[k])
+            memory = self._memories.setdefault((run, shards[k]), {})
+            return question(shared_data.slice(*shards[k]), memory, w, messages[k])
 
         vectors, replies = zip(*self.map(call, range(len(shards))), strict=True)
         return tree_sum(np.add, vectors), list(replies)
 
-    def leave(self, run: str) -> None:
-        """Forget the memories of a run."""
+    def end_run(self, run: str) -> None:
+        """Forget what the shards of a run keep."""
         self._memories = {k: v for k, v in self._memories.items() if k[0] != run}
 
     def round_trip(self, w: Floats) -> float:
@@ -99,16 +111,22 @@ class Engine(ABC):
         self._memories.clear()
 
 
-def spread(part: Span) -> Ints:
-    """The examples of a part."""
-    return np.arange(*part)
+def ids_of(span: Span) -> Ints:
+    """The examples of a span.
+
+    Examples
+    --------
+    >>> ids_of((2, 5)).tolist()
+    [2, 3, 4]
+    """
+    return np.arange(*span)
 
 
 def tree_sum(add: Add, items: Iterable[Any]) -> Any:
-    """Add items along the fixed tree as they come; `add` may alter its left argument.
+    """Sum items along the fixed tree as they arrive; `add` may alter its left argument.
 
-    A node is the sum, from left to right, of `FAN` neighbours of the level below. One
-    sum per level is held, however many items there are.
+    A node is the sum, from left to right, of `FAN` neighbours of the level below. Only
+    one sum per level is held, however many items there are.
 
     Examples
     --------
@@ -120,7 +138,7 @@ def tree_sum(add: Add, items: Iterable[Any]) -> Any:
     for item in items:
         _push(add, sums, counts, 0, item)
     if not counts:
-        raise ValueError("there is nothing to add up")
+        raise ValueError("there is nothing to sum")
     level = 0
     while level + 1 < len(counts):
         if counts[level]:
@@ -145,7 +163,7 @@ def _push(add: Add, sums: list[Any], counts: list[int], level: int, item: Any) -
 def lazily(
     submit: Callable[[T], Any], chunks: Sequence[T], ahead: int
 ) -> Iterator[Any]:
-    """Results of futures in order, with at most `ahead` of them under way."""
+    """Results of futures in order, with at most `ahead` of them submitted at a time."""
     waiting: list[Any] = []
     try:
         for chunk in chunks:

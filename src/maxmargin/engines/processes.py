@@ -1,8 +1,8 @@
-"""A pool of processes, for oracles written in Python, which threads cannot share out.
+"""A pool of processes, for oracles written in Python, which hold the GIL.
 
-A home is written once into a folder in memory (`/dev/shm` where there is one), large
-arrays beside it; every process maps the same pages. Weights go the same way. A process
-that dies is replaced, and what it had not answered is asked for again.
+Shared data are written once to a folder in memory (`/dev/shm` where there is one), with
+large arrays as files beside them, which every process maps. Weights take the same way.
+A process that dies is replaced, and what it had not answered is asked for again.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from maxmargin.core.engine import ClusterGoneError, Engine, Question, R, T
 from maxmargin.core.mapped import open_array
 from maxmargin.engines.shipment import pack, unpack
 
-TRIES = 3  # deaths in a row, without an answer in between, before we give up
+TRIES = 3  # deaths in a row, without an answer in between, before giving up
 
 
 class Processes(Engine):
@@ -42,7 +42,7 @@ class Processes(Engine):
         super().__init__()
         self.n_jobs = self.workers = n_jobs
         self._pool: Any = None
-        self._homes: list[tuple[Any, str]] = []
+        self._sent: list[tuple[Any, str]] = []
         shm = Path("/dev/shm")
         where = str(shm) if os.access(shm, os.W_OK) else None
         self._folder = Path(tempfile.mkdtemp(prefix="maxmargin-", dir=where))
@@ -50,14 +50,14 @@ class Processes(Engine):
         self._turn = 0
 
     def map(self, task: Callable[[T], R], chunks: Sequence[T]) -> Iterable[R]:
-        """task(chunk) for each chunk, here: what has no home is not sent."""
+        """task(chunk) for each chunk, in this process: only shared data are sent."""
         return map(task, chunks)
 
     def ask(
-        self, home: Any, question: Question, w: Floats, chunks: Sequence[Any]
+        self, shared_data: Any, question: Question, w: Floats, chunks: Sequence[Any]
     ) -> Iterable[Any]:
-        """question(home, w, chunk) for each chunk, several at a time."""
-        place = self._ship(home)
+        """question(shared_data, w, chunk) for each chunk, several at a time."""
+        place = self._ship(shared_data)
         self._turn += 1
         weights = self._folder / f"w{self._turn}"
         np.ascontiguousarray(w, np.float64).tofile(weights)
@@ -68,7 +68,7 @@ class Processes(Engine):
             weights.unlink(missing_ok=True)
 
     def _answers(self, call: tuple[Any, ...], chunks: Sequence[Any]) -> Iterable[Any]:
-        """In order; a broken pool is replaced and asked again from the first gap on."""
+        """Answers in order; a broken pool is replaced and asked again for the rest."""
         done, deaths, ahead = 0, 0, 4 * self.n_jobs
         waiting: list[Any] = []
         while done < len(chunks):
@@ -96,15 +96,16 @@ class Processes(Engine):
             self._pool = ProcessPoolExecutor(self.n_jobs, timeout=600, env=one)
         return self._pool
 
-    def _ship(self, home: Any) -> str:
-        """Where the home lies; written at its first use."""
-        for known, place in self._homes:
-            if known is home:
+    def _ship(self, shared_data: Any) -> str:
+        """The file that holds the shared data; written at their first use."""
+        for known, place in self._sent:
+            if known is shared_data:
                 return place
         spool = Path(tempfile.mkdtemp(dir=self._folder))
-        (spool / "home").write_bytes(pack(home, spool))
-        self._homes = [*self._homes[-3:], (home, str(spool / "home"))]
-        return str(spool / "home")
+        place = str(spool / "shared_data")
+        Path(place).write_bytes(pack(shared_data, spool))
+        self._sent = [*self._sent[-3:], (shared_data, place)]
+        return place
 
     def _stop(self) -> None:
         if self._pool is not None:
@@ -112,10 +113,10 @@ class Processes(Engine):
             self._pool = None
 
     def close(self) -> None:
-        """End the processes and forget the homes."""
+        """End the processes and delete what was sent to them."""
         super().close()
         self._stop()
-        self._homes = []
+        self._sent = []
         self._tidy()
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -123,7 +124,7 @@ class Processes(Engine):
         return (Processes, (self.n_jobs,))
 
 
-_OPEN: dict[str, Any] = {}  # in the worker: homes by place
+_OPEN: dict[str, Any] = {}  # in the worker: shared data by file
 
 
 def _answer(place: str, question: Question, weights: str, dim: int, chunk: Any) -> Any:

@@ -1,4 +1,4 @@
-"""A pool of threads over loops that hold no GIL."""
+"""A pool of threads, for compiled oracles, which release the GIL."""
 
 from __future__ import annotations
 

@@ -9,10 +9,12 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.arrays import Floats
+from maxmargin.core.memory import MEMORY
 from maxmargin.core.structure import Structure
 from maxmargin.estimators.alignment_kernel import with_kernel
 from maxmargin.estimators.fitting.base import StructuredEstimator, check_same_length
-from maxmargin.kernels.gram import MEMORY
+from maxmargin.estimators.fitting.parameters import describe_parameters
+from maxmargin.estimators.fitting.prediction import predict_found
 from maxmargin.losses.base import ZeroOne
 from maxmargin.losses.pairs import AlignedPairs
 from maxmargin.structures.alignment.inputs import is_real, record_name, tracks_of
@@ -31,6 +33,7 @@ from maxmargin.structures.alignment.views import (
 )
 
 
+@describe_parameters()
 class AlignmentSVM(StructuredEstimator):
     r"""Learn substitution scores and gap costs from aligned pairs.
 
@@ -41,53 +44,39 @@ class AlignmentSVM(StructuredEstimator):
 
     Parameters
     ----------
-    C : float, default=50
-        Penalty of the slacks; multiplies their plain sum. Normalised features are
-        small, so it is larger than elsewhere.
-    mode : {"global", "semiglobal", "local"}, default="global"
-        Needleman-Wunsch, free ends, or Smith-Waterman.
-    features : str or tuple of Pair, default="simple"
-        Features of a match: "simple" (every track against every track), "anova2",
-        "tensor", "all" (these three), "window" ("all" and windows), "profile"
-        ("window" and the real-valued tracks), or pairs of views.
-    gaps : str or Gaps, default="affine"
-        "affine", "linear", or "structural" (opening depends on the letters around it).
-    symmetric : bool, default=False
-        Scores that do not change when the two sequences change places.
-    normalize : bool, default=True
-        Divide features by the length of both sequences together.
-    band : int, optional
-        Only cells this far from the diagonal.
-    alphabets : mapping from track to letters, optional
-        Letters that may occur; default: those seen in training.
-    kernel : str, Kernel or callable, optional
-        "rbf", "quadratic", "cubic", "poly", "linear", or a function of two matrices.
-        Matches score phi(s_i)' W phi(t_j), too, with phi the map of a kernel between
-        positions (letters as indicators and vectors as they are, all tracks side by
-        side): an expansion over pairs of basis positions.
-    kernel_method : {"cholesky", "nystroem", "exact"}, default="cholesky"
-        How basis positions are chosen: one by one where the others are worst
-        approximated, at random, or all distinct ones.
-    n_basis : int, default=20
+    C : float
+        Weight of the training errors in the objective, ``1/2 ||w||^2 + C * sum(slacks)``.
+        It is larger than elsewhere because normalised features are small.
+    mode : {"global", "semiglobal", "local"}
+        "global": Needleman-Wunsch. "semiglobal": gaps at the ends are free. "local":
+        Smith-Waterman.
+    features : str or tuple of Pair
+        Features of a match. "simple": every track against every track. "anova2":
+        every two tracks against every two tracks. "tensor": all tracks together against
+        all tracks together. "all": these three. "window": "all" and windows of
+        neighbours. "profile": "window" and the real-valued tracks. Or pairs of views.
+    gaps : {"affine", "linear", "structural"} or Gaps
+        Cost of gaps; "structural": opening depends on the neighbouring letters.
+    symmetric : bool
+        Whether scores stay the same when the two sequences are exchanged.
+    normalize : bool
+        Whether features are divided by the total length of both sequences.
+    band : int
+        Largest distance from the diagonal.
+    alphabets : mapping from track to letters
+        Letters that may occur; by default those of the training data.
+    kernel : {"rbf", "quadratic", "cubic", "poly", "linear"}, Kernel or callable
+        Add scores phi(s_i)' W phi(t_j) to matches, with phi the feature map of a kernel
+        between positions (letters as indicators, vectors as they are, all tracks
+        together): an expansion over pairs of basis positions.
+    kernel_method : {"cholesky", "nystroem", "exact"}
+        How basis positions are chosen. "cholesky": one by one, where the approximation is
+        worst. "nystroem": at random. "exact": all distinct positions.
+    n_basis : int
         Number of basis positions m; there are m * m weights.
-    memory : float, default=4e9
-        Bytes for kernel values at most.
-    loss : str or Loss, default="Q"
-        "Q", "Q4", "zero-one", or ``AlignedPairs(shift)``.
-    rescaling : {"margin", "slack", None}, default="margin"
-        How the loss enters; None is the zero-one loss.
-    penalty : {"linear", "squared", "hard", "summed"}, default="linear"
-        SVM1, SVM2, SVM0 (hard margin), or linear summed error.
-    solver : str or Solver, default="auto"
-        "block-dual", "n-slack", "n-slack-block", "one-slack", ...
-    tol : float, default=1e-2
-        Relative duality gap at which training stops.
-    max_iter, max_time : int, float, optional
-        Limits on steps and on seconds.
-    n_jobs : int, optional
-        Threads for the oracle.
-    engine, random_state, warm_start, callbacks, checkpoint, verbose
-        As in `StructuralSVM`.
+    loss : {"Q", "Q4", "zero-one"} or Loss
+        "Q": share of the reference pairs that are missed. "Q4": pairs shifted by up to 4
+        positions count as found. ``AlignedPairs(shift)`` allows any shift.
 
     Attributes
     ----------
@@ -207,13 +196,12 @@ class AlignmentSVM(StructuredEstimator):
         check_same_length(X, y)
         x = self.structure_.encode(X)
         truth = self.structure_.encode_labels(x, y)
-        return AlignedPairs(shift).value(truth, self._argmax(x))
+        return AlignedPairs(shift).value(truth, predict_found(self, x).labels)
 
     def alignment_scores(self, X: Any) -> Floats:
         """Score of the best alignment of each pair."""
         check_is_fitted(self, "coef_")
-        x = self.structure_.encode(X)
-        return self.structure_.argmax(x, np.arange(x.n), self.coef_).score
+        return predict_found(self, self.structure_.encode(X)).score
 
     def substitution_matrix(self, track: str = "residue") -> tuple[Any, Floats]:
         """Letters of a track and the learned score of each pair of them."""

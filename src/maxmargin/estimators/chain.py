@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable
 from dataclasses import replace
+from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.arrays import Floats, Ints, Ragged
-from maxmargin.core.problem import CHUNK, Problem
-from maxmargin.core.structure import Structure
+from maxmargin.core.problem import Problem
+from maxmargin.core.structure import Layers, Structure
 from maxmargin.estimators.fitting.base import object_array
 from maxmargin.estimators.fitting.kernel_training import KernelMixin
-from maxmargin.losses.base import Hamming, ZeroOne
+from maxmargin.estimators.fitting.parameters import describe_parameters
+from maxmargin.estimators.fitting.prediction import (
+    ask_batches,
+    joined_layers,
+    predict_found,
+)
+from maxmargin.losses.base import ZeroOne
+from maxmargin.losses.labels import Hamming
+from maxmargin.losses.partial import PartialLoss
 from maxmargin.metrics.sequences import token_error
 from maxmargin.reports.explanation import Explanation
 from maxmargin.solvers.base import Result
@@ -22,9 +32,10 @@ from maxmargin.structures.chain.constraints import legal_scores
 from maxmargin.structures.chain.encoded import Encoded
 from maxmargin.structures.chain.names import input_weights
 from maxmargin.structures.chain.structure import Chain, Tokens
-from maxmargin.structures.latent.partial import Partial, PartialLoss, has_hidden
+from maxmargin.structures.latent.partial import Partial, has_hidden
 
 
+@describe_parameters()
 class ChainSVM(KernelMixin):
     r"""Max-margin sequence labelling: a linear chain, or one of order 2 or 3.
 
@@ -39,45 +50,34 @@ class ChainSVM(KernelMixin):
 
     Parameters
     ----------
-    C : float, default=0.2
-        Penalty of the slacks; multiplies their plain sum.
-    loss : str, array or Loss, default="hamming"
-        "hamming" (wrong tokens), "hamming-mean" (their share in the sequence),
-        "zero-one" (any error), a cost matrix in the order of `classes_`, or a Loss.
-    class_weight : dict or "balanced", optional
-        Cost of an error by true label, for the named Hamming losses.
-    rescaling : {"margin", "slack", None}, default="margin"
-        How the loss enters; None is the zero-one loss.
-    penalty : {"linear", "squared", "hard", "summed"}, default="linear"
-        SVM1, SVM2, SVM0 (hard margin), or linear summed error.
-    eta : float, default=1.0
-        Size of the label-only features against those of the input.
-    window : int, default=0
-        Features of this many tokens before and after are features of a token too.
-    order : {1, 2, 3}, default=1
-        How many labels before a token enter its score together with its own.
-    edge_features : bool, default=False
-        Whether input features also meet pairs of neighbouring labels.
-    start_end : bool, default=True
-        Whether first and last labels have weights.
-    bias : bool, default=True
-        Whether labels have weights of their own.
-    allowed : array (K, K) or set of label pairs, optional
-        Legal transitions, [before, after] in the order of `classes_`; in training, too.
-    scheme : {"bio", "bioes"}, optional
-        Derive legal transitions, first and last labels from the label names.
-    kernel : str, Kernel or callable, optional
-        Compare tokens by a kernel ("quadratic", "cubic", "rbf", `Polynomial(2)`, ..)
-        instead of weighting their features; transitions stay linear.
-    kernel_method : str, default="exact"
-        "exact", "sampled", "cpsp", "nystroem" or "cholesky".
-        How to train with it, see `KernelSVM`.
-    n_basis : int, default=200
-        Number of basis functions, or of rows drawn per turn ("sampled").
-    solver, tol, max_iter, max_time, n_jobs, engine, random_state, warm_start
-        As in `StructuralSVM`.
-    callbacks, checkpoint, verbose
-        As there.
+    loss : {"hamming", "hamming-mean", "zero-one"}, array or Loss
+        "hamming": number of wrong tokens. "hamming-mean": their share of the sequence.
+        "zero-one": 1 if any token is wrong. An array is a table of costs, [true label,
+        predicted label] in the order of `classes_`.
+    class_weight : dict or "balanced"
+        Cost of an error by true label, for the Hamming losses. "balanced" makes it
+        inversely proportional to the frequency of the label.
+    eta : float
+        Scale of the features that do not depend on the input (transitions, first and last
+        labels, bias) relative to those that do.
+    window : int
+        The features of this many tokens before and after a token are used for it, too.
+    order : {1, 2, 3}
+        Number of preceding labels that are scored together with the label of a token.
+    edge_features : bool
+        Whether pairs of neighbouring labels have weights for the input features, too.
+    start_end : bool
+        Whether the first and the last label of a sequence have weights.
+    bias : bool
+        Whether each label has a weight that does not depend on the input.
+    allowed : array (K, K) or set of label pairs
+        Allowed transitions, [label, next label] in the order of `classes_`. They hold in
+        training and in prediction.
+    scheme : {"bio", "bioes"}
+        Derive allowed transitions and allowed first and last labels from the label names.
+    kernel : str, Kernel or callable
+        Compare tokens by a kernel ("quadratic", "cubic", "rbf", `Polynomial(2)`, ...)
+        instead of weighting their features. Transitions keep their weights.
 
     Attributes
     ----------
@@ -198,6 +198,7 @@ class ChainSVM(KernelMixin):
         if not isinstance(problem.structure, Partial):
             return solver
         chain, x, truth, owner = problem.structure.known(problem.x, problem.truth)
+        assert isinstance(problem.loss, PartialLoss)
         runs = Problem(
             chain, problem.loss.inner, problem.formulation, x, truth, problem.C[owner],
             problem.engine,
@@ -262,9 +263,8 @@ class ChainSVM(KernelMixin):
             Legal transitions for this prediction, instead of those of training.
         """
         structure, x = self._prepared(X, forced, allowed, scheme)
-        coef = self.coef_
-        rows = self._by_chunks(x, lambda ids: structure.argmax(x, ids, coef).labels)
-        return object_array(structure.decode_labels(x, Ragged.concat(rows)))
+        labels = predict_found(self, x, structure).labels
+        return object_array(structure.decode_labels(x, labels))
 
     def predict_nbest(
         self,
@@ -276,20 +276,17 @@ class ChainSVM(KernelMixin):
     ) -> list[list[tuple[list[Hashable], float]]]:
         """Find the k best label sequences of each input with their scores."""
         structure, x = self._prepared(X, forced, allowed, scheme)
-        coef, out = self.coef_, []
-        for found in self._by_chunks(x, lambda ids: structure.nbest(x, ids, coef, k)):
-            rows = structure.decode_labels(x, found.labels)
-            for a, b in zip(found.ptr[:-1], found.ptr[1:], strict=True):
-                out.append([(rows[r], float(found.score[r])) for r in range(a, b)])
-        return out
+        parts = ask_batches(self, structure, x, partial(_best_many, k=k))
+        found = joined_layers(parts)
+        rows = structure.decode_labels(x, found.labels)
+        scored = list(zip(rows, found.score.tolist(), strict=True))
+        return [scored[a:b] for a, b in pairwise(found.ptr.tolist())]
 
     def max_marginals(self, X: Any) -> list[Floats]:
         """Score of the best sequence with each label at each token: (length, K)."""
         structure, x = self._prepared(X, None, None, None)
-        coef = self.coef_
-        parts = self._by_chunks(x, lambda ids: structure.max_marginals(x, ids, coef))
-        flat = np.concatenate(parts)
-        return [flat[a:b] for a, b in zip(x.ptr[:-1], x.ptr[1:], strict=True)]
+        flat = np.concatenate(ask_batches(self, structure, x, Chain.max_marginals))
+        return [flat[a:b] for a, b in pairwise(x.ptr.tolist())]
 
     def confidence(self, X: Any) -> list[Floats]:
         """Margin of each token: best sequence against best with another label there.
@@ -366,11 +363,6 @@ class ChainSVM(KernelMixin):
         x = structure.encode(X)
         return structure, x if forced is None else structure.constrain(x, forced)
 
-    def _by_chunks(self, x: Tokens, task: Callable[[Ints], Any]) -> Sequence[Any]:
-        ids = np.arange(x.n)
-        chunks = [ids[s : s + 4 * CHUNK] for s in range(0, x.n, 4 * CHUNK)] or [ids]
-        engine = self._engine()
-        try:
-            return list(engine.map(task, chunks))
-        finally:
-            self._release(engine)
+
+def _best_many(structure: Chain, x: Tokens, ids: Ints, w: Floats, k: int) -> Layers:
+    return structure.nbest(x, ids, w, k)

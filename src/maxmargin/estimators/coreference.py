@@ -9,16 +9,18 @@ import numpy as np
 
 from maxmargin.core.structure import Structure
 from maxmargin.estimators.fitting.base import StructuredEstimator, check_same_length
+from maxmargin.estimators.fitting.parameters import describe_parameters
+from maxmargin.losses.clusters import ForestLoss, PairLoss
 from maxmargin.metrics.clusters import mitre_loss
 from maxmargin.structures.clusters.coreference import (
     Coreference,
-    ForestLoss,
     PairFeatures,
 )
-from maxmargin.structures.clusters.correlation import Correlation, PairLoss
+from maxmargin.structures.clusters.correlation import Correlation
 from maxmargin.structures.clusters.mentions import NAMES, Document, pair_features
 
 
+@describe_parameters()
 class CoreferenceSVM(StructuredEstimator):
     r"""Clustering by single strong links, the links hidden.
 
@@ -28,20 +30,20 @@ class CoreferenceSVM(StructuredEstimator):
 
     Parameters
     ----------
-    r : float, default=1.0
-        Penalty of a link across two true clusters; below one, links become bolder
+    r : float
+        Penalty of a link between two true clusters. Values below one allow more links
         (higher recall).
-    C : float, default=0.2
-        Penalty of the slack of a document, whose loss counts links.
-    features : callable, optional
-        Makes `PairFeatures` of each element of X. By default `Document` objects get
-        `pair_features`; anything else must be pair features already.
-    init : array, optional
-        Initial weights; by default training begins with chains in order of mention.
-    loss, restarts, rescaling, penalty, solver, tol, max_iter, max_time, n_jobs
-        As in `StructuralSVM`.
-    engine, random_state, warm_start, callbacks, checkpoint, verbose
-        As there.
+    C : float
+        Weight of the training errors in the objective. The loss of a document is counted
+        in links.
+    features : callable
+        Makes `PairFeatures` of an element of X. By default, `Document` objects get
+        `pair_features`, and anything else must be pair features already.
+    loss : {"forest"} or Loss
+        "forest": number of mentions, less the number of true clusters, less the links of
+        the forest within true clusters, plus `r` for each link between two of them.
+    init : array
+        Weights to start from; by default, training starts from chains in order of mention.
 
     Attributes
     ----------
@@ -167,6 +169,7 @@ def _document_pairs(i: int, document: Document) -> Any:
         raise ValueError(f"document {i}, {wrong}") from wrong
 
 
+@describe_parameters(like=CoreferenceSVM)
 class CorrelationSVM(CoreferenceSVM):
     r"""Correlation clustering trained by a structural SVM (SVM-cluster).
 
@@ -177,15 +180,14 @@ class CorrelationSVM(CoreferenceSVM):
 
     Parameters
     ----------
-    C : float, default=0.2
-        Penalty of the slack of a document.
-    inference : {"greedy", "relaxed"}, default="greedy"
-        Clusters merged while that gains; or a linear program over pairs whose
-        fractional answers become planes, for documents of up to 150 mentions.
-    features, loss, rescaling, penalty, solver, tol, max_iter, max_time, n_jobs, engine
-        As in `CoreferenceSVM`.
-    random_state, warm_start, callbacks, checkpoint, verbose
-        As there.
+    C : float
+        Weight of the training errors in the objective.
+    inference : {"greedy", "relaxed"}
+        "greedy": merge clusters as long as the score rises. "relaxed": a linear program
+        over pairs, for documents of up to 150 mentions; training uses its fractional
+        solutions.
+    loss : {"pairs"} or Loss
+        "pairs": percentage of wrong pairs.
 
     References
     ----------

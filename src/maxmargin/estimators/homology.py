@@ -10,17 +10,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.arrays import Floats, Ints, Ragged
 from maxmargin.core.structure import Structure
-from maxmargin.estimators.alignment import alignment_structure
+from maxmargin.estimators.alignment import AlignmentSVM, alignment_structure
 from maxmargin.estimators.fitting.base import (
     StructuredEstimator,
     check_same_length,
     object_array,
 )
+from maxmargin.estimators.fitting.parameters import describe_parameters
+from maxmargin.estimators.fitting.prediction import ask_batches
 from maxmargin.losses.base import ZeroOne
 from maxmargin.structures.alignment.homology import Homology
 from maxmargin.structures.alignment.paths import check_rows
 
 
+@describe_parameters(like=AlignmentSVM)
 class HomologySVM(StructuredEstimator):
     r"""Find the homolog of a native sequence among candidates.
 
@@ -31,18 +34,11 @@ class HomologySVM(StructuredEstimator):
 
     Parameters
     ----------
-    C : float, default=0.2
-        Penalty of the slacks; multiplies their plain sum.
-    mode : {"local", "semiglobal", "global"}, default="local"
-        Smith-Waterman, free ends, or Needleman-Wunsch.
-    features, gaps, symmetric, normalize, band, alphabets
-        As in `AlignmentSVM`; normalize is False by default.
-    penalty : {"squared", "linear", "hard", "summed"}, default="squared"
-        SVM2, SVM1, SVM0 (hard margin), or linear summed error; the loss is zero-one.
-    solver, tol, max_iter, max_time, n_jobs, engine, random_state, warm_start, callbacks
-        As in `StructuralSVM`.
-    checkpoint, verbose
-        As there.
+    C : float
+        Weight of the training errors in the objective.
+    mode : {"local", "semiglobal", "global"}
+        "local": Smith-Waterman. "semiglobal": gaps at the ends are free. "global":
+        Needleman-Wunsch.
 
     Attributes
     ----------
@@ -163,8 +159,8 @@ class HomologySVM(StructuredEstimator):
         """Scores of all candidates of each native sequence."""
         check_is_fitted(self, "coef_")
         x = self.structure_.encode(X)
-        scores = self.structure_.scores(x, self.coef_)
-        return np.split(scores, x.ptr[1:-1])
+        scores = ask_batches(self, self.structure_, x, Homology.scores)
+        return np.split(np.concatenate(scores), x.ptr[1:-1])
 
     def score(self, X: Any, y: Any) -> float:
         """Share of natives whose homolog is found; y as in `fit`, or indices."""

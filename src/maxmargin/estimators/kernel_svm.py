@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 
 from maxmargin.core.arrays import Ragged
+from maxmargin.core.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import Structure
 from maxmargin.estimators.fitting.kernel_training import Lifted, lifted
+from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.multiclass import MulticlassSVM
 from maxmargin.kernels.functions import Precomputed, named_kernel, rows_for
-from maxmargin.kernels.gram import MEMORY, Columns, check_semidefinite
+from maxmargin.kernels.gram import Columns, check_semidefinite
 from maxmargin.kernels.maps import Expansion
 from maxmargin.solvers.kernel.binary_smo import Machine, train_pairs
 from maxmargin.structures.classes.structure import Multiclass
@@ -20,6 +22,7 @@ from maxmargin.structures.classes.structure import Multiclass
 SIGNS = np.array([[-0.5], [0.5]])  # Lambda of two classes: psi = 1/2 y phi(x)
 
 
+@describe_parameters(like=MulticlassSVM)
 class KernelSVM(MulticlassSVM):
     r"""Support vector machine with a kernel: exact, or with few basis functions.
 
@@ -32,35 +35,34 @@ class KernelSVM(MulticlassSVM):
 
     Parameters
     ----------
-    C : float, default=1.0
-        Penalty of the slacks; multiplies their plain sum, as in SVC.
-    kernel : str, Kernel or callable, default="rbf"
-        "rbf", "poly", "quadratic", "cubic", "linear" or "precomputed".
-        A callable takes two matrices of rows and returns the matrix of values.
-    kernel_method : str, default="exact"
-        "exact", "sampled", "cpsp", "nystroem" or "cholesky".
-        "exact" needs columns of the Gram matrix (two classes; any memory) or all of it.
-        "cpsp" grows a basis of `n_basis` points that need not be training rows; it has
-        the fewest points for its accuracy. "sampled" draws `n_basis` rows per turn, in
-        time linear in n. "nystroem" and "cholesky" choose `n_basis` training rows
-        without looking at y.
-    n_basis : int, default=200
-        Number of basis functions, or of rows drawn per turn.
-    gamma : float, optional
-        Of "rbf" and "poly"; one over the mean squared length of the rows by default.
-    degree, coef0 : int, float
-        Of "poly": (gamma <a, b> + coef0)^degree.
-    basis : {"free", "train"}, default="free"
-        Whether points of "cpsp" may leave the training rows, where the kernel is
-        differentiable ("train" is CPSP(tr)).
-    memory : float, default=4e9
-        Bytes for kernel values at most.
-    loss, rescaling, penalty, solver, fit_intercept, intercept_scaling, class_weight
-        As in `MulticlassSVM`; `solver` trains over explicit maps.
-    tol, max_iter, max_time, n_jobs, engine, random_state, warm_start, callbacks
-        As there.
-    checkpoint, verbose
-        As there.
+    C : float
+        Weight of the training errors in the objective, on the scale of ``sklearn.svm.SVC``.
+    kernel : str, Kernel or callable
+        "rbf", "poly", "quadratic", "cubic", "linear" or "precomputed". A callable
+        takes two matrices of rows and returns the matrix of kernel values.
+    gamma : float
+        Parameter of "rbf" and "poly"; by default one over the mean squared length of the
+        rows.
+    degree : int
+        Degree of "poly", (gamma <a, b> + coef0)^degree.
+    coef0 : float
+        Constant of "poly".
+    basis : {"free", "train"}
+        Whether the points of "cpsp" may be any points, where the kernel is differentiable,
+        or training rows only (CPSP(tr)).
+    solver : str or Solver
+        The trainer over the explicit feature maps of the kernel methods. Two classes with
+        the method "exact" and ``solver="auto"`` are trained by a solver of their own.
+    loss : {"zero-one"}, array (k, k), mapping or Loss
+        An array is a table of costs, [true class, predicted class] in sorted order; a
+        mapping has the costs by pair (true, predicted), 1 for pairs it does not have.
+    kernel_method : {"exact", "sampled", "cpsp", "nystroem", "cholesky"}
+        "exact" uses all training rows: columns of the Gram matrix for two classes, the
+        whole matrix otherwise. "cpsp" builds a basis of `n_basis` points, which need
+        not be training rows; it needs the fewest points for a given accuracy.
+        "sampled" draws `n_basis` rows per iteration, in time linear in the number of
+        rows. "nystroem" and "cholesky" choose `n_basis` training rows without looking
+        at y.
 
     Attributes
     ----------

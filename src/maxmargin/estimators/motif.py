@@ -11,7 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.core.arrays import Floats, Ragged
 from maxmargin.core.structure import Structure
 from maxmargin.estimators.fitting.base import StructuredEstimator, check_same_length
-from maxmargin.structures.motif import Motif, MotifLoss
+from maxmargin.estimators.fitting.parameters import describe_parameters
+from maxmargin.estimators.fitting.prediction import ask_batches, predict_found
+from maxmargin.losses.motif import MotifLoss
+from maxmargin.structures.motif import Motif
 
 SITE = np.dtype([("start", np.int64), ("strand", "U1"), ("score", np.float64)])
 PSEUDO = 0.5  # added to each count of a base at a motif position
@@ -26,6 +29,7 @@ class Found(NamedTuple):
     sites: int  # training sequences with the motif
 
 
+@describe_parameters()
 class MotifSVM(ClassifierMixin, StructuredEstimator):
     r"""Discriminative motif finding with the place of the motif hidden.
 
@@ -35,37 +39,35 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
 
     Parameters
     ----------
-    length : int, default=11
-        Bases in the motif.
-    order : int, default=3
-        Order of the Markov background, 0 to 3.
-    both_strands : bool, default=False
-        Whether the motif may also lie on the reverse strand.
-    C : float, default=0.2
-        Penalty of the slacks; multiplies their plain sum. Weigh abundant background
-        sequences down by `sample_weight` in `fit`.
+    length : int
+        Length of the motif.
+    order : {0, 1, 2, 3}
+        Order of the Markov model of the background.
+    both_strands : bool
+        Whether the motif may also be on the reverse strand.
+    C : float
+        Weight of the training errors in the objective. If there are many more background
+        sequences than others, weight them down by `class_weight` or by `sample_weight` in
+        `fit`.
     loss : {"zero-one"} or MotifLoss
-        Costs of a miss and of a false alarm.
-    rescaling, penalty, solver, tol, max_iter, max_time, n_jobs, engine, callbacks
-        As in `StructuralSVM`.
-    warm_start, checkpoint, verbose
-        As there.
-    restarts : int, default=5
-        Starts from different places; the lowest objective is kept.
-    init : array, optional
-        Initial weights instead of places.
-    sweeps : int, default=50
-        Sweeps of Gibbs sampling that draw the places to start from, against the
-        background of the sequences without motif; 0 draws them uniformly, as in the
-        thesis, which ends in worse minima where bases are unevenly used.
-    class_weight : {"balanced"} or dict, optional
-        Factor on C by label; "balanced" lets both labels weigh the same. The weights
-        of a balanced fit can be the start of another: `init=first.coef_`.
-    positive : label, optional
-        Which of the two labels means that the motif is there; by default "+" if it
-        is one of them, or the greater of two numbers. Other words must be told.
-    random_state : int, optional
-        Seed of the random places.
+        A MotifLoss has different costs for missed motifs and for false alarms.
+    restarts : int
+        Number of starts from different positions. The one that reaches the lowest objective
+        is kept.
+    init : array
+        Weights to start from, instead of positions.
+    positive : label
+        Which of the two labels means that the motif is present. By default "+" if it is
+        one of them, or the larger of two numbers; other labels must be named.
+    sweeps : int
+        Sweeps of Gibbs sampling that draw the initial positions, against the background of
+        the sequences without motif. 0 draws them uniformly as in the thesis, which ends in
+        worse minima where bases are not equally frequent.
+    class_weight : {"balanced"} or dict
+        Factor on C by label; "balanced" gives both labels the same total. The weights of a
+        balanced fit can be the start of another one: ``init=first.coef_``.
+    random_state : int or RandomState
+        Seed of the initial positions. None is 0, so that runs repeat.
 
     Attributes
     ----------
@@ -217,8 +219,8 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
     def predict(self, X: Any) -> np.ndarray:
         """Label of each sequence."""
         check_is_fitted(self, "coef_")
-        rows = self._argmax(self.structure_.encode(X)).data.reshape(-1, 3)
-        return self.classes_[rows[:, 0]]
+        found = predict_found(self, self.structure_.encode(X))
+        return self.classes_[found.labels.data.reshape(-1, 3)[:, 0]]
 
     def decision_function(self, X: Any) -> Floats:
         """What the best placed motif scores above none."""
@@ -228,10 +230,12 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
         """Best place in each sequence: start, strand ("+" or "-"), score."""
         check_is_fitted(self, "coef_")
         structure: Any = self.structure_
-        rows, gain = structure.gains(structure.encode(X), self.coef_)
+        answers = ask_batches(self, structure, structure.encode(X), Motif.gains)
+        rows = np.concatenate([place for place, _ in answers])
         out = np.zeros(len(rows), SITE)
-        out["start"], out["score"] = rows[:, 1], gain
+        out["start"] = rows[:, 1]
         out["strand"] = np.where(rows[:, 2] == 0, "+", "-")
+        out["score"] = np.concatenate([gain for _, gain in answers])
         return out
 
     def consensus(self) -> str:

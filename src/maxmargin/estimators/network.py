@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core.arrays import Floats
-from maxmargin.core.structure import Augment, Structure
+from maxmargin.core.arrays import Floats, Ints
+from maxmargin.core.structure import Augment, ByLoss, Latent, Layers, Structure
 from maxmargin.estimators.fitting.base import StructuredEstimator, check_same_length
 from maxmargin.estimators.fitting.kernel_training import KernelMixin
+from maxmargin.estimators.fitting.parameters import describe_parameters
+from maxmargin.estimators.fitting.prediction import ask_batches, joined_layers
 from maxmargin.kernels.functions import Linear, named_kernel
-from maxmargin.losses.base import Hamming, ZeroOne
+from maxmargin.losses.base import ZeroOne
+from maxmargin.losses.labels import Hamming
+from maxmargin.losses.partial import PartialLoss
 from maxmargin.metrics.margins import margin_losses
 from maxmargin.metrics.sequences import token_error
-from maxmargin.structures.latent.partial import PartialLoss
 from maxmargin.structures.latent.partial_network import PartialNetwork, has_hidden
 from maxmargin.structures.network.checks import as_graph, plain
 from maxmargin.structures.network.graphs import Graph
@@ -25,6 +28,7 @@ from maxmargin.structures.network.kernel_structure import KernelNetwork
 from maxmargin.structures.network.structure import Network
 
 
+@describe_parameters()
 class NetworkSVM(KernelMixin):
     r"""Max-margin Markov network on any graph.
 
@@ -35,45 +39,39 @@ class NetworkSVM(KernelMixin):
 
     Parameters
     ----------
-    C : float, default=0.2
-        Penalty of the slacks; multiplies their plain sum.
-    kernel : str or callable, optional
-        On the features of nodes: "linear", "quadratic", "cubic", "rbf" (scaled to the
-        data), a kernel object, or any function of two matrices that returns the matrix
-        of values.
-    edge_kernel : str or callable, optional
-        The same on the features of edges; without one they keep their weights. Needs
-        `kernel_method="exact"`; nodes are then compared by `kernel`, or linearly.
-    kernel_method : str, default="exact"
-        "exact", "sampled", "cpsp", "nystroem" or "cholesky".
-        How to train with it. "exact" is trained by "smo", with the Gram matrix of all
-        nodes (edges) in memory, refused above 4 GB; for the others see `KernelSVM`;
-        they need nodes of one type.
-    n_basis : int, default=200
-        Number of basis functions, or of rows drawn per turn ("sampled").
-    inference : str, default="auto"
-        "auto" is exact on forests and at low treewidth, a cut where that is exact, and
-        TRW-S with its bound elsewhere; or one of "forest", "junction", "cut", "search"
-        (needs pytoulbar2), "lp" (fractional answers become planes), "trws", "loopy",
-        "expansion".
-    pairwise : {"full", "symmetric", "potts"}, default="full"
-        What edges tell apart: ordered pairs of labels, unordered pairs, or only
-        whether both labels are equal.
-    bias : bool, default=True
-        Append a constant to the features of nodes, and of edges that have any.
-    loss : str or Loss, default="hamming"
-        "hamming", "hamming-normalized" (divided by the number of nodes), "zero-one", a
-        cost matrix in sorted label order, or a Loss.
-    rescaling : {"margin", "slack", None}, default="margin"
-        How the loss enters; slack rescaling is exact on forests.
-    penalty : {"linear", "squared", "hard", "summed"}, default="linear"
-        SVM1, SVM2, SVM0 (hard margin), or linear summed error.
-    solver : str or Solver, default="auto"
-        "block-dual", "one-slack", ..., "smo" (the factored dual of Taskar et al. 2003).
-    tol, max_iter, max_time, n_jobs, engine, random_state, warm_start, callbacks
-        As for `StructuralSVM`.
-    checkpoint, verbose
-        As there.
+    kernel : {"linear", "quadratic", "cubic", "rbf"}, Kernel or callable
+        Kernel between the features of nodes. A callable takes two matrices of rows and
+        returns the matrix of kernel values.
+    edge_kernel : {"linear", "quadratic", "cubic", "rbf"}, Kernel or callable
+        Kernel between the features of edges; without one, edges keep their weights. It
+        needs ``kernel_method="exact"``; nodes are then compared by `kernel`, or linearly.
+    kernel_method : {"exact", "sampled", "cpsp", "nystroem", "cholesky"}
+        How to train with a kernel. "exact" is trained by "smo" with the Gram matrix of all
+        nodes (and edges) in memory, at most 4 GB. The others need nodes of one type; see
+        `KernelSVM`.
+    inference : str
+        "auto" is exact on forests and graphs of low treewidth, a graph cut where that is
+        exact, and TRW-S with its bound elsewhere. Or one of "forest", "junction", "cut",
+        "search" (needs pytoulbar2), "lp" (trains on fractional solutions), "trws",
+        "loopy", "expansion".
+    pairwise : {"full", "symmetric", "potts"}
+        What the weights of an edge distinguish: ordered pairs of labels, unordered pairs,
+        or only whether both labels are equal.
+    bias : bool
+        Whether a constant is appended to the features of nodes, and of edges that have
+        features.
+    loss : {"hamming", "hamming-mean", "zero-one"}, array or Loss
+        "hamming": number of wrong nodes. "hamming-mean": their share of the graph.
+        "zero-one": 1 if any node is wrong. An array is a table of costs, [true label,
+        predicted label] in sorted order.
+    rescaling : {"margin", "slack", None}
+        How the loss of a wrong output enters. "margin": the true output must score more by
+        a margin as large as the loss. "slack": the margin is always one, and the slack
+        needed for it is multiplied by the loss; this is exact on forests. None: the
+        zero-one loss replaces `loss`.
+    solver : str or Solver
+        The trainer: "auto", "block-dual", "one-slack", ..., or "smo" (the factored dual of
+        Taskar et al. 2003).
 
     Attributes
     ----------
@@ -230,12 +228,12 @@ class NetworkSVM(KernelMixin):
 
     def _loss(self, structure: Structure) -> Any:
         loss = super()._loss(structure)
-        return PartialLoss(loss) if "complete" in structure.provides else loss
+        return PartialLoss(loss) if structure.offers(Latent) is not None else loss
 
     def _known_losses(self, structure: Structure) -> dict[str, Any]:
         return {
             "hamming": Hamming(),
-            "hamming-normalized": Hamming(normalize=True),
+            "hamming-mean": Hamming(normalize=True),
             "zero-one": ZeroOne(),
         }
 
@@ -265,16 +263,30 @@ class NetworkSVM(KernelMixin):
         """
         check_is_fitted(self, "coef_")
         structure = Network(self.inference, self.pairwise, self.bias).bind(X, y)
-        if "argmax_by_loss" not in structure.provides:
+        if structure.offers(ByLoss) is None:
             raise ValueError("the gamma-margin curve is computed on forests only")
         x = self.structure_.encode(X)
         truth = self.structure_.encode_labels(x, y)
         loss = Hamming().bind(self.structure_.label_count())
         augment = Augment(truth, loss, np.ones(truth.n))  # type: ignore[arg-type]
-        layers = self.structure_.argmax_by_loss(  # type: ignore[attr-defined]
-            x, np.arange(x.n), self.coef_, augment
-        )
+        asked = _Asked(x, augment)
+        layers = joined_layers(ask_batches(self, self.structure_, asked, _by_loss))
         return margin_losses(layers.ptr, layers.loss, layers.score, truth.sizes, gammas)
+
+
+class _Asked(NamedTuple):
+    """Inputs with the loss that is to be told apart."""
+
+    x: Any
+    augment: Augment
+
+    @property
+    def n(self) -> int:
+        return int(self.x.n)
+
+
+def _by_loss(structure: Any, asked: _Asked, ids: Ints, w: Floats) -> Layers:
+    return structure.argmax_by_loss(asked.x, ids, w, asked.augment)
 
 
 def _stack_nodes(X: Any) -> Any:

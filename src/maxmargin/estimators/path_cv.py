@@ -20,30 +20,32 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.estimators.fitting.base import check_same_length, seed_of
 from maxmargin.estimators.fitting.model_files import FileMixin
+from maxmargin.estimators.fitting.parameters import describe_parameters
 
 CS = tuple(10.0 ** (k / 2) for k in range(-6, 3))  # 0.001 .. 10, in half decades
 
 
+@describe_parameters()
 class PathCV(FileMixin, MetaEstimatorMixin, BaseEstimator):
     """Any estimator of the package with its C chosen by cross-validation.
 
     Parameters
     ----------
     estimator : StructuredEstimator
-        Its C is ignored.
+        The estimator to tune; its own C is ignored.
     Cs : sequence of float
-        Penalties to try, from small to large.
-    cv : int, default=1
-        Folds; 1 holds out a quarter of the data once, which costs about a third of
-        what three folds do.
-    tol : float, default=0.05
+        Values of C to try, from small to large.
+    cv : int
+        Number of folds. 1 holds out a quarter of the data once, which takes about a third
+        of the time of three folds.
+    tol : float
         Relative duality gap of the fits along the path.
-    patience : int, default=1
-        How many values of C may score worse than the best before the path ends.
-    scoring : callable or None
-        ``scoring(estimator, X, y)``; None is the estimator's own `score`.
-    random_state : int, optional
-        For the folds.
+    patience : int
+        How many values of C may score worse than the best one before the path ends.
+    scoring : callable
+        ``scoring(estimator, X, y)``; by default the `score` of the estimator.
+    random_state : int or RandomState
+        Seed of the folds. None is 0, so that runs repeat.
 
     Attributes
     ----------

@@ -23,7 +23,15 @@ from maxmargin.estimators.fitting.base import (
     penalties_of,
     seed_of,
 )
+from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.losses.base import named_loss
+from maxmargin.losses.ranking import (
+    AveragePrecision,
+    DiscountedLoss,
+    NDCGAtK,
+    PrecisionAtK,
+    RocArea,
+)
 from maxmargin.metrics.ranking import (
     average_precision,
     mean_over_queries,
@@ -31,10 +39,11 @@ from maxmargin.metrics.ranking import (
     precision_at_k,
     roc_area,
 )
-from maxmargin.structures.ranking.orders import AveragePrecision, Orders, RocArea
-from maxmargin.structures.ranking.structure import NDCGAtK, PrecisionAtK, Ranking
+from maxmargin.structures.ranking.orders import Orders
+from maxmargin.structures.ranking.structure import Ranking
 
 
+@describe_parameters()
 class RankingSVM(StructuredEstimator):
     r"""Ranking for precision@k, NDCG@k, MAP or ROC area, with the order hidden.
 
@@ -47,24 +56,22 @@ class RankingSVM(StructuredEstimator):
 
     Parameters
     ----------
-    k : int, default=10
-        Places that count; "map" and "roc" do not look at it.
-    loss : {"precision", "ndcg", "ndcg-letor", "map", "roc"}, default="precision"
-        What is optimised; "ndcg-letor" has LETOR's discount, "map" is the mean average
-        precision, "roc" the area under the ROC curve.
-    C : float, default=1.0
-        Penalty of the slack of a query.
-    init : {"classification"} or array, default="classification"
-        Initial weights, which matter here: those of a linear SVM that tells relevant
-        documents from others, each query weighing the same; or given weights.
-    init_C : float, default=10.0
-        Penalty of a query in that classification.
-    restarts : int, default=1
-        Further starts are from disturbed initial weights.
-    rescaling, penalty, solver, tol, max_iter, max_time, n_jobs, engine, random_state
-        As in `StructuralSVM`.
-    warm_start, callbacks, checkpoint, verbose
-        As there.
+    k : int
+        Number of top places that count; not used by "map" and "roc".
+    C : float
+        Weight of the training errors in the objective.
+    loss : {"precision", "ndcg", "ndcg-letor", "map", "roc"}
+        What is optimised: precision at k, NDCG at k, NDCG at k with the discount of LETOR,
+        mean average precision, or the area under the ROC curve.
+    init : {"classification"} or array
+        Weights to start from, which matter here. "classification": those of a linear SVM
+        that separates relevant documents from others, with the same total weight for each
+        query.
+    init_C : float
+        C of that classification.
+    restarts : int
+        Number of starts; further ones are from perturbed initial weights. The one that
+        reaches the lowest objective is kept.
 
     Attributes
     ----------
@@ -140,6 +147,7 @@ class RankingSVM(StructuredEstimator):
         loss = named_loss(self.loss, self._known_losses(Ranking()))
         if loss.form == "order":
             return Orders()
+        assert isinstance(loss, DiscountedLoss)
         discount = loss.bind(self.k).discount()
         return Ranking(self.k, discount, binary=isinstance(loss, PrecisionAtK))
 
@@ -235,6 +243,7 @@ class RankingSVM(StructuredEstimator):
             return mean_over_queries(roc_area, y, scores)
         if isinstance(loss, PrecisionAtK):
             return mean_over_queries(precision_at_k, y, scores, self.k)
+        assert isinstance(loss, NDCGAtK)
         return mean_over_queries(ndcg_at_k, y, scores, self.k, letor=loss.letor)
 
 

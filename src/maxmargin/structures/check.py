@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints, Ragged
-from maxmargin.core.structure import Augment, Found, Structure
-from maxmargin.losses.base import Hamming, ZeroOne
+from maxmargin.core.structure import Augment, ByLoss, Found, NBest, Structure
+from maxmargin.losses.base import ZeroOne
+from maxmargin.losses.labels import Hamming
 from maxmargin.structures.python_structure import as_structure, own_loss
 
 TRIALS = 8  # weights tried
@@ -389,17 +390,13 @@ def _pickles(t: _Trial) -> None:
 
 
 def _capabilities(t: _Trial) -> None:
-    for name in t.structure.provides:
-        if not callable(getattr(t.structure, name, None)):
-            raise _Complaint(f"provides lists {name!r}, but there is no such method")
+    by_loss, nbest = t.structure.offers(ByLoss), t.structure.offers(NBest)
     for w in t.weights[:3]:
-        if "argmax_by_loss" in t.structure.provides:
-            layers = t.structure.argmax_by_loss(  # type: ignore[attr-defined]
-                t.x, t.ids, w, t.augment()
-            )
+        if by_loss is not None:
+            layers = by_loss.argmax_by_loss(t.x, t.ids, w, t.augment())
             _compare_first(t, "argmax_by_loss", layers, t.argmax(w, t.augment()).score)
-        if "nbest" in t.structure.provides:
-            layers = t.structure.nbest(t.x, t.ids, w, 2)  # type: ignore[attr-defined]
+        if nbest is not None:
+            layers = nbest.nbest(t.x, t.ids, w, 2)
             layers = layers._replace(loss=np.zeros(len(layers.score)))
             _compare_first(t, "nbest", layers, t.argmax(w).score)
 

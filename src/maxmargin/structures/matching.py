@@ -120,7 +120,7 @@ class Matching(Structure):
             rows.append(row)
         return Found(Ragged.pack(rows), score, score)
 
-    def pieces(self, x: Pairs, i: int, row: Labels) -> Pieces:
+    def explain_pieces(self, x: Pairs, i: int, row: Labels) -> Pieces:
         """One part per matched pair, for `explain`."""
         m, first = int(x.size[i]), int(x.start[i])
         names = [f"{j} with {k}" for j, k in enumerate(row.tolist())]

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows
 from maxmargin.core.cuts import Cuts
 from maxmargin.core.problem import Problem
-from maxmargin.core.structure import Structure
+from maxmargin.core.structure import MostViolated, Structure
 from maxmargin.reports.explanation import (
     Explanation,
     Part,
@@ -63,12 +63,12 @@ class ExplainMixin:
         structure, inputs, w = self.structure_, self._one(x), self._weights()
         row = structure.argmax(inputs, np.zeros(1, np.int64), w).labels.row(0)
         other = structure.runner_up(inputs, 0, w, row)
-        names, psi = structure.pieces(inputs, 0, row)
+        names, psi = structure.explain_pieces(inputs, 0, row)
         parts = self._parts(self._piece_names(names), psi, w, n)
         score = float(psi.dot(w).sum())
         margin = rival = None
         if other is not None:
-            theirs = float(structure.pieces(inputs, 0, other).psi.dot(w).sum())
+            theirs = float(structure.explain_pieces(inputs, 0, other).psi.dot(w).sum())
             margin, rival = score - theirs, self._said(inputs, other)
         return Explanation(self._said(inputs, row), score, parts, rival, margin)
 
@@ -119,7 +119,7 @@ class ExplainMixin:
         """The n largest and the n smallest weights by name, largest first."""
         check_is_fitted(self, "coef_")
         names, w = self._weight_names(), self._weights()
-        if "factored-only" in self.structure_.provides:
+        if self.structure_.offers(MostViolated) is None:
             return []  # a kernel has no weights to speak of
         order = np.argsort(-w, kind="stable")
         some = [*order[:n], *order[max(len(order) - n, n) :]]
@@ -245,7 +245,7 @@ class _Record:
 
     def runs(self, solver: Any, problem: Problem, watch: Any) -> Iterator[Any]:
         """What `fit` runs instead of the trainer."""
-        if "factored-only" in problem.structure.provides:
+        if problem.structure.offers(MostViolated) is None:
             raise ValueError("support_structures: a kernel has no weights to ask about")
         known = {k: v for k, v in vars(problem).items() if k in _FIELDS}
         if self.truth is not None and self.truth.n == problem.n:

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.arrays import Floats, Ragged
+from maxmargin.core.structure import Latent, NBest
 from maxmargin.estimators.explaining.explain import ExplainMixin
 from maxmargin.reports.explanation import Hard
 
@@ -49,8 +50,9 @@ class ReportMixin(ExplainMixin):
         check_is_fitted(self, "coef_")
         structure, inputs, w = self.structure_, self._one(x), self._weights()
         first = np.zeros(1, np.int64)
-        if "nbest" in structure.provides:
-            found = structure.nbest(inputs, first, w, k)  # type: ignore[attr-defined]
+        nbest = structure.offers(NBest)
+        if nbest is not None:
+            found = nbest.nbest(inputs, first, w, k)
             rows = [found.labels.row(q) for q in range(found.labels.n)]
             scores = found.score.tolist()
         else:
@@ -59,7 +61,7 @@ class ReportMixin(ExplainMixin):
             other = structure.runner_up(inputs, 0, w, rows[0])
             if other is not None:
                 rows.append(other)
-                theirs = structure.pieces(inputs, 0, other).psi
+                theirs = structure.explain_pieces(inputs, 0, other).psi
                 scores.append(float(theirs.dot(w).sum()))
         said = [self._said(inputs, row) for row in rows]
         return list(zip(said, scores, strict=True))[:k]
@@ -96,10 +98,9 @@ class ReportMixin(ExplainMixin):
         structure, ids = self.structure_, np.arange(len(y))
         x = structure.encode(self._inputs(X))
         truth = structure.encode_labels(x, y)
-        if "complete" in structure.provides:
-            truth = structure.complete(  # type: ignore[attr-defined]
-                x, ids, self._weights(), truth
-            )
+        latent = structure.offers(Latent)
+        if latent is not None:
+            truth = latent.complete(x, ids, self._weights(), truth)
         return x, truth
 
     def _deficits(self, x: Any, truth: Ragged) -> Floats:

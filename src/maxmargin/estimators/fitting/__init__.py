@@ -6,7 +6,9 @@ checkpoint.py       Checkpoints: the dual state in a file, so that a killed run 
 kernel_training.py  Kernels for any estimator whose structure takes mapped inputs
 model_files.py      `save` and `load`: estimators in model files, and the table of what
 model_tags.py       Names of classes in model files, and where each class lives now
+parameters.py       Descriptions of constructor parameters, each written once
 path.py             The path over C: one fit after the other, each from the dual of the
+prediction.py       Prediction: one question about many inputs, in batches, on any
 streaming.py        `partial_fit`: training on a stream, one batch after the other
 """
 

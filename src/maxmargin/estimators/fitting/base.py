@@ -20,17 +20,18 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core.arrays import Floats, Ints, Ragged
+from maxmargin.core.arrays import Floats, Ragged
 from maxmargin.core.engine import Engine
 from maxmargin.core.formulations import Formulation
-from maxmargin.core.problem import CHUNK, Problem
-from maxmargin.core.structure import Structure
+from maxmargin.core.problem import Problem
+from maxmargin.core.structure import Latent, Structure
 from maxmargin.engines.choose import choose_engine
 from maxmargin.estimators.explaining.report import ReportMixin, by_position
 from maxmargin.estimators.fitting.callbacks import WatchMixin
 from maxmargin.estimators.fitting.checkpoint import keeper_of, terminable
 from maxmargin.estimators.fitting.model_files import FileMixin
 from maxmargin.estimators.fitting.path import PathMixin
+from maxmargin.estimators.fitting.prediction import predict_found
 from maxmargin.estimators.fitting.streaming import StreamMixin
 from maxmargin.losses.base import named_loss
 from maxmargin.solvers.base import Result, Solver
@@ -162,7 +163,7 @@ class StructuredEstimator(
             self.solver, problem, tol=self.tol, max_iter=self.max_iter,
             max_time=self.max_time, seed=seed_of(self.random_state),
         )  # fmt: skip
-        if "complete" not in problem.structure.provides:
+        if problem.structure.offers(Latent) is None:
             return inner
         return CCCP(inner, restarts=self.restarts, w=self.init, given=self.given)
 
@@ -179,20 +180,8 @@ class StructuredEstimator(
         if check_examples(X) == 0:
             return object_array([])
         x = self.structure_.encode(X)
-        labels = self._argmax(x)
+        labels = predict_found(self, x).labels
         return object_array(self.structure_.decode_labels(x, labels))
-
-    def _argmax(self, x: Any) -> Ragged:
-        ids = np.arange(x.n)
-        chunks = [ids[s : s + 4 * CHUNK] for s in range(0, x.n, 4 * CHUNK)] or [ids]
-        engine = self._engine()
-        home = self.structure_, x
-        try:
-            return Ragged.concat(
-                list(engine.ask(home, best_labels, self.coef_, chunks))
-            )
-        finally:
-            self._release(engine)
 
     def _engine(self) -> Engine:
         """The engine asked for; joblib's `parallel_config` counts for n_jobs."""
@@ -210,12 +199,6 @@ class StructuredEstimator(
         """Pickle without the dual state, which only `warm_start` uses."""
         state = super().__getstate__()
         return {k: v for k, v in state.items() if k not in PRIVATE}
-
-
-def best_labels(home: tuple[Structure, Any], w: Floats, ids: Ints) -> Ragged:
-    """Predict: what engines ask where the inputs are."""
-    structure, x = home
-    return structure.argmax(x, ids, w).labels
 
 
 def fingerprint(problem: Problem) -> bytes | None:

@@ -16,12 +16,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints, Ragged
+from maxmargin.core.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import Structure
 from maxmargin.estimators.fitting.base import StructuredEstimator, warn_unless_converged
 from maxmargin.estimators.fitting.checkpoint import keeper_of
 from maxmargin.kernels.functions import named_kernel
-from maxmargin.kernels.gram import MEMORY, check_semidefinite
+from maxmargin.kernels.gram import check_semidefinite
 from maxmargin.kernels.maps import Expansion, exact, incomplete_cholesky, nystroem
 from maxmargin.reports.explanation import Hard
 from maxmargin.solvers.base import Result, State

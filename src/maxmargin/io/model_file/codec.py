@@ -27,7 +27,7 @@ import math
 import types
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import scipy.sparse as sp
@@ -260,6 +260,8 @@ class Decoder:
     def _new(self, node: dict[str, Any], depth: int) -> Any:
         made = self.classes(node["class"])
         fields = self._named(node["v"], depth)
+        if isinstance(made, Upgraded):
+            fields = made.upgraded(fields)
         unknown = set(fields) - set(names_of(made))
         if unknown:
             raise ModelFileError(
@@ -296,6 +298,14 @@ class Decoder:
         for key, item in self.value(state, depth + 1).items():
             object.__setattr__(out, str(key), item)
         return out
+
+
+@runtime_checkable
+class Upgraded(Protocol):
+    """A class whose fields have changed since earlier versions wrote files."""
+
+    def upgraded(self, fields: dict[str, Any]) -> dict[str, Any]:
+        """Fields found in a file, in the terms of this version (a classmethod)."""
 
 
 def learned(name: str) -> bool:

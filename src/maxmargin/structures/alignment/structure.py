@@ -7,7 +7,7 @@ both, and the gaps between them. With phi from a model of views (`alignment_view
 
 scale = 1, or 1 / (|s| + |t|). The scores of all pairs of positions are filled into a
 table; the best path through it is the best alignment (`inference.alignment`: global,
-semi-global, local; linear or affine gaps; banded). Losses of the form "pairs" (Q, Q4)
+semi-global, local; linear or affine gaps; banded). Losses of the form "aligned-pairs" (Q, Q4)
 are subtracted from the cells they concern; "zero-one" needs the best other path; slack
 rescaling is exact by layers of correct matches.
 
@@ -23,6 +23,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
+from maxmargin.core.loss import LossForm
 from maxmargin.core.structure import Answer, Augment, Found, Layers, Pieces, Structure
 from maxmargin.inference.alignment.best_other import other_paths
 from maxmargin.inference.alignment.best_path import (
@@ -33,6 +34,7 @@ from maxmargin.inference.alignment.best_path import (
     band,
 )
 from maxmargin.inference.alignment.layers import paths_by_count
+from maxmargin.losses.pairs import AlignedPairs
 from maxmargin.structures.alignment.augment import correct_cells
 from maxmargin.structures.alignment.features import (
     collapse,
@@ -105,8 +107,7 @@ class Alignment(Structure):
     pairs: tuple[Pair, ...] = ()
     symbols: Symbols = field(default_factory=Symbols, repr=False)
     layout: Layout | None = field(default=None, repr=False)
-    losses: ClassVar[tuple[str, ...]] = ("zero-one", "pairs")
-    provides: ClassVar[tuple[str, ...]] = ("argmax_by_loss",)  # type: ignore[misc]
+    losses: ClassVar[tuple[LossForm, ...]] = ("zero-one", "aligned-pairs")
 
     def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Alignment:
         """Learn letters and symbols, and lay out the weights."""
@@ -201,9 +202,9 @@ class Alignment(Structure):
         penalty = Penalty(Ragged.pack([]), 0, gain)
         if augment is not None:
             truth, loss = augment.truth.take(ids), augment.loss
+            assert isinstance(loss, AlignedPairs)
             gain = augment.weight[ids]
-            saved = gain / (loss.matches(truth) * scale)  # type: ignore[attr-defined]
-            penalty = Penalty(truth, loss.shift, saved)  # type: ignore[attr-defined]
+            penalty = Penalty(truth, loss.shift, gain / (loss.matches(truth) * scale))
         labels, value = best_alignments(
             x.left[ids], x.right[ids], *self._scores(x, ids, w),
             (self._width, MODES[self.mode], self.gaps.affine), penalty,
@@ -227,11 +228,13 @@ class Alignment(Structure):
         """Best alignment for each number of correct matches."""
         if augment.loss.form == "zero-one":
             return self._layers_zero_one(x, ids, w, augment)
+        loss = augment.loss
+        assert isinstance(loss, AlignedPairs)
         sizes, found, scores, losses = [], [], [], []
         for some, tables in self._tables(x, ids, w, cells=1):
-            truth, loss = augment.truth.take(some), augment.loss
-            total = loss.matches(truth)  # type: ignore[attr-defined]
-            counts = correct_cells(tables, truth, loss.shift)  # type: ignore[attr-defined]
+            truth = augment.truth.take(some)
+            total = loss.matches(truth)
+            counts = correct_cells(tables, truth, loss.shift)
             layers = paths_by_count(
                 self._one_state(tables), counts, total + 1, MODES[self.mode]
             )
@@ -288,7 +291,7 @@ class Alignment(Structure):
         rows, cols = x.sizes
         return np.asarray(rows * cols * (8.0 + 2.0 * len(self.pairs)), np.float64)
 
-    def pieces(self, x: Pairs, i: int, row: Labels) -> Pieces:
+    def explain_pieces(self, x: Pairs, i: int, row: Labels) -> Pieces:
         """One part per column: what each move adds to those before it."""
         ends = range(2, len(row))
         ids = np.full(len(ends), i)

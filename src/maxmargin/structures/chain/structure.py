@@ -23,14 +23,14 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, Vectors
+from maxmargin.core.loss import Loss
 from maxmargin.core.sequences import flat_labels, in_order, place, same_lengths
 from maxmargin.core.structure import (
     Answer,
     Augment,
     Found,
     Layers,
-    Loss,
-    Parts,
+    OuterCoordinates,
     Pieces,
     Structure,
 )
@@ -129,7 +129,6 @@ class Chain(Structure):
     phi: Any = field(default=None, repr=False, compare=False)
 
     losses = ("zero-one", "table")
-    provides = ("argmax_by_loss", "nbest", "max_marginals", "parts", "mapped")
 
     def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
         """Know labels, features and layout of the data."""
@@ -278,21 +277,21 @@ class Chain(Structure):
         inputs = *x.vectors[:3], x.ptr, ids
         return self._cuts(x, ids, w, augment, inputs, self.layout)
 
-    def parts(self, x: Tokens) -> Parts | None:
+    def outer_coordinates(self, x: Tokens) -> OuterCoordinates | None:
         """(token, label) pairs, then the other weights."""
         k = len(self.labels)
         if self.edge_features or x.vectors.n * k + self.dim >= 2**31:
             return None
-        return Parts(x.vectors, k, x.ptr)
+        return OuterCoordinates(x.vectors, k, x.ptr)
 
-    def part_cuts(self, x: Tokens, ids: Ints, w: Floats, augment: Augment) -> Answer:
-        """As `cuts`, with differences in the coordinates of `parts`."""
+    def outer_cuts(self, x: Tokens, ids: Ints, w: Floats, augment: Augment) -> Answer:
+        """As `cuts`, with differences in the coordinates of `outer_coordinates`."""
         inputs = unit_inputs(x.vectors.n, x.ptr, ids)
         layout = widened(self.layout, x.vectors.n)
         return self._cuts(x, ids, w, augment, inputs, layout)
 
-    def part_features(self, x: Tokens, ids: Ints, labels: Ragged) -> Rows:
-        """As `features`, in the coordinates of `parts`."""
+    def outer_features(self, x: Tokens, ids: Ints, labels: Ragged) -> Rows:
+        """As `features`, in the coordinates of `outer_coordinates`."""
         layout, none = (
             widened(self.layout, x.vectors.n),
             np.zeros(len(ids) + 1, np.int64),
@@ -373,11 +372,11 @@ class Chain(Structure):
         """(tokens of the ids, K): score of the best sequence with that label there."""
         return chains.max_marginals(self.tables(x, ids, w))
 
-    def part(self, x: Tokens, start: int, stop: int) -> Tokens:
+    def slice(self, x: Tokens, start: int, stop: int) -> Tokens:
         """Some neighbouring sequences; their entries are views."""
         a, b = int(x.ptr[start]), int(x.ptr[stop])
         forced = x.forced[a:b] if len(x.forced) else x.forced
-        return Tokens(x.vectors.part(a, b), x.ptr[start : stop + 1] - a, forced)
+        return Tokens(x.vectors.slice(a, b), x.ptr[start : stop + 1] - a, forced)
 
     def label_count(self) -> int:
         """K."""
@@ -390,7 +389,7 @@ class Chain(Structure):
         per_entry = k + k * k * self.edge_features
         return entries * per_entry + np.diff(x.ptr) * float(k) ** (order + 1) + 1.0
 
-    def pieces(self, x: Tokens, i: int, row: Labels) -> Pieces:
+    def explain_pieces(self, x: Tokens, i: int, row: Labels) -> Pieces:
         """One part per token."""
         return token_parts(self, x, i, row.tolist())
 

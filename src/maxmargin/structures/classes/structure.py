@@ -33,8 +33,8 @@ from maxmargin.core.structure import (
     Augment,
     Found,
     Layers,
+    OuterProductFeatures,
     Pieces,
-    Product,
     Structure,
 )
 
@@ -70,7 +70,6 @@ class Multiclass(Structure):
     width: int = 0
     sparse: bool = False
     phi: Any = field(default=None, repr=False, compare=False)
-    provides = ("argmax_by_loss", "nbest", "product", "mapped")
 
     @property
     def z(self) -> int:
@@ -123,9 +122,9 @@ class Multiclass(Structure):
         """Classes as integers."""
         return labels.data.tolist()
 
-    def part(self, x: Points, start: int, stop: int) -> Points:
+    def slice(self, x: Points, start: int, stop: int) -> Points:
         """Some neighbouring examples; their entries are views."""
-        return Points(x.vectors.part(start, stop))
+        return Points(x.vectors.slice(start, stop))
 
     def label_count(self) -> int:
         """Number of classes."""
@@ -175,9 +174,9 @@ class Multiclass(Structure):
             return np.eye(self.k)
         return np.ascontiguousarray(self.outputs, dtype=np.float64)
 
-    def product(self, x: Points) -> Product:
+    def outer_product(self, x: Points) -> OuterProductFeatures:
         """All outputs at once."""
-        return Product(x.vectors, self.lambdas())
+        return OuterProductFeatures(x.vectors, self.lambdas())
 
     def features(self, x: Points, ids: Ints, labels: Ragged) -> Rows:
         """phi(x) (x) Lambda(y)."""
@@ -247,7 +246,7 @@ class Multiclass(Structure):
             loss[rows, best].ravel(),
         )  # fmt: skip
 
-    def pieces(self, x: Points, i: int, row: Labels) -> Pieces:
+    def explain_pieces(self, x: Points, i: int, row: Labels) -> Pieces:
         """One part for each output feature of the class."""
         own = self.lambdas()[int(row[0])]
         some = np.flatnonzero(own)

@@ -27,41 +27,14 @@ import scipy.sparse as sp
 
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
 from maxmargin.core.jit import loop
+from maxmargin.core.loss import LossForm
 from maxmargin.core.structure import Augment, Found, Pieces, Structure
 from maxmargin.inference.cluster.spanning import (
     components,
     spanning_forest,
     spanning_trees,
 )
-
-
-@dataclass(frozen=True)
-class ForestLoss:
-    """Delta(y, h) = n(y) - k(y) - sum of l over links; l = 1 inside, -r across.
-
-    n(y) mentions, k(y) clusters of the truth; a link across two true clusters costs r
-    (1 in equation 5.8; less makes bolder links).
-    """
-
-    r: float = 1.0
-    form: ClassVar[str] = "forest"
-
-    def bind(self, n_labels: int) -> ForestLoss:
-        """Nothing to know."""
-        if not self.r >= 0:
-            raise ValueError(f"r={self.r}: the penalty of a wrong link must be >= 0")
-        return self
-
-    def value(self, truth: Ragged, labels: Ragged) -> Floats:
-        """Loss of each row."""
-        out = np.zeros(truth.n)
-        for i in range(truth.n):
-            own, parent = components(truth.row(i)), labels.row(i)
-            linked = np.flatnonzero(parent != np.arange(len(parent)))
-            inside = int((own[linked] == own[parent[linked]]).sum())
-            links = len(own) - (int(own.max()) + 1 if len(own) else 0)
-            out[i] = links - inside + self.r * (len(linked) - inside)
-        return out
+from maxmargin.losses.clusters import ForestLoss
 
 
 class PairFeatures(NamedTuple):
@@ -91,8 +64,7 @@ class Coreference(Structure):
     """Partitions by latent forests."""
 
     dim: int = 0
-    losses: ClassVar[tuple[str, ...]] = ("forest",)
-    provides: tuple[str, ...] = ("complete", "guess")
+    losses: ClassVar[tuple[LossForm, ...]] = ("forest",)
 
     def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
         """Know the number of pair features."""
@@ -130,7 +102,8 @@ class Coreference(Structure):
             constant = 0.0
             if augment is not None:
                 own = components(augment.truth.row(i))
-                loss: Any = augment.loss
+                loss = augment.loss
+                assert isinstance(loss, ForestLoss)
                 weight = float(augment.weight[i])
                 _add_loss(pairs, own, weight, weight * float(loss.r))
                 constant = weight * (m - (int(own.max()) + 1 if m else 0))
@@ -151,7 +124,7 @@ class Coreference(Structure):
         rows = [components(truth.row(i)) for i in range(truth.n)]
         return Ragged.pack([chain_of(r, len(r), i) for i, r in enumerate(rows)])
 
-    def pieces(self, x: Pairs, i: int, row: Labels) -> Pieces:
+    def explain_pieces(self, x: Pairs, i: int, row: Labels) -> Pieces:
         """One part per link."""
         linked = [(v, u) for v, u in enumerate(row.tolist()) if u != v]
         single = np.tile(np.arange(len(row), dtype=np.int32), (len(linked), 1))

@@ -24,6 +24,7 @@ import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows
 from maxmargin.core.jit import inner_loop, loop
+from maxmargin.core.loss import LossForm
 from maxmargin.core.structure import Answer, Augment, Found, Pieces, Structure
 from maxmargin.inference.cluster import partition
 from maxmargin.inference.graph.tables import sum_by
@@ -33,24 +34,6 @@ from maxmargin.structures.clusters.coreference import (
     encode_pairs,
     pair_scores,
 )
-
-
-@dataclass(frozen=True)
-class PairLoss:
-    """Delta(y, y') = percentage of pairs together in one and apart in the other."""
-
-    form: ClassVar[str] = "pairs"
-
-    def bind(self, n_labels: int) -> PairLoss:
-        """Nothing to know."""
-        return self
-
-    def value(self, truth: Ragged, labels: Ragged) -> Floats:
-        """Loss of each row."""
-        return np.array([
-            _pair_loss(truth.row(i), labels.row(i)) for i in range(truth.n)
-        ], np.float64)  # fmt: skip
-
 
 INFERENCE = ("greedy", "relaxed")
 MOST = 150  # items of a document that the linear program takes
@@ -68,7 +51,7 @@ class Correlation(Structure):
 
     inference: str = "greedy"
     dim: int = 0
-    losses: ClassVar[tuple[str, ...]] = ("pairs",)
+    losses: ClassVar[tuple[LossForm, ...]] = ("clustered-pairs",)
     exact: bool = False
 
     def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
@@ -172,7 +155,7 @@ class Correlation(Structure):
         dpsi = Rows.from_dense(np.array(change)) if len(ids) else Rows.empty()
         return Answer(Ragged.pack([[] for _ in ids]), dpsi, delta, slack)
 
-    def pieces(self, x: Pairs, i: int, row: Labels) -> Pieces:
+    def explain_pieces(self, x: Pairs, i: int, row: Labels) -> Pieces:
         """One part per pair of a cluster."""
         names, parts = [], []
         for j, i_ in zip(*np.tril_indices(len(row), -1), strict=True):
@@ -206,16 +189,6 @@ def _together(own):
             if own[i] == own[j]:
                 out[j * (j - 1) // 2 + i] = 1.0
     return out
-
-
-@loop
-def _pair_loss(a, b):
-    wrong, total = 0, 0
-    for j in range(len(a)):
-        for i in range(j):
-            wrong += (a[i] == a[j]) != (b[i] == b[j])
-            total += 1
-    return 100.0 * wrong / max(total, 1)
 
 
 @loop

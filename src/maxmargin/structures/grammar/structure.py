@@ -24,6 +24,7 @@ import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
 from maxmargin.core.jit import loop
+from maxmargin.core.loss import LossForm
 from maxmargin.core.structure import Augment, Found, Layers, Pieces, Structure
 from maxmargin.inference.tree.chart import NODE, Bonus, Scores, Words
 from maxmargin.structures.grammar import parsing
@@ -121,8 +122,11 @@ class Grammar(Structure):
     anchored: Anchors = Anchors()
     dim: int = 0
 
-    losses: ClassVar[tuple[str, ...]] = ("zero-one", "brackets-f1", "brackets-hamming")
-    provides = ("argmax_by_loss", "nbest")
+    losses: ClassVar[tuple[LossForm, ...]] = (
+        "zero-one",
+        "brackets-f1",
+        "brackets-hamming",
+    )
 
     def bind(self, X: Sequence[Any], Y: Sequence[Tree]) -> Grammar:
         """Read the rules off the trees Y of the sentences X."""
@@ -284,7 +288,7 @@ class Grammar(Structure):
         n = np.diff(x.ptr).astype(np.float64)
         return 1000.0 + n**3 / 6.0 * (10.0 + 0.05 * len(self._own.rules.parent))
 
-    def pieces(self, x: Sentences, i: int, row: Labels) -> Pieces:
+    def explain_pieces(self, x: Sentences, i: int, row: Labels) -> Pieces:
         """One part per node: its rule and the words it spans."""
         nodes = row.reshape(-1, NODE)
         psi = self.features(x, np.full(len(nodes), i), Ragged.pack(nodes))

@@ -13,14 +13,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged
-from maxmargin.inference.graph.decode import Plan, decode
+from maxmargin.core.structure import Latent, MappedInputs, MostViolated, P
+from maxmargin.inference.graph.decode import decode
 from maxmargin.inference.graph.tables import Tables
 from maxmargin.structures.network.checks import as_graph, node_types, plain
 from maxmargin.structures.network.graphs import Graph
@@ -46,9 +47,10 @@ class PartialNetwork(Network):
         """Bind with unknown labels replaced by the commonest of their type."""
         return super().bind(X, filled(X, Y))
 
-    @staticmethod
-    def _capabilities(graphs: Plan, shared: bool) -> tuple[str, ...]:
-        return ("complete",)
+    def offers(self, capability: type[P]) -> P | None:
+        """Completion, and what does not depend on labels that may be hidden."""
+        offered = capability in (Latent, MappedInputs, MostViolated)
+        return super().offers(capability) if offered else None
 
     def encode_labels(self, x: Graphs, Y: Sequence[Any]) -> Ragged:
         """Codes of the labels; K + some label of the node's type where it is None."""
@@ -106,7 +108,7 @@ class PartialNetwork(Network):
                 graphs.append(part_of(as_graph(i, given), np.array(seen)))
                 labels.append([y for y in plain(row) if y is not None])
                 owner.append(i)
-        network = replace(self.observed(), provides=())
+        network = self.observed()
         x = network.encode(graphs)
         return network, x, network.encode_labels(x, labels), np.array(owner)
 

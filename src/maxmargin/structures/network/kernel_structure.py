@@ -23,7 +23,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, Vectors
-from maxmargin.core.structure import Answer, Augment, Pieces
+from maxmargin.core.memory import MEMORY, refuse_larger
+from maxmargin.core.structure import Answer, Augment, MostViolated, P, Pieces
 from maxmargin.inference.graph.decode import Plan
 from maxmargin.inference.graph.tables import Tables, spans
 from maxmargin.inference.marginals.directions import Direction
@@ -34,7 +35,6 @@ from maxmargin.structures.network.kernel_moves import Moves, Space
 from maxmargin.structures.network.pieces import edge_pieces
 from maxmargin.structures.network.structure import Network
 
-MEMORY = 4e9  # bytes for the Gram matrices
 BLOCK = 2048  # nodes or edges scored at once when predicting
 DENSE_WIDTH = 1000  # features up to which products of dense rows are the faster
 
@@ -123,8 +123,11 @@ class KernelNetwork(Network):
             support=self._matrix(x, bound),
             rows=int(layout.label_ptr[-1]),
             edge_support=edges,
-            provides=(*bound.provides, "factored-only"),
         )
+
+    def offers(self, capability: type[P]) -> P | None:
+        """All that a network offers, except joint features written out."""
+        return None if capability is MostViolated else super().offers(capability)
 
     def with_gram(self, x: KernelGraphs) -> KernelGraphs:
         """The training graphs with their Gram matrices."""
@@ -139,14 +142,14 @@ class KernelNetwork(Network):
         nothing = np.empty((0, 0))
         return KernelGraphs(*super().encode(X), nothing, nothing)
 
-    def parts(self, w: Floats) -> tuple[Floats, Floats, Floats]:
+    def _views(self, w: Floats) -> tuple[Floats, Floats, Floats]:
         """What stands for edges, beta and scores: views of w."""
         edge, rest = w[: self._edge_dim], w[self._edge_dim :]
         return edge, *_halves(rest, self.rows)
 
     def square(self, w: Floats) -> float:
         """Squared norm: beta K beta, and that of the edges."""
-        edge, beta, scores = self.parts(w)
+        edge, beta, scores = self._views(w)
         if self.edge_kernel is None:
             return float(edge @ edge + np.vdot(beta, scores))
         return float(np.vdot(*_halves(edge, self._edge_rows)) + np.vdot(beta, scores))
@@ -154,7 +157,7 @@ class KernelNetwork(Network):
     def tables(self, x: Any, ids: Ints, w: Floats) -> Tables:
         """Scores through the kernels; edges without one as in any network."""
         layout = self._layout
-        edge, beta, scores = self.parts(w)
+        edge, beta, scores = self._views(w)
         nodes, links, label_ptr = loops.sizes(
             ids, x.node_ptr, x.edge_ptr, x.node_type, layout
         )
@@ -212,7 +215,7 @@ class KernelNetwork(Network):
             "solver='smo' trains it"
         )
 
-    def pieces(self, x: Any, i: int, row: Labels) -> Pieces:
+    def explain_pieces(self, x: Any, i: int, row: Labels) -> Pieces:
         """Nodes as kernel values with the training nodes, to be met by beta; edges."""
         names = [str(self._kinds.classes[c]) for c in row.tolist()]
         local = self.local_labels(x, np.array([i]), Ragged.pack([row]))
@@ -259,7 +262,7 @@ class KernelNetwork(Network):
         self, x: Any, ids: Ints, w: Floats, tables: Tables, way: Direction, gain: Floats
     ) -> Floats:
         """Move mass along `way`; beta and the scores of all nodes follow."""
-        edge, beta, scores = self.parts(w)
+        edge, beta, scores = self._views(w)
         layout, groups = self._layout, len(way.room)
         nobody = np.zeros(groups + 1, np.int64), np.empty(0, np.int64)
         where = spans(x.node_ptr, ids)[0]
@@ -294,7 +297,7 @@ class KernelNetwork(Network):
         slack: Floats,
     ) -> float:  # fmt: skip
         """Several steps on each forest; what the loss term gained."""
-        edge, beta, scores = self.parts(w)
+        edge, beta, scores = self._views(w)
         pairwise = loops.fill_shared(self._layout, edge)
         return ascend_kernel(
             ids, steps, share, *x[:5], self._layout, state.forests,
@@ -314,12 +317,8 @@ def _halves(part: Floats, rows: int) -> tuple[Floats, Floats]:
 
 
 def _refuse_large(size: int, what: str, memory: float) -> None:
-    if 8.0 * size**2 > memory:
-        raise ValueError(
-            f"the Gram matrix of {size} {what} needs {8.0 * size**2 / 1e9:.1f} GB, "
-            f"more than the {max(memory, 0.0) / 1e9:.1f} GB allowed: train on fewer "
-            f"{what}, or without a kernel on them"
-        )
+    instead = f"train on fewer {what}, or without a kernel on them"
+    refuse_larger(8.0 * size**2, memory, f"the Gram matrix of {size} {what}", instead)
 
 
 def _expand(kernel: Any, support: Any, beta: Floats, fresh: Any) -> Floats:

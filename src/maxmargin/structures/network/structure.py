@@ -23,13 +23,23 @@ from typing import Any, Self
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, Vectors
-from maxmargin.core.structure import Answer, Augment, Found, Layers, Pieces, Structure
+from maxmargin.core.structure import (
+    Answer,
+    Augment,
+    ByLoss,
+    Found,
+    Layers,
+    P,
+    Pieces,
+    Structure,
+)
 from maxmargin.inference.graph.best_other import best_other
 from maxmargin.inference.graph.decode import FOREST, Plan, decode
 from maxmargin.inference.graph.layers import best_by_cost, common_unit
 from maxmargin.inference.graph.tables import Tables, spans, sum_by
 from maxmargin.inference.loopy import relaxation
 from maxmargin.inference.marginals.directions import Direction
+from maxmargin.inference.marginals.factored import CompiledAscent
 from maxmargin.structures.network import loops
 from maxmargin.structures.network.ascent import ascend_linear
 from maxmargin.structures.network.checks import plain
@@ -75,7 +85,8 @@ class Network(Structure):
     layout: Layout | None = None
     worth: str = "exact"  # certificate on the training graphs
     phi: Any = field(default=None, repr=False, compare=False)
-    provides: tuple[str, ...] = ()
+    forests: bool = False  # the training graphs are all forests
+    ascends: bool = False  # forests that compiled ascent can take
 
     @property
     def exact(self) -> bool:  # type: ignore[override]
@@ -107,22 +118,38 @@ class Network(Structure):
         """Know types, label sets, widths, and what the graphs allow."""
         kinds, layout = survey(X, Y, self.bias, self.pairwise)
         graphs = encode_graphs(X, kinds, layout, self.bias, self.inference).plan
+        forests = bool((graphs.kind == FOREST).all())
+        # Ascent keeps a Gram matrix of the nodes of a graph.
+        small = bool(np.diff(graphs.node_ptr).max(initial=0) <= ASCENT_NODES)
         return replace(
             self,
             kinds=kinds,
             layout=layout,
             worth=graphs.certificate(self.inference),
-            provides=(*self._capabilities(graphs, layout.shared), "mapped"),
+            forests=forests,
+            ascends=forests and layout.shared and small,
         )
 
-    @staticmethod
-    def _capabilities(graphs: Plan, shared: bool) -> tuple[str, ...]:
-        """What forests allow; ascent keeps a Gram matrix of the nodes of a graph."""
-        if not (graphs.kind == FOREST).all():
-            return ("transfer",)
-        small = np.diff(graphs.node_ptr).max(initial=0) <= ASCENT_NODES
-        ascent = ("ascend",) if shared and small else ()
-        return ("transfer", "argmax_by_loss", *ascent)
+    @classmethod
+    def upgraded(cls, fields: dict[str, Any]) -> dict[str, Any]:
+        """Fields read from a model file; those of version 0.1 name capabilities."""
+        known = super().upgraded(fields)
+        if "provides" in fields:
+            known["forests"] = "argmax_by_loss" in fields["provides"]
+            known["ascends"] = "ascend" in fields["provides"]
+        return known
+
+    def offers(self, capability: type[P]) -> P | None:
+        """Outputs by loss on forests only; ascent on small ones without edge features."""
+        if capability is ByLoss and not self.forests:
+            return None
+        if capability is CompiledAscent and not self.ascends:
+            return None
+        return super().offers(capability)
+
+    def plan(self, x: Graphs) -> Plan:
+        """How inference treats each graph."""
+        return x.plan
 
     def encode(self, X: Sequence[Any]) -> Graphs:
         """Graphs, or tuples (nodes, edges, ...), as flat arrays."""
@@ -400,7 +427,7 @@ class Network(Structure):
         )
         return Ragged(tables.node_ptr, codes)
 
-    def pieces(self, x: Graphs, i: int, row: Labels) -> Pieces:
+    def explain_pieces(self, x: Graphs, i: int, row: Labels) -> Pieces:
         """One part per node and per edge."""
         names = [str(self._kinds.classes[c]) for c in row.tolist()]
         local = self.local_labels(x, np.array([i]), Ragged.pack([row]))
