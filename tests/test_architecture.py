@@ -26,6 +26,7 @@ MAY = {
     "metrics": SHAPES,
     "io": SHAPES,
     "features": SHAPES | {"io.text"},
+    "calibration": SHAPES | {"metrics"},
     "structures": SHAPES | {"core.structure", "core.loss", "losses", "inference"},
     "solvers": LEAVES
     | {"core.cuts", "core.formulations", "core.problem"}
