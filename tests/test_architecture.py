@@ -35,7 +35,7 @@ MAY = {
     | {"core.structure", "losses", "datasets", "inference", "io", "structures"}
     | {"metrics"},
     "datasets": SHAPES | {"io"},
-    "reports": SHAPES | {"solvers.base", "datasets", "metrics"},
+    "reports": SHAPES | {"solvers.base", "datasets", "metrics", "calibration"},
     "plots": {"reports"},
     "estimators": {"core", "losses", "engines", "kernels", "metrics", "reports"}
     | {"solvers", "structures", "io", "inference"},
