@@ -21,6 +21,7 @@ PICTURES = ROOT / "docs" / "pictures"
 
 SHAPES = ("arrays", "jit", "mapped", "memory", "sequences")  # of core: used everywhere
 BASE, TOP = "core shapes", "cli"
+ALWAYS = [("solvers", "core")]  # drawn although it follows from others
 
 
 class Place(NamedTuple):
@@ -38,20 +39,22 @@ PLACES = {
     "estimators": Place(1, 1, 5, "scikit-learn estimators: one file per task"),
     "baselines": Place(1, 6, 6, "to compare with"),
     "reports": Place(2, 0, 0, "pages, pictures"),
-    "solvers": Place(2, 2, 2, "planes to weights"),
+    "solvers": Place(3, 2, 2, "planes to weights"),
     "engines": Place(2, 3, 3, "where it runs"),
     "structures": Place(2, 4, 4, "what an output is"),
     "datasets": Place(2, 6, 6, "loaders"),
     "calibration": Place(3, 0, 0, "probabilities"),
     "metrics": Place(4, 0, 0, "scores"),
-    "kernels": Place(3, 1, 1, "Gram, maps"),
-    "core": Place(3, 2, 4, "Problem, Formulation, contracts of Structure and Engine"),
-    "features": Place(3, 5, 5, "text to features"),
-    "losses": Place(4, 3, 3, "how wrong"),
-    "io": Place(4, 5, 5, "file formats"),
-    "inference": Place(5, 3, 3, "best of a table"),
+    "features": Place(4, 5, 5, "text to features"),
+    "io": Place(5, 5, 5, "file formats"),
+    "kernels": Place(4, 1, 1, "Gram, maps"),
+    "losses": Place(3, 4, 4, "how wrong"),
+    "core": Place(
+        5, 2, 4, "Problem, Formulation; contracts of Structure, Loss, Engine"
+    ),
+    "inference": Place(6, 3, 3, "best of a table"),
     BASE: Place(
-        6, 0, 6, "core: " + ", ".join(SHAPES) + " (every room may import these)"
+        7, 0, 6, "core: " + ", ".join(SHAPES) + " (every room may import these)"
     ),
 }
 WIDTH, HEIGHT, GAP, DOWN = 122, 52, 14, 44  # of a box, and the space between boxes
@@ -94,7 +97,10 @@ def arrows(graph: dict[str, set[str]]) -> list[tuple[str, str]]:
         if there in graph.get(here, ())
         and here != TOP
         and there != BASE
-        and not any(there in reach(graph, via) for via in graph[here] - {there})
+        and (
+            (here, there) in ALWAYS
+            or not any(there in reach(graph, via) for via in graph[here] - {there})
+        )
     ]
 
 

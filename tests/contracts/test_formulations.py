@@ -10,7 +10,7 @@ from dense import ROWS, make, optimum
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from maxmargin.core import Formulation, Problem
+from maxmargin.core import CRITERIA, Formulation, Problem
 from maxmargin.losses import Hamming
 
 CASES = {
@@ -190,3 +190,29 @@ def test_a_loss_that_the_structure_does_not_know_is_refused():
 
     with pytest.raises(ValueError, match="cannot be trained for a loss of form"):
         replace(problem, loss=Strange())
+
+
+@pytest.mark.parametrize("criterion", CRITERIA, ids=str)
+@given(weight=st.floats(0.05, 20.0), above=st.floats(1e-3, 5.0), seed=seeds)
+@settings(max_examples=50)
+def test_no_output_below_the_line_violates_more(criterion, weight, above, seed):
+    """`line_reaching` is the least value at which `line_bound` gets to `above`."""
+    rng = np.random.default_rng(seed)
+    value = criterion.line_reaching(weight, above)
+    delta = rng.uniform(size=300)
+    margin = weight * delta - value + rng.exponential(0.1, size=300)
+    assert criterion.value(delta, margin).max() <= above + 1e-9
+    delta = np.append(0.0, np.geomspace(1e-6, 1.0, 20_001))
+    reached = criterion.value(delta, weight * delta - value).max()
+    assert reached == pytest.approx(above, rel=1e-3)
+    if not criterion.linear:
+        bound = criterion.line_bound(*map(np.array, (weight, value, 1.0)))
+        assert bound == pytest.approx(above)
+
+
+@pytest.mark.parametrize("criterion", CRITERIA, ids=str)
+def test_margins_that_a_violation_needs(criterion):
+    delta = np.linspace(0.1, 1.0, 10)
+    margin = criterion.most_margin(0.3, delta)
+    np.testing.assert_allclose(criterion.value(delta, margin), 0.3)
+    assert (criterion.value(delta, margin - 0.01) > 0.3).all()

@@ -185,7 +185,7 @@ def check_worst(found, expected, own):
     for rescaling, penalty in product(("margin", "slack"), ("linear", "squared")):
         worst = [
             Formulation(rescaling, penalty)
-            .violation(np.array(list(d)), own - np.array(list(d.values())))
+            .criterion.value(np.array(list(d)), own - np.array(list(d.values())))
             .max(initial=0.0)
             for d in (found, expected)
         ]

@@ -10,7 +10,11 @@ from .engine import ClusterGoneError as ClusterGoneError
 from .engine import Engine as Engine
 from .engine import Serial as Serial
 from .engine import tree_sum as tree_sum
+from .factored import CompiledAscent as CompiledAscent
+from .factored import Factored as Factored
+from .formulations import CRITERIA as CRITERIA
 from .formulations import Formulation as Formulation
+from .formulations import Violation as Violation
 from .jit import compiling as compiling
 from .loss import Loss as Loss
 from .loss import ZeroOne as ZeroOne

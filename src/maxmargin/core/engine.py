@@ -24,21 +24,31 @@ remember the turn that it answered last and repeat that answer.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints
 
-T = TypeVar("T")
-R = TypeVar("R")
+T = TypeVar("T")  # a chunk
+R = TypeVar("R")  # an answer
+D = TypeVar("D")  # shared data
+M = TypeVar("M")  # a message to a shard
 
 FAN = 8  # answers added to one at each node of the tree
 Span = tuple[int, int]  # examples first .. last - 1
-Question = Callable[[Any, Floats, Any], Any]
-Add = Callable[[Any, Any], Any]
-Call = Callable[[Any, dict[str, Any], Floats, Any], tuple[Floats, Any]]
+Question = Callable[[D, Floats, T], R]
+Add = Callable[[R, R], R]
+Memory = dict[str, Any]  # what a shard keeps between calls
+ShardQuestion = Callable[[Any, Memory, Floats, M], tuple[Floats, R]]
+
+
+class Sliceable(Protocol):
+    """Shared data that can be cut into shards of neighbouring examples."""
+
+    def slice(self, start: int, stop: int) -> tuple[Any, int]:
+        """Data that hold examples start .. stop - 1, and where these begin in them."""
 
 
 class ClusterGoneError(RuntimeError):
@@ -48,30 +58,38 @@ class ClusterGoneError(RuntimeError):
 class Engine(ABC):
     """Runs one function on many chunks of the data."""
 
-    workers: int = 1
     remote: bool = False  # whether data have to be sent to the workers
 
     def __init__(self) -> None:
-        self._memories: dict[tuple[str, Span], Any] = {}
+        self._memories: dict[tuple[str, Span], Memory] = {}
+
+    @property
+    def workers(self) -> int:
+        """How many chunks are worked on at a time."""
+        return 1
 
     @abstractmethod
     def map(self, task: Callable[[T], R], chunks: Sequence[T]) -> Iterable[R]:
         """task(chunk) for each chunk, in order; may be lazy."""
 
     def ask(
-        self, shared_data: Any, question: Question, w: Floats, chunks: Sequence[Any]
-    ) -> Iterable[Any]:
+        self,
+        shared_data: D,
+        question: Question[D, T, R],
+        w: Floats,
+        chunks: Sequence[T],
+    ) -> Iterable[R]:
         """question(shared_data, w, chunk) for each chunk, in order; may be lazy."""
         return self.map(lambda chunk: question(shared_data, w, chunk), chunks)
 
     def total(
         self,
-        shared_data: Any,
-        question: Question,
-        add: Add,
+        shared_data: D,
+        question: Question[D, Ints, R],
+        add: Add[R],
         w: Floats,
         spans: Sequence[Span],
-    ) -> Any:
+    ) -> R:
         """question(shared_data, w, ids of the span), summed over all spans."""
         chunks = [ids_of(span) for span in spans]
         return tree_sum(add, self.ask(shared_data, question, w, chunks))
@@ -79,24 +97,25 @@ class Engine(ABC):
     def call_shards(
         self,
         run: str,
-        shared_data: Any,
-        question: Call,
+        shared_data: Sliceable,
+        question: ShardQuestion[M, R],
         w: Floats,
         shards: Sequence[Span],
-        messages: Sequence[Any],
-    ) -> tuple[Floats, list[Any]]:
+        messages: Sequence[M],
+    ) -> tuple[Floats, list[R]]:
         """question(part of shared_data, memory of the shard, w, message) for each shard.
 
         A question returns (vector, reply): the sum of the vectors is returned with the
         list of replies.
         """
 
-        def call(k: int) -> Any:
+        def call(k: int) -> tuple[Floats, R]:
             memory = self._memories.setdefault((run, shards[k]), {})
             return question(shared_data.slice(*shards[k]), memory, w, messages[k])
 
-        vectors, replies = zip(*self.map(call, range(len(shards))), strict=True)
-        return tree_sum(np.add, vectors), list(replies)
+        answers = list(self.map(call, range(len(shards))))
+        total = tree_sum(np.add, [vector for vector, _ in answers])
+        return total, [reply for _, reply in answers]
 
     def end_run(self, run: str) -> None:
         """Forget what the shards of a run keep."""
@@ -122,7 +141,7 @@ def ids_of(span: Span) -> Ints:
     return np.arange(*span)
 
 
-def tree_sum(add: Add, items: Iterable[Any]) -> Any:
+def tree_sum(add: Add[R], items: Iterable[R]) -> R:
     """Sum items along the fixed tree as they arrive; `add` may alter its left argument.
 
     A node is the sum, from left to right, of `FAN` neighbours of the level below. Only
@@ -145,10 +164,12 @@ def tree_sum(add: Add, items: Iterable[Any]) -> Any:
             _push(add, sums, counts, level + 1, sums[level])
             counts[level] = 0
         level += 1
-    return sums[-1]
+    total: R = sums[-1]
+    return total
 
 
-def _push(add: Add, sums: list[Any], counts: list[int], level: int, item: Any) -> None:
+def _push(add: Add[R], sums: list[Any], counts: list[int], level: int, item: R) -> None:
+    """Add an item to a level; `FAN` of them move up as one."""
     if level == len(counts):
         sums.append(None)
         counts.append(0)
@@ -157,24 +178,7 @@ def _push(add: Add, sums: list[Any], counts: list[int], level: int, item: Any) -
     if counts[level] == FAN:
         counts[level] = 0
         _push(add, sums, counts, level + 1, sums[level])
-        sums[level] = None
-
-
-def lazily(
-    submit: Callable[[T], Any], chunks: Sequence[T], ahead: int
-) -> Iterator[Any]:
-    """Results of futures in order, with at most `ahead` of them submitted at a time."""
-    waiting: list[Any] = []
-    try:
-        for chunk in chunks:
-            waiting.append(submit(chunk))
-            if len(waiting) >= ahead:
-                yield waiting.pop(0).result()
-        while waiting:
-            yield waiting.pop(0).result()
-    finally:
-        for future in waiting:
-            future.cancel()
+        sums[level] = None  # its memory is free
 
 
 class Serial(Engine):

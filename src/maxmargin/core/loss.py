@@ -2,8 +2,9 @@
 
     Delta(y, y') >= 0,   Delta(y, y) = 0
 
-A structure that adds a loss to its scores must know how the loss falls into parts, so
-every loss names its form, and every structure lists the forms that it can add:
+Loss-augmented inference adds a loss to the scores. How this can be done depends on what
+the loss is a sum over, so every loss has a `form`, and every structure lists in `losses`
+the forms that it can add:
 
 | form               | Delta(y, y')                                                  |
 |--------------------|---------------------------------------------------------------|

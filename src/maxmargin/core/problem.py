@@ -299,14 +299,14 @@ class Problem:
         layers = nbest.nbest(self.x, ids, w, k + plain, augment)
         sizes = np.diff(layers.ptr)
         who, features = np.repeat(ids, sizes), self.structure.features
-        own = features(self.x, ids, self.truth.take(ids)).dot(w)
+        truth_score = features(self.x, ids, self.truth.take(ids)).dot(w)
         factored = self.structure.offers(FactoredPlanes)
         if factored is not None and self.exact and self.parts() is not None:
             features = factored.outer_features
         truth = self.truth.take(who)
         dpsi = features(self.x, who, truth).minus(features(self.x, who, layers.labels))
         a, b = self.formulation.plane(dpsi, self.loss.value(truth, layers.labels))
-        height = b - np.repeat(own, sizes) + layers.score  # linear: a is dpsi
+        height = b - np.repeat(truth_score, sizes) + layers.score  # linear: a is dpsi
         return Cuts(who, a, b, np.maximum(height, 0.0), layers.labels)
 
     def _sum_cut(self, w: Floats, ids: Ints) -> SumCut:
@@ -341,14 +341,15 @@ class Problem:
 
     def _best_layer(self, w: Floats, ids: Ints, features: Any) -> tuple[Answer, Floats]:
         """Exact: the best of the best outputs for each value of the loss."""
+        criterion = self.formulation.criterion
         by_loss = self.structure.require(ByLoss, "an exact search over the loss")
         layers = by_loss.argmax_by_loss(
-            self.x, ids, w, self._augment(self._ones)._replace(aim=self.formulation.aim)
+            self.x, ids, w, Augment(self.truth, self.loss, self._ones, criterion)
         )
-        own = self.structure.features(self.x, ids, self.truth.take(ids)).dot(w)
+        truth_score = self.structure.features(self.x, ids, self.truth.take(ids)).dot(w)
         sizes = np.diff(layers.ptr)
-        margin = np.repeat(own, sizes) - layers.score
-        height = self.formulation.violation(layers.loss, margin)
+        margin = np.repeat(truth_score, sizes) - layers.score
+        height = criterion.value(layers.loss, margin)
         best = np.empty(len(ids), np.int64)
         for q in range(len(ids)):
             start = layers.ptr[q]
@@ -359,7 +360,7 @@ class Problem:
 
     def _search(self, w: Floats, ids: Ints) -> tuple[Answer, Floats]:
         """Best vertex of the (loss, score) hull, and a bound on all outputs."""
-        form, m = self.formulation, len(ids)
+        criterion, m = self.formulation.criterion, len(ids)
         weight = np.ones(self.n)
         low, high = np.zeros(m), np.full(m, np.inf)
         best, bound = np.full(m, -np.inf), np.full(m, np.inf)
@@ -369,16 +370,16 @@ class Problem:
         for k in range(SEARCHES):
             answer = self.structure.cuts(self.x, ids, w, self._augment(weight))
             margin = answer.dpsi.dot(w)
-            height = form.violation(answer.delta, margin)
+            height = criterion.value(answer.delta, margin)
             kept.append(answer)
             chosen = np.where(height > best, k, chosen)
             best = np.maximum(best, height)
             at = weight[ids]
-            bound = np.minimum(bound, form.line_bound(at, answer.bound, most))
+            bound = np.minimum(bound, criterion.line_bound(at, answer.bound, most))
             if (bound - best <= 1e-9 * (1.0 + np.abs(best))).all():
                 break
             ideal = np.where(
-                answer.delta > 0, form.ideal_weight(answer.delta, margin), np.inf
+                answer.delta > 0, criterion.ideal_weight(answer.delta, margin), np.inf
             )
             low = np.where(ideal > at, np.maximum(low, at), low)
             high = np.where(ideal <= at, np.minimum(high, at), high)

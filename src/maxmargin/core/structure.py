@@ -4,17 +4,19 @@ A structure turns inputs and outputs into flat arrays, knows psi(x, y), and find
 
     argmax_y  <w, psi(x, y)> + weight * loss(truth, y).
 
-It never sees a solver or a formulation. It is a frozen dataclass of hyper-parameters;
-`bind` returns a copy that also knows its sizes, so `fit` never alters what the user
-gave. Inputs are a NamedTuple of flat arrays with a property `n`, own to the structure.
+It knows nothing of solvers. It is a frozen dataclass of hyper-parameters; `bind` returns
+a copy that also knows its sizes, so that `fit` never alters the object of the user. Each
+structure has its own type of encoded inputs: a NamedTuple of flat arrays with a property
+`n`, the number of examples.
 
-Further abilities are Protocols, listed below `Structure`: a structure that has the
-methods of `NBest` can list its k best outputs, and so on. Whoever needs one asks
+What only some structures can do is described by the Protocols at the end of this file:
+a structure with the methods of `NBest` can list its k best outputs, and so on. Ask for
+such a capability by
 
     nbest = structure.offers(NBest)     # the structure itself, or None
 
-because a structure may have a method and still not offer it for the data at hand (a
-network lists outputs by loss on forests only).
+because a structure may have the method and still not offer it for its data: a network
+can list its best outputs by loss on forests only.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import (
+    TYPE_CHECKING,
     Any,
     ClassVar,
     NamedTuple,
@@ -34,6 +37,7 @@ from typing import (
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, Vectors
+from maxmargin.core.formulations import Violation
 from maxmargin.core.loss import Loss, LossForm, ZeroOne
 
 P = TypeVar("P")
@@ -42,14 +46,14 @@ P = TypeVar("P")
 class Augment(NamedTuple):
     """Add weight[i] * loss(truth_i, y) to the score of y. Absent: predict."""
 
-    truth: Ragged  # one row for EVERY example, not only for the ids asked about
+    truth: Ragged  # one row for every example, not only for `ids`
     loss: Loss
     weight: Floats  # (n,) per example
-    aim: str = "any"  # whose worst output `argmax_by_loss` must have: `Formulation.aim`
+    criterion: Violation | None = None  # what `argmax_by_loss` is for; None: any
 
 
 class Found(NamedTuple):
-    """The best outputs of the examples asked about."""
+    """The best outputs of the examples in `ids`."""
 
     labels: Ragged  # one row per id
     score: Floats  # <w, psi> + weight * loss of it
@@ -66,7 +70,7 @@ class Layers(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """An oracle's answer in the terms of the dual: differences to the truth."""
+    """The most violated outputs as constraints: differences of psi to the truth."""
 
     labels: Ragged  # one row per id; may be empty rows if the answer is fractional
     dpsi: Rows  # psi(x, truth) - psi(x, labels)
@@ -100,14 +104,24 @@ class Pieces(NamedTuple):
 
     names: list[str]
     psi: Rows
+    output_features: tuple[int, ...] = ()  # of classes: the one each piece stands for
 
 
 class Structure(ABC):
     """Base of all structures; see the module docstring for the contract."""
 
-    dim: int
     losses: ClassVar[tuple[LossForm, ...]] = ("zero-one", "table")  # it can add these
-    exact: bool = True  # whether argmax is exact; else `Found.bound` is a bound only
+    if TYPE_CHECKING:  # a field, or a property, as the structure prefers
+
+        @property
+        def dim(self) -> int:
+            """Length of w."""
+
+        @property
+        def exact(self) -> bool:
+            """Whether argmax is exact; else `Found.bound` is a bound only."""
+    else:
+        exact = True
 
     def offers(self, capability: type[P]) -> P | None:
         """The structure itself if it has this capability for its data, else None.
@@ -138,7 +152,7 @@ class Structure(ABC):
 
     @abstractmethod
     def bind(self, X: Any, Y: Any) -> Self:
-        """Copy that knows the sizes of the data; what is wrong is named by record."""
+        """Copy that knows the sizes of the data; errors name the record that is wrong."""
 
     @abstractmethod
     def encode(self, X: Any) -> Any:
@@ -181,7 +195,7 @@ class Structure(ABC):
 
     @property
     def certificate(self) -> str:
-        """What `Found.bound` is worth: "exact", "relaxed" or "bound"."""
+        """How tight `Found.bound` is: "exact", "relaxed" (by an LP) or only a "bound"."""
         return "exact" if self.exact else "bound"
 
     def square(self, w: Floats) -> float:
@@ -189,7 +203,7 @@ class Structure(ABC):
         return float(w @ w)
 
     def slice(self, x: Any, start: int, stop: int) -> Any:
-        """Inputs of examples start .. stop - 1 alone; None: they cannot be cut."""
+        """Inputs of the examples start .. stop - 1; None if they cannot be separated."""
         return None
 
     def label_count(self) -> int:

@@ -36,15 +36,18 @@ from distributed import Client, Future, KilledWorker, fire_and_forget, wait
 from distributed.client import ClosedClientError
 from distributed.comm.core import CommClosedError
 
-from maxmargin.core.arrays import Floats
+from maxmargin.core.arrays import Floats, Ints
 from maxmargin.core.engine import (
     FAN,
     Add,
-    Call,
     ClusterGoneError,
+    D,
     Engine,
+    M,
     Question,
     R,
+    ShardQuestion,
+    Sliceable,
     Span,
     T,
 )
@@ -86,7 +89,7 @@ class DaskEngine(Engine):
             _connect(client, patience) if self._connected_here else client
         )
         self.patience = patience
-        self._placed: list[tuple[Any, dict[Span | None, Future]]] = []
+        self._placed: list[tuple[Any, dict[Span | None, Future[Any]]]] = []
         self._owners: dict[tuple[str, Span], str] = {}
         self._hung: dict[str, int] = {}  # how often each worker fell silent
         self._everyone: dict[str, int] = {}
@@ -94,7 +97,7 @@ class DaskEngine(Engine):
         self._check_versions()
 
     @property
-    def workers(self) -> int:  # type: ignore[override]
+    def workers(self) -> int:
         """Threads of all workers."""
         return max(1, sum(self._alive().values()))
 
@@ -103,38 +106,42 @@ class DaskEngine(Engine):
         return map(task, chunks)
 
     def ask(
-        self, shared_data: Any, question: Question, w: Floats, chunks: Sequence[Any]
-    ) -> Iterable[Any]:
+        self,
+        shared_data: D,
+        question: Question[D, T, R],
+        w: Floats,
+        chunks: Sequence[T],
+    ) -> Iterable[R]:
         """question(shared_data, w, chunk) for each chunk, several chunks to a task."""
         size = -(-len(chunks) // (4 * self.workers))
         groups = [chunks[s : s + size] for s in range(0, len(chunks), size)]
-        futures: list[Future | None] = [None] * len(groups)
+        futures: list[Future[Any] | None] = [None] * len(groups)
 
-        def submit() -> list[Future]:
+        def submit() -> list[Future[Any]]:
             sent, data = self._send(w), self._ship(shared_data, None)
             for k, group in enumerate(groups):
                 if not _good(futures[k]):
                     task = tasks.answers, data, question, sent, group
                     futures[k] = self._submit(*task)
-            return list(futures)  # type: ignore[arg-type]
+            return [future for future in futures if future is not None]
 
         for answers in self._retry(submit, futures):
             yield from answers
 
     def total(
         self,
-        shared_data: Any,
-        question: Question,
-        add: Add,
+        shared_data: D,
+        question: Question[D, Ints, R],
+        add: Add[R],
         w: Floats,
         spans: Sequence[Span],
-    ) -> Any:
+    ) -> R:
         """question(shared_data, w, ids of the span), summed on the workers."""
         size = FAN if len(spans) >= 2 * FAN * len(self._alive()) else 1
         groups = [spans[s : s + size] for s in range(0, len(spans), size)]
-        leaves: list[Future | None] = [None] * len(groups)
+        leaves: list[Future[Any] | None] = [None] * len(groups)
 
-        def submit() -> list[Future]:
+        def submit() -> list[Future[Any]]:
             sent, alive = self._send(w), sorted(self._alive())
             for k, group in enumerate(groups):
                 if not _good(leaves[k]):
@@ -144,17 +151,18 @@ class DaskEngine(Engine):
                     leaves[k] = self._submit(*task)
             return [self._tree(add, leaves)]
 
-        return self._retry(submit, leaves)[0]
+        total: R = self._retry(submit, leaves)[0]
+        return total
 
     def call_shards(
         self,
         run: str,
-        shared_data: Any,
-        question: Call,
+        shared_data: Sliceable,
+        question: ShardQuestion[M, R],
         w: Floats,
         shards: Sequence[Span],
-        messages: Sequence[Any],
-    ) -> tuple[Floats, list[Any]]:
+        messages: Sequence[M],
+    ) -> tuple[Floats, list[R]]:
         """question(part of the data, memory, w, message), where the memory is."""
         for _ in range(TRIES):
             alive = self._wait_for_workers()
@@ -229,16 +237,16 @@ class DaskEngine(Engine):
         """Pickle as the address of the scheduler."""
         return (DaskEngine, (self.address, self.patience))
 
-    def _tree(self, add: Add, leaves: Sequence[Any]) -> Future:
+    def _tree(self, add: Add[Any], leaves: Sequence[Any]) -> Future[Any]:
         """The sum of futures, formed on the workers."""
-        level = list(leaves)
+        level: list[Future[Any]] = list(leaves)
         while len(level) > 1:
             groups = [level[s : s + FAN] for s in range(0, len(level), FAN)]
             level = [self._submit(tasks.added, add, group) for group in groups]
         return level[0]
 
     def _retry(
-        self, submit: Callable[[], list[Future]], leaves: list[Future | None]
+        self, submit: Callable[[], list[Future[Any]]], leaves: list[Future[Any] | None]
     ) -> list[Any]:
         """Results of the futures that `submit` returns; submit again after a fault."""
         for _ in range(TRIES):
@@ -253,7 +261,7 @@ class DaskEngine(Engine):
                         leaves[k] = None
         raise ClusterGoneError(self._sentence(f"a pass failed {TRIES} times in a row"))
 
-    def _fetch(self, goals: list[Future], owners: Sequence[str] = ()) -> list[Any]:
+    def _fetch(self, goals: list[Future[Any]], owners: Sequence[str] = ()) -> list[Any]:
         """Results of the goals; a fault if an owner dies while they are on their way."""
         self._wait_until(partial(self._done, goals), owners)
         coming = asyncio.run_coroutine_threadsafe(
@@ -262,7 +270,8 @@ class DaskEngine(Engine):
         )
         try:
             self._wait_until(lambda: bool(threads.wait([coming], POLL).done), owners)
-            return coming.result()
+            results: list[Any] = coming.result()
+            return results
         finally:
             coming.cancel()
 
@@ -281,7 +290,7 @@ class DaskEngine(Engine):
             if silent or alive or time.monotonic() - there > self.patience:
                 raise TimeoutError("workers are gone or silent")
 
-    def _done(self, futures: list[Future]) -> bool:
+    def _done(self, futures: list[Future[Any]]) -> bool:
         """Whether all end within `POLL` seconds."""
         try:
             with self.client.as_current():
@@ -335,18 +344,21 @@ class DaskEngine(Engine):
             "checkpoint=path training goes on from the last checkpoint"
         )
 
-    def _submit(self, task: Any, *given: Any, workers: Any = None) -> Future:
+    def _submit(self, task: Any, *given: Any, workers: Any = None) -> Future[Any]:
         workers = workers or (list(self._alive()) if self._hung else None)
-        return self.client.submit(task, *given, pure=False, workers=workers)
+        future: Future[Any] = self.client.submit(
+            task, *given, pure=False, workers=workers
+        )
+        return future
 
-    def _send(self, w: Floats) -> Future:
+    def _send(self, w: Floats) -> Future[Any]:
         """Put w on one worker; the others copy it from there and from each other."""
         with LARGE_GRAPHS:
             return self._submit(tasks.same, w)
 
     def _ship(
         self, shared_data: Any, part: Span | None, owner: str | None = None
-    ) -> Future:
+    ) -> Future[Any]:
         """A part of the data (None: all) on the cluster; sent at its first use."""
         placed = [futures for known, futures in self._placed if known is shared_data]
         futures = placed[0] if placed else {}
@@ -397,5 +409,5 @@ def _connect(address: str, patience: float) -> Client:
         ) from error
 
 
-def _good(future: Future | None) -> bool:
+def _good(future: Future[Any] | None) -> bool:
     return future is not None and future.status in ("finished", "pending")

@@ -8,13 +8,22 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats
-from maxmargin.core.engine import Add, Question, Span, ids_of, tree_sum
+from maxmargin.core.arrays import Floats, Ints
+from maxmargin.core.engine import (
+    Add,
+    M,
+    Memory,
+    Question,
+    R,
+    ShardQuestion,
+    Span,
+    T,
+    ids_of,
+    tree_sum,
+)
 from maxmargin.engines.shipment import Shipment
 
-_MEMORIES: dict[
-    tuple[str, Span], dict[str, Any]
-] = {}  # on the worker: what shards keep
+_MEMORIES: dict[tuple[str, Span], Memory] = {}  # on the worker
 
 
 def _local(shipment: Shipment, part: Span) -> tuple[Any, int]:
@@ -25,25 +34,30 @@ def _local(shipment: Shipment, part: Span) -> tuple[Any, int]:
 
 
 def answers(
-    shipment: Shipment, question: Question, w: Floats, chunks: Any
-) -> list[Any]:
+    shipment: Shipment, question: Question[Any, T, R], w: Floats, chunks: Sequence[T]
+) -> list[R]:
     """question(shared_data, w, chunk) for each chunk."""
     w = np.require(w, requirements=["W", "C"])
     return [question(shipment.content, w, chunk) for chunk in chunks]
 
 
 def group_sum(
-    shipment: Shipment, question: Question, add: Add, w: Floats, group: Sequence[Span]
-) -> Any:
+    shipment: Shipment,
+    question: Question[Any, Ints, R],
+    add: Add[R],
+    w: Floats,
+    group: Sequence[Span],
+) -> R:
     """question(shared_data, w, ids of the span), summed over the spans of a group."""
     problem, first = _local(shipment, group[0])
     w, shift = np.require(w, requirements=["W", "C"]), first - group[0][0]
     return tree_sum(add, (question(problem, w, ids_of(p) + shift) for p in group))
 
 
-def added(add: Add, items: list[Any]) -> Any:
+def added(add: Add[R], items: list[R]) -> R:
     """The sum of items, from left to right."""
-    return reduce(add, items[1:], _copied(items[0]))
+    total: R = reduce(add, items[1:], _copied(items[0]))
+    return total
 
 
 def _copied(item: Any) -> Any:
@@ -54,8 +68,13 @@ def _copied(item: Any) -> Any:
 
 
 def call_shard(
-    shipment: Shipment, run: str, question: Any, w: Floats, shard: Span, message: Any
-) -> Any:
+    shipment: Shipment,
+    run: str,
+    question: ShardQuestion[M, R],
+    w: Floats,
+    shard: Span,
+    message: M,
+) -> tuple[Floats, R]:
     """question(part, memory of the shard, w, message), where the memory is."""
     memory = _MEMORIES.setdefault((run, shard), {})
     return question(
@@ -74,11 +93,11 @@ def same(w: Floats) -> Floats:
     return w
 
 
-def first(pair: tuple[Any, Any]) -> Any:
+def first(pair: tuple[T, R]) -> T:
     """The vector of a (vector, reply) pair."""
     return pair[0]
 
 
-def second(pair: tuple[Any, Any]) -> Any:
+def second(pair: tuple[T, R]) -> R:
     """The reply of a (vector, reply) pair."""
     return pair[1]

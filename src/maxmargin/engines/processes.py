@@ -22,7 +22,7 @@ from joblib.externals.loky.process_executor import (
 )
 
 from maxmargin.core.arrays import Floats
-from maxmargin.core.engine import ClusterGoneError, Engine, Question, R, T
+from maxmargin.core.engine import ClusterGoneError, D, Engine, Question, R, T
 from maxmargin.core.mapped import open_array
 from maxmargin.engines.shipment import pack, unpack
 
@@ -40,7 +40,7 @@ class Processes(Engine):
 
     def __init__(self, n_jobs: int) -> None:
         super().__init__()
-        self.n_jobs = self.workers = n_jobs
+        self.n_jobs = n_jobs
         self._pool: Any = None
         self._sent: list[tuple[Any, str]] = []
         shm = Path("/dev/shm")
@@ -49,13 +49,22 @@ class Processes(Engine):
         self._tidy = weakref.finalize(self, shutil.rmtree, self._folder, True)
         self._turn = 0
 
+    @property
+    def workers(self) -> int:
+        """How many chunks are worked on at a time."""
+        return self.n_jobs
+
     def map(self, task: Callable[[T], R], chunks: Sequence[T]) -> Iterable[R]:
         """task(chunk) for each chunk, in this process: only shared data are sent."""
         return map(task, chunks)
 
     def ask(
-        self, shared_data: Any, question: Question, w: Floats, chunks: Sequence[Any]
-    ) -> Iterable[Any]:
+        self,
+        shared_data: D,
+        question: Question[D, T, R],
+        w: Floats,
+        chunks: Sequence[T],
+    ) -> Iterable[R]:
         """question(shared_data, w, chunk) for each chunk, several at a time."""
         place = self._ship(shared_data)
         self._turn += 1
@@ -127,7 +136,9 @@ class Processes(Engine):
 _OPEN: dict[str, Any] = {}  # in the worker: shared data by file
 
 
-def _answer(place: str, question: Question, weights: str, dim: int, chunk: Any) -> Any:
+def _answer(
+    place: str, question: Question[Any, T, R], weights: str, dim: int, chunk: T
+) -> R:
     if place not in _OPEN:
         while len(_OPEN) >= 4:
             _OPEN.pop(next(iter(_OPEN)))

@@ -105,7 +105,7 @@ def unpack(data: bytes) -> Any:
     return content
 
 
-class _Pickler(cloudpickle.Pickler):  # type: ignore[misc, name-defined]
+class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
     def __init__(self, file: Any, spool: Path | None) -> None:
         super().__init__(file, protocol=5)
         self._spool = spool

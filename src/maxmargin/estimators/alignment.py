@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -12,11 +12,24 @@ from maxmargin.core.arrays import Floats
 from maxmargin.core.memory import MEMORY
 from maxmargin.core.structure import Structure
 from maxmargin.estimators.alignment_kernel import with_kernel
-from maxmargin.estimators.fitting.base import StructuredEstimator, check_same_length
+from maxmargin.estimators.fitting.base import StructuredEstimator
+from maxmargin.estimators.fitting.inputs import check_same_length
+from maxmargin.estimators.fitting.parameter_types import (
+    CallbackChoice,
+    CheckpointChoice,
+    EngineChoice,
+    KernelChoice,
+    LossChoice,
+    LossesByName,
+    SampleWeight,
+    Seed,
+    SolverChoice,
+)
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.fitting.prediction import predict_found
 from maxmargin.losses.base import ZeroOne
 from maxmargin.losses.pairs import AlignedPairs
+from maxmargin.reports.learned import substitution_table
 from maxmargin.structures.alignment.inputs import is_real, record_name, tracks_of
 from maxmargin.structures.alignment.paths import check_rows
 from maxmargin.structures.alignment.structure import Alignment
@@ -40,7 +53,8 @@ class AlignmentSVM(StructuredEstimator):
     .. math:: \min_w \tfrac12 \|w\|^2 + C \sum_i \max_y
               [\Delta(y_i, y) - \langle w, \psi(x_i, y_i) - \psi(x_i, y) \rangle]
 
-    over all alignments y of the pair x_i, with the share of missed pairs as loss.
+    over all alignments y of the pair x_i. The loss is the share of reference pairs that
+    are missed.
 
     Parameters
     ----------
@@ -110,23 +124,23 @@ class AlignmentSVM(StructuredEstimator):
         normalize: bool = True,
         band: int | None = None,
         alphabets: Mapping[str, Sequence[Any]] | None = None,
-        kernel: Any = None,
+        kernel: KernelChoice = None,
         kernel_method: str = "cholesky",
         n_basis: int = 20,
         memory: float = MEMORY,
-        loss: Any = "Q",
+        loss: LossChoice = "Q",
         rescaling: str | None = "margin",
         penalty: str = "linear",
-        solver: Any = "auto",
+        solver: SolverChoice = "auto",
         tol: float = 1e-2,
         max_iter: int | None = None,
         max_time: float | None = None,
         n_jobs: int | None = None,
-        engine: Any = None,
-        random_state: Any = None,
+        engine: EngineChoice = None,
+        random_state: Seed = None,
         warm_start: bool = False,
-        callbacks: Any = None,
-        checkpoint: Any = None,
+        callbacks: CallbackChoice = None,
+        checkpoint: CheckpointChoice = None,
         verbose: int = 0,
     ) -> None:
         self.C = C
@@ -163,19 +177,19 @@ class AlignmentSVM(StructuredEstimator):
             return structure
         return with_kernel(structure, sequences, self, self._seed())
 
-    def _known_losses(self, structure: Structure) -> dict[str, Any]:
+    def _known_losses(self, structure: Structure) -> LossesByName:
         return {"Q": AlignedPairs(), "Q4": AlignedPairs(4), "zero-one": ZeroOne()}
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AlignmentSVM:
-        """Learn from pairs and their alignments.
+    def fit(self, X: Any, y: Any, sample_weight: SampleWeight = None) -> Self:
+        """Learn from pairs of sequences and their alignments.
 
         Parameters
         ----------
         X : sequence of (first, second)
             Sequences: strings, or mappings from track to letters or real vectors.
         y : sequence of alignments
-            Two strings with "-" for gaps, both from their first letter on, or columns
-            (k, 2) of positions, -1 for a gap; local ones may begin anywhere.
+            Two strings with "-" for gaps, both from their first letter on, or an array
+            (k, 2) of positions, -1 for a gap. Local alignments may begin anywhere.
         sample_weight : array (n,), optional
             Factor on C for each pair.
         """
@@ -187,11 +201,11 @@ class AlignmentSVM(StructuredEstimator):
         return self
 
     def score(self, X: Any, y: Any) -> float:
-        """Mean Q score: the share of reference pairs that are found."""
+        """Mean Q score: share of the reference pairs that are found."""
         return float(np.mean(1.0 - self.losses(X, y)))
 
     def losses(self, X: Any, y: Any, shift: int = 0) -> Floats:
-        """Loss of each pair: Q by default, Q4 with shift 4."""
+        """Loss of each pair: 1 - Q, or 1 - Q4 with ``shift=4``."""
         check_is_fitted(self, "coef_")
         check_same_length(X, y)
         x = self.structure_.encode(X)
@@ -208,6 +222,21 @@ class AlignmentSVM(StructuredEstimator):
         check_is_fitted(self, "coef_")
         return self.structure_.substitution(self.coef_, track)
 
+    def _learned(self) -> Sequence[str]:
+        tables = substitution_tables(self.structure_, self.coef_)
+        return [*tables, *super()._learned()]
+
+
+def substitution_tables(structure: Alignment, w: Floats) -> list[str]:
+    """The learned substitution scores of each track, as pieces of HTML."""
+    out = []
+    for track in structure.symbols.letters:
+        try:
+            out.append(substitution_table(track, *structure.substitution(w, track)))
+        except ValueError:  # the features do not pair this track with itself
+            continue
+    return out
+
 
 def _is_pair(pair: Any) -> bool:
     two = isinstance(pair, tuple | list) and len(pair) == 2
@@ -215,7 +244,7 @@ def _is_pair(pair: Any) -> bool:
 
 
 def alignment_structure(estimator: Any, sequences: Sequence[Any]) -> Alignment:
-    """The structure that an estimator's parameters ask for."""
+    """The structure described by the parameters of an estimator."""
     tracks: dict[str, Any] = {}
     if sequences:
         where = record_name(sequences[0], "pair 0, first sequence")

@@ -1,14 +1,25 @@
-"""Coreference: clusters of mentions by latent spanning forests."""
+"""CoreferenceSVM and CorrelationSVM: cluster the mentions of a document."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from maxmargin.core.structure import Structure
-from maxmargin.estimators.fitting.base import StructuredEstimator, check_same_length
+from maxmargin.estimators.fitting.base import StructuredEstimator
+from maxmargin.estimators.fitting.inputs import check_same_length
+from maxmargin.estimators.fitting.parameter_types import (
+    CallbackChoice,
+    CheckpointChoice,
+    EngineChoice,
+    LossChoice,
+    LossesByName,
+    SampleWeight,
+    Seed,
+    SolverChoice,
+)
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.losses.clusters import ForestLoss, PairLoss
 from maxmargin.metrics.clusters import mitre_loss
@@ -22,7 +33,7 @@ from maxmargin.structures.clusters.mentions import NAMES, Document, pair_feature
 
 @describe_parameters()
 class CoreferenceSVM(StructuredEstimator):
-    r"""Clustering by single strong links, the links hidden.
+    r"""Clustering by strong links, where the links are hidden (latent forests).
 
     .. math:: \min_w \tfrac12 \|w\|^2 + C \sum_d \big( \max_{h} [\Delta_r(y_d, h) +
               \sum_{(i,j) \in h} \langle w, x_{ij} \rangle] - \max_{h \sim y_d}
@@ -74,21 +85,21 @@ class CoreferenceSVM(StructuredEstimator):
         C: float = 0.2,
         *,
         features: Callable[[Any], Any] | None = None,
-        loss: Any = "forest",
+        loss: LossChoice = "forest",
         init: Any = None,
         restarts: int = 1,
         rescaling: str = "margin",
         penalty: str = "linear",
-        solver: Any = "auto",
+        solver: SolverChoice = "auto",
         tol: float = 1e-3,
         max_iter: int | None = None,
         max_time: float | None = None,
         n_jobs: int | None = None,
-        engine: Any = None,
-        random_state: Any = None,
+        engine: EngineChoice = None,
+        random_state: Seed = None,
         warm_start: bool = False,
-        callbacks: Any = None,
-        checkpoint: Any = None,
+        callbacks: CallbackChoice = None,
+        checkpoint: CheckpointChoice = None,
         verbose: int = 0,
     ) -> None:
         self.r = r
@@ -114,10 +125,10 @@ class CoreferenceSVM(StructuredEstimator):
     def _structure(self, X: Any, y: Any) -> Structure:
         return Coreference()
 
-    def _known_losses(self, structure: Structure) -> dict[str, Any]:
+    def _known_losses(self, structure: Structure) -> LossesByName:
         return {"forest": ForestLoss(self.r)}
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: SampleWeight = None) -> Self:
         """Learn from documents.
 
         Parameters
@@ -130,16 +141,16 @@ class CoreferenceSVM(StructuredEstimator):
         """
         return super().fit(self._pairs(X), y, sample_weight)
 
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """As for all estimators; not where links are hidden."""
+    def partial_fit(self, X: Any, y: Any, sample_weight: SampleWeight = None) -> Self:
+        """Continue training with another batch; only where no links are hidden."""
         return super().partial_fit(self._pairs(X), y, sample_weight)
 
     def predict(self, X: Any) -> np.ndarray:
-        """Cluster of each mention, numbered by first mention, per document."""
+        """Cluster of each mention of each document, numbered by first mention."""
         return super().predict(self._pairs(X))
 
     def score(self, X: Any, y: Any) -> float:
-        """1 - mean MITRE loss / 100."""
+        """Mean MITRE score, 1 - loss / 100."""
         check_same_length(X, y)
         found = self.predict(X)
         losses = [mitre_loss(a, b) for a, b in zip(y, found, strict=True)]
@@ -175,8 +186,8 @@ class CorrelationSVM(CoreferenceSVM):
 
     .. math:: f(x) = \arg\max_y \sum_{i < j,\; y_i = y_j} \langle w, x_{ij} \rangle
 
-    All pairs of a cluster count, none is hidden. The loss is the percentage of wrong
-    pairs.
+    All pairs within a cluster count, and nothing is hidden. The loss is the percentage
+    of wrong pairs.
 
     Parameters
     ----------
@@ -212,19 +223,19 @@ class CorrelationSVM(CoreferenceSVM):
         *,
         inference: str = "greedy",
         features: Callable[[Any], Any] | None = None,
-        loss: Any = "pairs",
+        loss: LossChoice = "pairs",
         rescaling: str = "margin",
         penalty: str = "linear",
-        solver: Any = "auto",
+        solver: SolverChoice = "auto",
         tol: float = 1e-3,
         max_iter: int | None = None,
         max_time: float | None = None,
         n_jobs: int | None = None,
-        engine: Any = None,
-        random_state: Any = None,
+        engine: EngineChoice = None,
+        random_state: Seed = None,
         warm_start: bool = False,
-        callbacks: Any = None,
-        checkpoint: Any = None,
+        callbacks: CallbackChoice = None,
+        checkpoint: CheckpointChoice = None,
         verbose: int = 0,
     ) -> None:
         super().__init__(
@@ -239,5 +250,5 @@ class CorrelationSVM(CoreferenceSVM):
     def _structure(self, X: Any, y: Any) -> Structure:
         return Correlation(self.inference)
 
-    def _known_losses(self, structure: Structure) -> dict[str, Any]:
+    def _known_losses(self, structure: Structure) -> LossesByName:
         return {"pairs": PairLoss(), "forest": PairLoss()}

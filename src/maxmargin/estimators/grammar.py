@@ -12,8 +12,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.arrays import Floats, Ints
 from maxmargin.core.structure import Layers, Structure
-from maxmargin.estimators.explaining.report import by_position
 from maxmargin.estimators.fitting.base import StructuredEstimator
+from maxmargin.estimators.fitting.inputs import by_position
+from maxmargin.estimators.fitting.parameter_types import (
+    CallbackChoice,
+    CheckpointChoice,
+    EngineChoice,
+    LossChoice,
+    LossesByName,
+    Seed,
+    SolverChoice,
+)
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.fitting.prediction import ask_batches, joined_layers
 from maxmargin.losses.base import ZeroOne
@@ -89,7 +98,7 @@ class GrammarSVM(StructuredEstimator):
         self,
         C: float = 0.2,
         *,
-        loss: Any = "f1",
+        loss: LossChoice = "f1",
         rescaling: str | None = "margin",
         penalty: str = "linear",
         terminals: str = "tags",
@@ -101,16 +110,16 @@ class GrammarSVM(StructuredEstimator):
         rare: int = 1,
         beam: float = np.inf,
         fallback: str = "none",
-        solver: Any = "auto",
+        solver: SolverChoice = "auto",
         tol: float = 1e-3,
         max_iter: int | None = None,
         max_time: float | None = None,
         n_jobs: int | None = None,
-        engine: Any = None,
-        random_state: Any = None,
+        engine: EngineChoice = None,
+        random_state: Seed = None,
         warm_start: bool = False,
-        callbacks: Any = None,
-        checkpoint: Any = None,
+        callbacks: CallbackChoice = None,
+        checkpoint: CheckpointChoice = None,
         verbose: int = 0,
     ) -> None:
         self.C = C
@@ -154,7 +163,7 @@ class GrammarSVM(StructuredEstimator):
             fallback=self.fallback,
         )
 
-    def _known_losses(self, structure: Structure) -> dict[str, Any]:
+    def _known_losses(self, structure: Structure) -> LossesByName:
         return {
             "f1": BracketF1(),
             "hamming": BracketHamming(),
@@ -163,7 +172,7 @@ class GrammarSVM(StructuredEstimator):
         }
 
     def predict_nbest(self, X: Any, k: int = 5) -> list[list[tuple[Any, float]]]:
-        """Find the k best trees of each sentence with their scores, best first."""
+        """The k best trees of each sentence with their scores, best first."""
         check_is_fitted(self, "coef_")
         grammar = self.structure_
         assert isinstance(grammar, Grammar)
@@ -176,7 +185,11 @@ class GrammarSVM(StructuredEstimator):
         return [scored[a:b] for a, b in pairwise(found.ptr.tolist())]
 
     def hardest(self, X: Any, y: Any, n: int = 5, most: int = 500) -> list[Hard]:
-        """As for all estimators; trees that the grammar cannot make are left out."""
+        """The examples whose true tree scores furthest below the best tree.
+
+        Trees that the grammar cannot derive are left out; otherwise like
+        `StructuredEstimator.hardest`.
+        """
         check_is_fitted(self, "coef_")
         X, y = by_position(X), by_position(y)
         kept = [i for i in range(min(most, len(y))) if self._derives(X[i], y[i])]

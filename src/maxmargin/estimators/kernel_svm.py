@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -10,7 +10,18 @@ from maxmargin.core.arrays import Ragged
 from maxmargin.core.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import Structure
+from maxmargin.estimators.fitting.callbacks import watching
 from maxmargin.estimators.fitting.kernel_training import Lifted, lifted
+from maxmargin.estimators.fitting.parameter_types import (
+    CallbackChoice,
+    CheckpointChoice,
+    EngineChoice,
+    KernelChoice,
+    LossChoice,
+    SampleWeight,
+    Seed,
+    SolverChoice,
+)
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.multiclass import MulticlassSVM
 from maxmargin.kernels.functions import Precomputed, named_kernel, rows_for
@@ -29,9 +40,9 @@ class KernelSVM(MulticlassSVM):
     .. math:: f(x) = \sum_j \beta_j K(b_j, x) + b
 
     With two classes and ``kernel_method="exact"`` this is the problem of
-    ``sklearn.svm.SVC``, constant and all. In all other cases the constant is a weight
-    like the others, and more than two classes are trained together (Crammer and
-    Singer). There are no probabilities.
+    ``sklearn.svm.SVC``, including its unregularised intercept. In all other cases the
+    intercept is regularised like the other weights, and more than two classes are
+    trained together (Crammer and Singer). There are no probabilities.
 
     Parameters
     ----------
@@ -68,20 +79,20 @@ class KernelSVM(MulticlassSVM):
     ----------
     classes_ : array (k,)
     expansion_ : Expansion
-        Points and coefficients of the machine.
+        Points and coefficients of f.
     basis_ : array (m, n_features)
-        The points; for precomputed kernels the numbers of training rows.
+        The points; for precomputed kernels the indices of training rows.
     support_ : array (m,)
-        Numbers of the training rows with weight; "exact" and "sampled" only.
+        Indices of the training rows among the points; "exact" and "sampled" only.
     dual_coef_ : array (m, z)
         Coefficients of the points.
     intercept_ : array
     basis_trace_ : list of dict
-        "cpsp": by turn size, objective, delta = ||v - P v||, the bound from it, and
-        "cut delta" = ||g - P g|| of the turn's cut; in the last turn "theorem 6.4".
-        "sampled": functions, objective and estimated gap.
+        One row per iteration. "cpsp": size of the basis, objective, delta = ||v - P v||
+        and the bound from it, "cut delta" = ||g - P g|| of the cut; in the last row
+        "theorem 6.4". "sampled": number of functions, objective and estimated gap.
     result_ : Result
-        Certificate; for "sampled" the dual is an estimate from the rows drawn.
+        Certificate. For "sampled" the dual is estimated from the rows drawn.
 
     Examples
     --------
@@ -100,7 +111,7 @@ class KernelSVM(MulticlassSVM):
         self,
         C: float = 1.0,
         *,
-        kernel: Any = "rbf",
+        kernel: KernelChoice = "rbf",
         kernel_method: str = "exact",
         n_basis: int = 200,
         gamma: float | None = None,
@@ -108,10 +119,10 @@ class KernelSVM(MulticlassSVM):
         coef0: float = 1.0,
         basis: str = "free",
         memory: float = MEMORY,
-        loss: Any = "zero-one",
+        loss: LossChoice = "zero-one",
         rescaling: str | None = "margin",
         penalty: str = "linear",
-        solver: Any = "auto",
+        solver: SolverChoice = "auto",
         fit_intercept: bool = True,
         intercept_scaling: float = 1.0,
         class_weight: Any = None,
@@ -119,11 +130,11 @@ class KernelSVM(MulticlassSVM):
         max_iter: int | None = None,
         max_time: float | None = None,
         n_jobs: int | None = None,
-        engine: Any = None,
-        random_state: Any = None,
+        engine: EngineChoice = None,
+        random_state: Seed = None,
         warm_start: bool = False,
-        callbacks: Any = None,
-        checkpoint: Any = None,
+        callbacks: CallbackChoice = None,
+        checkpoint: CheckpointChoice = None,
         verbose: int = 0,
     ) -> None:
         self.C = C
@@ -160,8 +171,8 @@ class KernelSVM(MulticlassSVM):
         return tags
 
     @property
-    def partial_fit(self) -> Any:  # type: ignore[override]
-        """Not there: planes of a kernel need their rows."""
+    def partial_fit(self) -> Any:
+        """Not available: constraints of a kernel need their training rows."""
         raise AttributeError("KernelSVM has no partial_fit: it needs all rows at once")
 
     def _kernel(self, X: Any) -> Any:
@@ -180,8 +191,8 @@ class KernelSVM(MulticlassSVM):
         return structure
 
     def _fit_encoded(
-        self, structure: Structure, x: Any, truth: Ragged, sample_weight: Any
-    ) -> Any:
+        self, structure: Structure, x: Any, truth: Ragged, sample_weight: SampleWeight
+    ) -> Self:
         pairs = self.kernel_method == "exact" and self.fit_intercept
         plain = self.penalty == "linear" and self.solver == "auto"
         zero_one = isinstance(self.loss, str) and self.loss == "zero-one"
@@ -209,7 +220,7 @@ class KernelSVM(MulticlassSVM):
             rest = np.array([machine.constant / structure.bias])
             return lifted(problem, expansion, rest, machine.result, [])
 
-        with self._watching(lambda one, now: one._take_points(made(now))) as watch:
+        with watching(self, lambda one, now: one._adopt_expansion(made(now))) as watch:
             machine = train_pairs(
                 Columns(kernel, X, self.memory), y, problem.C, self.tol, self.max_iter,
                 self.max_time, watch,

@@ -1,24 +1,38 @@
-"""Multiclass classification as scikit-learn knows it."""
+"""MulticlassSVM: classification, with or without features of the classes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import ClassifierMixin
+from sklearn.metrics import accuracy_score
 from sklearn.utils import compute_class_weight
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from maxmargin.core.arrays import Floats, Ints, Ragged
-from maxmargin.core.structure import Structure
+from maxmargin.core.loss import Loss
+from maxmargin.core.structure import Pieces, Structure
 from maxmargin.estimators.class_inputs import check_finite, class_numbers, cost_table
 from maxmargin.estimators.fitting.base import penalties_of
+from maxmargin.estimators.fitting.callbacks import keep_callback_data
 from maxmargin.estimators.fitting.kernel_training import KernelMixin, Lifted
+from maxmargin.estimators.fitting.parameter_types import (
+    CallbackChoice,
+    CheckpointChoice,
+    EngineChoice,
+    KernelChoice,
+    LossChoice,
+    LossesByName,
+    SampleWeight,
+    Seed,
+    SolverChoice,
+)
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.losses.base import ZeroOne
 from maxmargin.losses.labels import Hamming
@@ -108,6 +122,7 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
     ('CONVERGED', (3, 4))
     """
 
+    _predicts_labels = True
     classes_: np.ndarray
     intercept_: Floats
     n_iter_: int
@@ -117,10 +132,10 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         self,
         C: float = 0.2,
         *,
-        loss: Any = "zero-one",
+        loss: LossChoice = "zero-one",
         rescaling: str | None = "margin",
         penalty: str = "linear",
-        solver: Any = "auto",
+        solver: SolverChoice = "auto",
         taxonomy: Any = None,
         node_weights: Any = None,
         class_features: Any = None,
@@ -128,18 +143,18 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         fit_intercept: bool = True,
         intercept_scaling: float = 1.0,
         class_weight: Any = None,
-        kernel: Any = None,
+        kernel: KernelChoice = None,
         kernel_method: str = "exact",
         n_basis: int = 200,
         tol: float = 1e-3,
         max_iter: int | None = None,
         max_time: float | None = None,
         n_jobs: int | None = None,
-        engine: Any = None,
-        random_state: Any = None,
+        engine: EngineChoice = None,
+        random_state: Seed = None,
         warm_start: bool = False,
-        callbacks: Any = None,
-        checkpoint: Any = None,
+        callbacks: CallbackChoice = None,
+        checkpoint: CheckpointChoice = None,
         verbose: int = 0,
     ) -> None:
         self.C = C
@@ -169,12 +184,12 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         self.verbose = verbose
 
     def __sklearn_tags__(self) -> Any:
-        """Sparse input is welcome."""
+        """Sparse inputs are accepted."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MulticlassSVM:
+    def fit(self, X: Any, y: Any, sample_weight: SampleWeight = None) -> Self:
         """Learn weights; ends with a certificate in `result_`.
 
         Parameters
@@ -182,7 +197,7 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         X : array or sparse matrix (n, n_features)
         y : array (n,) of labels
         sample_weight : array (n,), optional
-            Factor on C for each example; examples of weight zero take no part.
+            Factor on C for each example; examples of weight zero are ignored.
 
         Returns
         -------
@@ -211,20 +226,20 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         structure = replace(self._structure(X, labels), k=len(classes)).bind(X, labels)
         x = structure.encode(X)
         truth = structure.encode_labels(x, labels)
-        self._show(X, classes[labels])
+        keep_callback_data(self, X, classes[labels])
         return self._fit_encoded(structure, x, truth, weight)
 
     def partial_fit(  # type: ignore[override]
-        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
-    ) -> MulticlassSVM:
-        """Go on training with a further batch; earlier batches are not needed again.
+        self, X: Any, y: Any, classes: Any = None, sample_weight: SampleWeight = None
+    ) -> Self:
+        """Continue training with another batch; earlier ones are not needed again.
 
         Parameters
         ----------
         X, y, sample_weight
             The batch, as for `fit`.
         classes : array, optional
-            All classes, at the first batch if that does not show them all.
+            All classes, given with the first batch if it does not contain them all.
 
         Returns
         -------
@@ -238,7 +253,7 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         return super().partial_fit(X, y, sample_weight)
 
     def _stream_labels(self, x: Any, y: Any) -> Ragged:
-        """Labels of a further batch as numbers of the classes of the first."""
+        """Indices of the labels of a later batch among the classes of the first."""
         try:
             return Ragged.single(class_numbers(self.classes_, y))
         except ValueError as error:
@@ -250,11 +265,12 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
             strange = [c for c in self.class_weight if c not in known]
             if strange:
                 raise ValueError(f"class_weight: {strange[0]!r} is not a class of y")
-        return compute_class_weight(self.class_weight, classes=classes, y=y)
+        factor: Floats = compute_class_weight(self.class_weight, classes=classes, y=y)
+        return factor
 
-    def _take(self, structure: Any, result: Result) -> None:
-        """coef_ and intercept_ of the classes from the weights of output features."""
-        super()._take(structure, result)
+    def _adopt(self, structure: Any, result: Result) -> None:
+        """Also set coef_ and intercept_ of the classes."""
+        super()._adopt(structure, result)
         self.n_iter_ = result.iterations
         weights = structure.lambdas() @ structure.weights(result.w).T
         if len(self.classes_) == 2:
@@ -266,9 +282,9 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
             self.intercept_ = np.zeros(len(weights))
         self.coef_ = np.ascontiguousarray(weights)
 
-    def _take_points(self, lifted: Lifted) -> None:
-        """Coefficients of the points of a kernel, and constants of the classes."""
-        super()._take_points(lifted)
+    def _adopt_expansion(self, lifted: Lifted) -> None:
+        """Also set the dual coefficients and the intercepts of the classes."""
+        super()._adopt_expansion(lifted)
         self.n_iter_ = lifted.result.iterations
         structure: Any = lifted.structure
         table, constants = structure.lambdas(), structure.split_weights(lifted.w)[1]
@@ -289,7 +305,7 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         return Multiclass(self._output_features(), bias, k=len(self.classes_))
 
     def _output_features(self) -> Floats | None:
-        """Lambda of the classes; None for the canonical one."""
+        """Features Lambda of the classes; None if they are only indicators."""
         parts = []
         classes = self.classes_.tolist()
         if self.taxonomy is not None:
@@ -305,7 +321,7 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
             parts.append(similar(self.class_similarity, len(classes)))
         return np.hstack(parts) if parts else None
 
-    def _known_losses(self, structure: Structure) -> dict[str, Any]:
+    def _known_losses(self, structure: Structure) -> LossesByName:
         known: dict[str, Any] = {"zero-one": ZeroOne()}
         if self.taxonomy is not None:
             table = Taxonomy.of(self.taxonomy).heights(self.classes_.tolist())
@@ -314,7 +330,7 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
             raise ValueError("loss='taxonomy' needs a taxonomy")
         return known
 
-    def _loss(self, structure: Structure) -> Any:
+    def _loss(self, structure: Structure) -> Loss:
         if isinstance(self.loss, Mapping):
             return Hamming(cost=cost_table(self.loss, self.classes_))
         return super()._loss(structure)
@@ -328,19 +344,20 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         return sp.csr_array(X) if sp.issparse(X) else np.asarray(X, np.float64)
 
     def _outputs(self, decoded: Sequence[Any]) -> Sequence[Any]:
-        return self.classes_[np.asarray(decoded)].tolist()
+        labels: list[Any] = self.classes_[np.asarray(decoded)].tolist()
+        return labels
 
     def _encoded(self, X: Any, y: Any) -> tuple[Any, Ragged]:
         x = self.structure_.encode(self._inputs(X))
         return x, Ragged.single(class_numbers(self.classes_, y))
 
-    def _examples(self, y: Any, sample_weight: Any) -> Ints:
+    def _examples(self, y: Any, sample_weight: SampleWeight) -> Ints:
         if sample_weight is None:
             return np.arange(len(y))
         return np.flatnonzero(np.asarray(sample_weight) > 0)
 
     def _weight_names(self) -> Sequence[str]:
-        """Names "feature / class", or node of the taxonomy instead of the class."""
+        """Names "feature / class", or "feature / node" with a taxonomy."""
         structure: Any = self.structure_
         known = getattr(self, "feature_names_in_", None)
         width = structure.width - bool(self.fit_intercept)
@@ -359,12 +376,12 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         names += [f"output {z}" for z in range(len(names), structure.z)]
         return [str(name) for name in names]
 
-    def _piece_names(self, names: list[str]) -> list[str]:
+    def _piece_names(self, pieces: Pieces) -> list[str]:
         outputs = self._output_names()
-        return [outputs[int(name.rsplit(" ", 1)[1])] for name in names]
+        return [outputs[z] for z in pieces.output_features]
 
     def decision_function(self, X: Any) -> Floats:
-        """Scores of the classes, (n, k); with two, of the second less the first, (n,).
+        """Scores of the classes (n, k); for two classes their difference (n,).
 
         Parameters
         ----------
@@ -387,12 +404,13 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
     def predict(self, X: Any) -> np.ndarray:
         """Label with the highest score of each row of X."""
         scores = self.decision_function(X)
-        if scores.ndim == 1:
-            return self.classes_[(scores > 0).astype(np.int64)]
-        return self.classes_[scores.argmax(axis=1)]
+        best = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        labels: np.ndarray = self.classes_[best]
+        return labels
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Share of right predictions; refuses labels that training has not seen."""
+    def score(self, X: Any, y: Any, sample_weight: SampleWeight = None) -> float:
+        """Share of right predictions; other labels than those of training are refused."""
         check_is_fitted(self, "result_")
         class_numbers(self.classes_, y)
-        return float(super().score(X, y, sample_weight))
+        right = accuracy_score(y, self.predict(X), sample_weight=sample_weight)
+        return float(right)

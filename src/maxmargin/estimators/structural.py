@@ -1,8 +1,8 @@
-"""The estimator for any structure: ours, or one's own."""
+"""StructuralSVM: any structure, one of the package or your own."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -10,6 +10,16 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.core.arrays import Ragged
 from maxmargin.core.structure import Structure
 from maxmargin.estimators.fitting.base import StructuredEstimator
+from maxmargin.estimators.fitting.parameter_types import (
+    CallbackChoice,
+    CheckpointChoice,
+    EngineChoice,
+    LossChoice,
+    LossesByName,
+    SampleWeight,
+    Seed,
+    SolverChoice,
+)
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.fitting.prediction import predict_found
 from maxmargin.losses.base import ZeroOne
@@ -73,21 +83,21 @@ class StructuralSVM(StructuredEstimator):
         structure: Any = None,
         C: float = 0.2,
         *,
-        loss: Any = "auto",
+        loss: LossChoice = "auto",
         rescaling: str | None = "margin",
         penalty: str = "linear",
-        solver: Any = "auto",
+        solver: SolverChoice = "auto",
         restarts: int = 1,
         init: Any = None,
         tol: float = 1e-3,
         max_iter: int | None = None,
         max_time: float | None = None,
         n_jobs: int | None = None,
-        engine: Any = None,
-        random_state: Any = None,
+        engine: EngineChoice = None,
+        random_state: Seed = None,
         warm_start: bool = False,
-        callbacks: Any = None,
-        checkpoint: Any = None,
+        callbacks: CallbackChoice = None,
+        checkpoint: CheckpointChoice = None,
         verbose: int = 0,
     ) -> None:
         self.structure = structure
@@ -112,15 +122,15 @@ class StructuralSVM(StructuredEstimator):
     def _structure(self, X: Any, y: Any) -> Structure:
         return as_structure(self.structure)
 
-    def _known_losses(self, structure: Structure) -> dict[str, Any]:
+    def _known_losses(self, structure: Structure) -> LossesByName:
         own = own_loss(structure)
         if own is not None:
             return {"auto": own, "zero-one": own.zero_one(0)}
         return {"auto": Hamming(), "hamming": Hamming(), "zero-one": ZeroOne()}
 
     def _fit_encoded(
-        self, structure: Structure, x: Any, truth: Ragged, sample_weight: Any
-    ) -> Any:
+        self, structure: Structure, x: Any, truth: Ragged, sample_weight: SampleWeight
+    ) -> Self:
         check_own_loss(structure, truth)
         return super()._fit_encoded(structure, x, truth, sample_weight)
 

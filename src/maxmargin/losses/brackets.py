@@ -19,6 +19,8 @@ from maxmargin.core.jit import loop
 from maxmargin.core.loss import Loss
 from maxmargin.inference.tree.chart import NODE
 
+Counts = Ints | int
+
 
 class BracketLoss(Loss):
     """Losses of trees: functions of m brackets in common, e wrong and g true ones.
@@ -33,7 +35,7 @@ class BracketLoss(Loss):
         return self.of_counts(m, p - m, g)
 
     @abstractmethod
-    def of_counts(self, m: Ints, e: Ints, g: Ints) -> Floats:
+    def of_counts(self, m: Counts, e: Counts, g: Counts) -> Floats:
         """Loss of trees with m brackets in common, e wrong ones and g true ones."""
 
 
@@ -51,7 +53,7 @@ class BracketF1(BracketLoss):
 
     form = "brackets-f1"
 
-    def of_counts(self, m: Ints, e: Ints, g: Ints) -> Floats:
+    def of_counts(self, m: Counts, e: Counts, g: Counts) -> Floats:
         """1 - F1; no bracket on either side is right."""
         size = m + e + g
         return np.where(size > 0, 1.0 - 2.0 * m / np.maximum(size, 1), 0.0)
@@ -76,11 +78,11 @@ class BracketHamming(BracketLoss):
             return np.ones(truth.n)
         return self._factor(bracket_counts(truth, truth)[2])
 
-    def of_counts(self, m: Ints, e: Ints, g: Ints) -> Floats:
+    def of_counts(self, m: Counts, e: Counts, g: Counts) -> Floats:
         """Wrong and missing brackets."""
         return self._factor(g) * (e + g - m)
 
-    def _factor(self, g: Ints) -> Floats:
+    def _factor(self, g: Counts) -> Floats:
         return 1.0 / np.maximum(g, 1) if self.normalize else np.ones(np.shape(g))
 
 

@@ -37,10 +37,10 @@ class ForestLoss(Loss):
         """Loss of each row."""
         out = np.zeros(truth.n)
         for i in range(truth.n):
-            own, parent = components(truth.row(i)), labels.row(i)
+            cluster, parent = components(truth.row(i)), labels.row(i)
             linked = np.flatnonzero(parent != np.arange(len(parent)))
-            inside = int((own[linked] == own[parent[linked]]).sum())
-            links = len(own) - (int(own.max()) + 1 if len(own) else 0)
+            inside = int((cluster[linked] == cluster[parent[linked]]).sum())
+            links = len(cluster) - (int(cluster.max()) + 1 if len(cluster) else 0)
             out[i] = links - inside + self.r * (len(linked) - inside)
         return out
 

@@ -133,7 +133,7 @@ def reliability(
     --------
     >>> ax = reliability([0.9, 0.9, 0.8, 0.1], [1, 1, 0, 0], bins=2)
     >>> len(ax.patches), ax.get_title()
-    (2, 'expected calibration error 20.0 %')
+    (2, 'expected calibration error 17.5 %')
     """
     ax = _axis(ax)
     found = binned(confidence, correct, bins=bins)

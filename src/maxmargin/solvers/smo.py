@@ -22,15 +22,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints, Labels
+from maxmargin.core.factored import CompiledAscent, Factored
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import Augment
 from maxmargin.inference.graph.decode import decode
 from maxmargin.inference.graph.forest import rooted
-from maxmargin.inference.graph.tables import Tables
+from maxmargin.inference.graph.tables import GraphTables
 from maxmargin.inference.loopy import relaxation
-from maxmargin.inference.marginals.ascent import Forests, Work
+from maxmargin.inference.marginals.ascent import Ascent, Forests, Work
 from maxmargin.inference.marginals.directions import Direction
-from maxmargin.inference.marginals.factored import CompiledAscent, Factored
 from maxmargin.inference.marginals.polytope import Point
 from maxmargin.solvers.base import Solver, State, Status, permutation
 
@@ -158,14 +158,16 @@ class Smo(Solver):
     def _ascend(self, problem: Problem, state: SmoState, ids: Ints) -> None:
         """Several steps on each example; those that had little to do rest."""
         compiled = problem.structure.require(CompiledAscent, "compiled ascent")
+        point = state.point
+        ascent = Ascent(state.forests, point.node, point.edge, state.work)
         gain = compiled.ascend(
-            problem.x, ids, state.w, state, self.inner, self.share, state.slack
+            problem.x, ids, state.w, ascent, self.inner, self.share, state.slack
         )
         state.linear += gain
         state.oracle_calls += len(ids)
 
     def _direction(
-        self, problem: Problem, state: SmoState, ids: Ints, tables: Tables
+        self, problem: Problem, state: SmoState, ids: Ints, tables: GraphTables
     ) -> tuple[Direction, Floats]:
         """From y2 to y1, and a bound on the augmented scores."""
         structure = problem.structure.require(Factored, "solver 'smo'")
@@ -212,7 +214,7 @@ def _rescaled(warm: SmoState, problem: Problem) -> SmoState:
 
 
 def ascent_arrays(
-    tables: Tables, point: Point, cost: Floats, true: Labels
+    tables: GraphTables, point: Point, cost: Floats, true: Labels
 ) -> tuple[Forests, Work]:
     """What `ascend` reads, and its scratch space."""
     tree = rooted(tables)

@@ -15,5 +15,5 @@ from .network.graphs import Graph as Graph
 from .network.structure import Network as Network
 from .python_structure import OwnStructure as OwnStructure
 from .python_structure import own_loss as own_loss
-from .ranking.orders import Orders as Orders
+from .ranking.orders import FullOrder as FullOrder
 from .ranking.structure import Ranking as Ranking

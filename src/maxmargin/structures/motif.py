@@ -75,7 +75,7 @@ class Motif(Structure):
     losses: ClassVar[tuple[LossForm, ...]] = ("motif",)
 
     @property
-    def dim(self) -> int:  # type: ignore[override]
+    def dim(self) -> int:
         """Length of w: the matrix first, then the background of orders 0 to `order`."""
         return 4 * self.length + (4 ** (self.order + 2) - 4) // 3
 
@@ -150,8 +150,8 @@ class Motif(Structure):
         """Differences of the windows alone."""
         found = self.argmax(x, ids, w, augment)
         truth = augment.truth.take(ids)
-        rows, own = found.labels.data.reshape(-1, 3), truth.data.reshape(-1, 3)
-        dpsi = Rows(*_differences(*x, ids, own, rows, self.length))
+        rows, true_rows = found.labels.data.reshape(-1, 3), truth.data.reshape(-1, 3)
+        dpsi = Rows(*_differences(*x, ids, true_rows, rows, self.length))
         delta = augment.loss.value(truth, found.labels)
         return Answer(
             found.labels, dpsi, delta, augment.weight[ids] * delta - dpsi.dot(w)
@@ -189,13 +189,13 @@ class Motif(Structure):
         rows = np.array(truth.data.reshape(-1, 3))
         ids = np.flatnonzero(rows[:, 0] == 1)
         strands = 2 if self.both_strands else 1
-        own = Ragged(x.ptr, x.letter).take(ids)
+        letters = Ragged(x.ptr, x.letter).take(ids)
         context = Ragged(x.ptr, x.context).take(ids).data
         behind = Ragged(x.ptr, x.context).take(np.flatnonzero(rows[:, 0] == 0)).data
         odds = log_background(context, markov(behind, self.order))
         draws = rng.random((self.sweeps + 1, len(ids)))
         _, _, place = sample(
-            own.ptr, own.data, odds, self.length, strands, draws, PSEUDO
+            letters.ptr, letters.data, odds, self.length, strands, draws, PSEUDO
         )
         rows[ids, 1], rows[ids, 2] = place // strands, place % strands
         return _rows(rows)

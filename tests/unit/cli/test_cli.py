@@ -24,8 +24,8 @@ from small.data import (
 )
 
 import maxmargin
-from maxmargin.cli.detect import detect
 from maxmargin.cli.main import main
+from maxmargin.cli.tasks.detect import detect
 
 
 @pytest.mark.parametrize("task", FILES)

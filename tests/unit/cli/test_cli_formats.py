@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from small.data import CONLL, CRF, HMM
 
-from maxmargin.cli.detect import detect
 from maxmargin.cli.errors import InputError
 from maxmargin.cli.main import main
-from maxmargin.cli.names import FORMAT_NAMES, TASK_NAMES
-from maxmargin.cli.tasks import TASKS
+from maxmargin.cli.tasks.detect import detect
+from maxmargin.cli.tasks.names import FORMAT_NAMES, TASK_NAMES
+from maxmargin.cli.tasks.table import TASKS
 from maxmargin.io.sequences import read_crfsuite, read_svm_hmm
 
 

@@ -67,7 +67,7 @@ def test_rows_of_positions_and_what_is_refused():
     with pytest.raises(ValueError, match="vectors of 2 numbers, not 3"):
         positions.rows({"residue": "a", "area": np.zeros((1, 2))}, "here")
     X, Y = pairs(3)
-    with pytest.raises(ValueError, match="'cpsp' is not there for alignments"):
+    with pytest.raises(ValueError, match="'cpsp' is not available for alignments"):
         AlignmentSVM(kernel="rbf", kernel_method="cpsp").fit(X, Y)
     with pytest.raises(ValueError, match="at least one point"):
         AlignmentSVM(kernel="rbf", n_basis=0).fit(X, Y)

@@ -237,3 +237,15 @@ def test_a_weight_without_a_name_is_refused():
         model.support_structures("size", X, y)
     with pytest.raises(ValueError, match="there are 2 weights"):
         model.support_structures(2, X, y)
+
+
+def test_a_model_fitted_again_without_its_kernel_has_weights():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 2))
+    y = np.where(X[:, 0] > 0, "right", "left")
+    model = maxmargin.MulticlassSVM(kernel="quadratic").fit(X, y)
+    with pytest.raises(ValueError, match="a kernel has none"):
+        model.top_weights(1)
+    model.set_params(kernel=None).fit(X, y)
+    assert model.top_weights(1)[0][0].startswith("x0")
+    assert model.explain(X[0]).output == y[0]

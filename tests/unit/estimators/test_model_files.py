@@ -188,12 +188,12 @@ def test_every_class_of_ours_is_in_the_table_or_left_out_on_purpose():
     """A new structure, loss, kernel or trainer must be storable."""
     rooms = ("structures", "losses", "alignment_losses", "kernels", "solvers")
     inputs = str.split(  # encoded inputs and answers, which models do not keep
-        "Objects Tokens Sentences Anchored Graphs Graph KernelGraphs Search Pairs Side "
-        "Positions Points Documents Bases PairFeatures Augment Found Layers Answer "
-        "Product Parts Gathered Part Reason Node Mention Document _Facts Tree Sentence "
-        "Report Visit Store Scratch Dual Tables Space Outside Sums Mean Costs Solver WorkingSets "
+        "Objects Tokens Sentences Anchored Graphs Graph Search SequencePairs MatchingInputs MentionPairs Side "
+        "LetterCodes Points Documents Bases PairFeatures Augment Found Layers Answer "
+        "OuterProductFeatures OuterCoordinates Gathered Part Reason Node Mention Document _Facts Tree Sentence "
+        "Report Visit Store Scratch Dual Tables Space GramSpace Outside Sums Mean Costs Solver WorkingSets "
         "Function Message Reply Flat TokenCut Machine Sampled _Cut Span Pieces Encoded State "
-        "Slope _Turn Handover Aim Bounded Moves ProductRisk Penalty"
+        "Slope _Turn Handover Violation Bounded Moves ProductRisk Penalty"
     )
     missing = []
     for info in pkgutil.walk_packages(maxmargin.__path__, "maxmargin."):

@@ -14,7 +14,7 @@ from maxmargin.inference.alignment import (
     INSERT,
     MATCH,
     MODES,
-    Tables,
+    AlignmentTables,
     affine_paths,
     band,
     linear_paths,
@@ -34,7 +34,7 @@ def random_tables(rng):
     lo, hi, start = band(rows, cols, width)
     low = rng.choice([0.0, 0.7])
     gaps = [rng.normal(size=(4, int(k.sum()) + 3)) - low for k in (rows, cols)]
-    return Tables(rows, cols, lo, hi, start, rng.normal(size=start[-1]), *gaps)
+    return AlignmentTables(rows, cols, lo, hi, start, rng.normal(size=start[-1]), *gaps)
 
 
 def allowed(tables, b, mode):
@@ -144,10 +144,11 @@ def test_tables_of_several_strips(mode, width):
     rows, cols = np.array([20, 30]), np.array([2 * COLUMNS + 70, COLUMNS])
     shape = band(rows, cols, width)
     gaps = [rng.normal(size=(4, int(k.sum()) + 2)) - 0.7 for k in (rows, cols)]
-    tables = Tables(rows, cols, *shape, rng.normal(size=shape[2][-1]), *gaps)
+    tables = AlignmentTables(rows, cols, *shape, rng.normal(size=shape[2][-1]), *gaps)
     counts = np.zeros(len(tables.match), np.uint8)
     one_state = {
-        name: getattr(tables, name)[[0, 0, 2, 2]] for name in Tables._fields[-2:]
+        name: getattr(tables, name)[[0, 0, 2, 2]]
+        for name in AlignmentTables._fields[-2:]
     }
     for find, same in (
         (affine_paths, tables), (linear_paths, tables._replace(**one_state)),
@@ -168,7 +169,9 @@ def test_a_wide_band_changes_nothing():
         lo, hi, start = band(rows, cols, width)
         cells = np.concatenate([match[i, lo[i] : hi[i]] for i in range(40)])
         scores.append(
-            affine_paths(Tables(rows, cols, lo, hi, start, cells, *gaps), 0)[1][0]
+            affine_paths(AlignmentTables(rows, cols, lo, hi, start, cells, *gaps), 0)[
+                1
+            ][0]
         )
     assert scores[0] <= scores[1] <= scores[2]
     assert scores[1] == pytest.approx(scores[2], rel=0.2)
@@ -188,7 +191,7 @@ def proteins(seed, size=4):
     match = np.concatenate([table.scores[np.ix_(a, b)].ravel() for a, b in pairs])
     gap = np.array([[-11.0], [-1.0], [0.0], [0.0]])
     gaps = [np.repeat(gap, int(k.sum()) + size, 1) for k in (rows, cols)]
-    tables = Tables(rows, cols, *band(rows, cols, 1000), match, *gaps)
+    tables = AlignmentTables(rows, cols, *band(rows, cols, 1000), match, *gaps)
     texts = [tuple("".join(table.letters[c] for c in v) for v in p) for p in pairs]
     return tables, texts
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from maxmargin.inference.graph import (
     METHODS,
-    Tables,
+    GraphTables,
     TooDenseError,
     eliminate,
     forest,
@@ -22,8 +22,7 @@ from maxmargin.inference.graph import (
 )
 from maxmargin.inference.graph.best_other import best_other
 from maxmargin.inference.graph.decode import decode
-from maxmargin.inference.loopy import graphcut, relaxation, trws
-from maxmargin.inference.loopy import max_product as loopy
+from maxmargin.inference.loopy import graphcut, messages, relaxation
 
 seeds = st.integers(0, 10**6)
 quick = settings(deadline=None, max_examples=25)
@@ -52,7 +51,7 @@ def graph_of(rng, nodes, most=3, density=0.6):
 
 
 def tables_of(rng, k, edges):
-    return Tables.of(
+    return GraphTables.of(
         [rng.normal(size=n) for n in k],
         edges,
         [rng.normal(size=(k[a], k[b])) for a, b in edges],
@@ -65,7 +64,7 @@ def grid_of(rng, rows, columns, k, table=None):
     down = np.c_[at[:-1].ravel(), at[1:].ravel()]
     table = rng.normal(size=(k, k)) if table is None else table
     unary = rng.normal(size=(rows * columns, k))
-    return Tables.of(unary, np.concatenate([across, down]), table)
+    return GraphTables.of(unary, np.concatenate([across, down]), table)
 
 
 def enumerate_scores(t):
@@ -75,7 +74,7 @@ def enumerate_scores(t):
 
 def several(rng, make):
     parts = [make(rng, rng.integers(1, 6)) for _ in range(rng.integers(1, 4))]
-    return parts, Tables.batch(parts)
+    return parts, GraphTables.batch(parts)
 
 
 def check_valid(t, best, found):
@@ -87,7 +86,7 @@ def check_valid(t, best, found):
 def test_batch_take_and_score():
     rng = np.random.default_rng(0)
     parts = [graph_of(rng, n) for n in (3, 1, 4)]
-    t = Tables.batch(parts)
+    t = GraphTables.batch(parts)
     labels = np.array([rng.integers(0, k) for k in t.n_labels], dtype=np.int32)
     split = np.split(labels, t.node_ptr[1:-1])
     one = [p.score(y)[0] for p, y in zip(parts, split, strict=True)]
@@ -100,23 +99,23 @@ def test_batch_take_and_score():
 
 def test_tables_need_one_table_per_edge():
     with pytest.raises(ValueError, match="1 pairwise tables were given for 2 edges"):
-        Tables.of([[0, 0]] * 3, [[0, 1], [1, 2]], [np.eye(2)])
+        GraphTables.of([[0, 0]] * 3, [[0, 1], [1, 2]], [np.eye(2)])
 
 
 @quick
 @given(seeds)
 def test_forest_is_exact(seed):
     parts, t = several(np.random.default_rng(seed), forest_of)
-    found = forest.best(t)
+    found = forest.best_in_forest(t)
     best = [enumerate_scores(p)[1].max() for p in parts]
     np.testing.assert_allclose(found.score, best)
     np.testing.assert_allclose(t.score(found.labels), best)
 
 
 def test_forest_refuses_cycles():
-    t = Tables.of([[0, 0]] * 3, [[0, 1], [1, 2], [2, 0]], np.eye(2))
+    t = GraphTables.of([[0, 0]] * 3, [[0, 1], [1, 2], [2, 0]], np.eye(2))
     with pytest.raises(ValueError, match="graph 0 is not a forest: 1 of its edges"):
-        forest.best(t)
+        forest.best_in_forest(t)
 
 
 @quick
@@ -166,7 +165,7 @@ def test_layers_equal_enumeration(seed, cap):
 @given(seeds)
 def test_junction_tree_is_exact(seed):
     parts, t = several(np.random.default_rng(seed), graph_of)
-    found = junction.best(t)
+    found = junction.best_by_elimination(t)
     best = [enumerate_scores(p)[1].max() for p in parts]
     np.testing.assert_allclose(found.score, best)
 
@@ -176,7 +175,7 @@ def test_junction_tree_names_the_treewidth_it_refuses():
     with pytest.raises(
         TooDenseError, match=r"graph 0 is too dense .* treewidth .* least \d"
     ):
-        junction.best(t)
+        junction.best_by_elimination(t)
 
 
 @pytest.mark.parametrize(
@@ -205,42 +204,46 @@ def test_cliques_cover_all_edges_and_are_maximal():
 @given(seeds)
 def test_approximate_methods_bound_the_best(seed):
     _, t = several(np.random.default_rng(seed), graph_of)
-    best = junction.best(t).score
-    for found in (trws.best(t), loopy.best(t), graphcut.expand(t)):
+    best = junction.best_by_elimination(t).score
+    for found in (
+        messages.best_by_trws(t),
+        messages.best_by_max_product(t),
+        graphcut.expand(t),
+    ):
         check_valid(t, best, found)
     assert (loose_bound(t) >= best - 1e-9).all()
-    assert (trws.bound(t, 1) >= best - 1e-9).all()
+    assert (messages.trws_bound(t, 1) >= best - 1e-9).all()
 
 
 @quick
 @given(seeds)
 def test_trws_and_loopy_are_exact_on_forests(seed):
     _, t = several(np.random.default_rng(seed), forest_of)
-    best = forest.best(t).score
-    found = trws.best(t, max_iter=200, tol=1e-9)
+    best = forest.best_in_forest(t).score
+    found = messages.best_by_trws(t, max_iter=200, tol=1e-9)
     np.testing.assert_allclose(found.score, best, atol=1e-6)
     np.testing.assert_allclose(found.bound, best, atol=1e-3)
-    np.testing.assert_allclose(loopy.best(t).score, best, atol=1e-6)
+    np.testing.assert_allclose(messages.best_by_max_product(t).score, best, atol=1e-6)
 
 
 def test_more_sweeps_never_raise_the_bound():
     t = graph_of(np.random.default_rng(1), 20, 5, 0.3)
-    bounds = [trws.bound(t, n)[0] for n in (1, 2, 4, 8, 16)]
+    bounds = [messages.trws_bound(t, n)[0] for n in (1, 2, 4, 8, 16)]
     assert bounds == sorted(bounds, reverse=True)
     assert bounds[-1] < bounds[0]
 
 
 def test_loopy_checks_damping():
-    t = Tables.of([[0, 0]], [], [])
+    t = GraphTables.of([[0, 0]], [], [])
     with pytest.raises(ValueError, match=r"damping is 1\.0"):
-        loopy.best(t, damping=1.0)
+        messages.best_by_max_product(t, damping=1.0)
 
 
 @settings(deadline=None, max_examples=10)
 @given(seeds)
 def test_relaxation_bounds_and_is_consistent(seed):
     _, t = several(np.random.default_rng(seed), graph_of)
-    best = junction.best(t).score
+    best = junction.best_by_elimination(t).score
     found = relaxation.relax(t)
     assert (found.value >= best - 1e-7).all()
     assert (found.score <= best + 1e-9).all()
@@ -259,7 +262,7 @@ def test_relaxation_bounds_and_is_consistent(seed):
 def test_relaxation_is_exact_on_forests_and_fractional_on_odd_cycles():
     t = forest_of(np.random.default_rng(5), 5)
     assert relaxation.relax(t).integral.all()
-    odd = Tables.of([[0, 0]] * 3, [[0, 1], [1, 2], [2, 0]], 1 - np.eye(2))
+    odd = GraphTables.of([[0, 0]] * 3, [[0, 1], [1, 2], [2, 0]], 1 - np.eye(2))
     found = relaxation.relax(odd)
     assert not found.integral.any()
     np.testing.assert_allclose(found.node, 0.5)
@@ -275,17 +278,17 @@ def test_cut_is_exact_where_tables_attract(seed):
     for p in pairs:
         if p[0, 0] + p[1, 1] < p[0, 1] + p[1, 0]:
             p[:] = p[::-1].copy()
-    t = Tables.of(rng.normal(size=(n, 2)), edges, pairs)
+    t = GraphTables.of(rng.normal(size=(n, 2)), edges, pairs)
     assert graphcut.submodular(t).all()
-    found = graphcut.best(t)
+    found = graphcut.best_by_cut(t)
     np.testing.assert_allclose(found.score, enumerate_scores(t)[1].max())
 
 
 def test_cut_refuses_what_it_cannot_do():
-    t = Tables.of([[0, 0]] * 2, [[0, 1]], 1 - np.eye(2))
+    t = GraphTables.of([[0, 0]] * 2, [[0, 1]], 1 - np.eye(2))
     with pytest.raises(ValueError, match="cannot be solved by one cut"):
-        graphcut.best(t)
-    three = Tables.of([[0, 0, 0]] * 2, [[0, 1]], np.eye(3))
+        graphcut.best_by_cut(t)
+    three = GraphTables.of([[0, 0, 0]] * 2, [[0, 1]], np.eye(3))
     assert not graphcut.submodular(three).any()
 
 
@@ -294,15 +297,15 @@ def test_expansion_is_near_the_bound_on_a_potts_grid():
     found = graphcut.expand(t)
     alone = improve(t, np.zeros(t.n_nodes, np.int32))
     assert found.score[0] > t.score(alone)[0]
-    assert found.score[0] > 0.98 * trws.best(t).bound[0]
+    assert found.score[0] > 0.98 * messages.best_by_trws(t).bound[0]
 
 
 def test_search_is_exact():
     pytest.importorskip("pytoulbar2")
     rng = np.random.default_rng(2)
-    t = Tables.batch([grid_of(rng, 4, 4, 3), graph_of(rng, 6, density=1.0)])
-    best = junction.best(t).score
-    found = search.best(t)
+    t = GraphTables.batch([grid_of(rng, 4, 4, 3), graph_of(rng, 6, density=1.0)])
+    best = junction.best_by_elimination(t).score
+    found = search.best_by_search(t)
     np.testing.assert_allclose(found.score, best, atol=1e-4)
     assert (found.bound >= best - 1e-9).all()
 
@@ -313,12 +316,12 @@ def test_decode_by_name(method):
         pytest.importorskip("pytoulbar2")
     rng = np.random.default_rng(7)
     two = [forest_of(rng, 4, 2) for _ in range(3)]
-    parts = [Tables.of(rng.normal(size=(4, 2)), [[0, 1], [1, 2]], np.eye(2))]
+    parts = [GraphTables.of(rng.normal(size=(4, 2)), [[0, 1], [1, 2]], np.eye(2))]
     if method not in ("cut", "forest"):
         parts += [*two, graph_of(rng, 5), grid_of(rng, 3, 3, 2, np.eye(2))]
-    t = Tables.batch(parts)
+    t = GraphTables.batch(parts)
     graphs = plan(t.node_ptr, t.edge_ptr, t.edges, t.n_labels, method)
-    best = junction.best(t).score
+    best = junction.best_by_elimination(t).score
     found = decode(t, graphs, method)
     check_valid(t, best, found)
     if graphs.certificate(method) == "exact":
@@ -331,7 +334,7 @@ def test_decode_by_name(method):
 
 def test_auto_falls_back_where_a_junction_tree_is_too_large():
     rng = np.random.default_rng(0)
-    t = Tables.batch([grid_of(rng, 12, 12, 5), grid_of(rng, 25, 25, 2, np.eye(2))])
+    t = GraphTables.batch([grid_of(rng, 12, 12, 5), grid_of(rng, 25, 25, 2, np.eye(2))])
     graphs = plan(t.node_ptr, t.edge_ptr, t.edges, t.n_labels, "auto")
     assert graphs.width.tolist() == [-1, -1]
     assert graphs.certificate("auto") == "bound"

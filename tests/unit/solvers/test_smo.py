@@ -10,8 +10,9 @@ from contracts.dense import make, optimum
 from small.graphs import RING, ring_data
 
 from maxmargin import NetworkSVM
-from maxmargin.inference.graph import Tables, best
-from maxmargin.inference.marginals import CompiledAscent, connected
+from maxmargin.core import CompiledAscent
+from maxmargin.inference.graph import GraphTables, best_in_forest
+from maxmargin.inference.marginals import connected
 from maxmargin.kernels import Linear, Polynomial, Rbf, named_kernel
 from maxmargin.solvers import Smo
 from maxmargin.structures.network import Graph
@@ -176,7 +177,7 @@ def test_a_long_chain_needs_no_quadratic_memory():
     tables = model.structure_.tables(
         model.structure_.encode([(nodes, edges)]), np.array([0]), model.coef_
     )
-    assert best(tables).score[0] > 0
+    assert best_in_forest(tables).score[0] > 0
 
 
 @pytest.mark.parametrize("inference", ["auto", "junction", "trws"])
@@ -203,7 +204,7 @@ def test_groups_are_connected_components_of_what_differs(seed):
     rng = np.random.default_rng(seed)
     n = 12
     pairs = [(u, v) for u in range(n) for v in range(u) if rng.random() < 0.12]
-    tables = Tables.of(np.zeros((n, 2)), np.reshape(pairs, (-1, 2)), np.eye(2))
+    tables = GraphTables.of(np.zeros((n, 2)), np.reshape(pairs, (-1, 2)), np.eye(2))
     differs = rng.random(n) < 0.7
     graph = networkx.Graph(pairs)
     graph.add_nodes_from(range(n))

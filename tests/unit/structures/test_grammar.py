@@ -39,7 +39,7 @@ X = [tagged_words(tree) for tree in TREES]
 
 
 VIOLATIONS = {
-    formulation.aim: formulation.violation
+    formulation.criterion: formulation.criterion.value
     for formulation in map(
         Formulation, ("margin", "margin", "slack", "slack"), ("linear", "squared") * 2
     )
@@ -125,8 +125,10 @@ def test_f1_is_exact_early_and_late_in_training(seed, scale):
     augment = Augment(truth, BracketF1(), np.full(x.n, 0.7))
     found = grammar.argmax(x, np.arange(x.n), w, augment)
     layers = {
-        aim: grammar.argmax_by_loss(x, np.arange(x.n), w, augment._replace(aim=aim))
-        for aim in ("any", *VIOLATIONS)
+        criterion: grammar.argmax_by_loss(
+            x, np.arange(x.n), w, augment._replace(criterion=criterion)
+        )
+        for criterion in (None, *VIOLATIONS)
     }
     own = grammar.features(x, np.arange(x.n), truth).dot(w)
     for i in range(x.n):
@@ -135,9 +137,9 @@ def test_f1_is_exact_early_and_late_in_training(seed, scale):
         score = grammar.features(x, same, rows).dot(w)
         loss = BracketF1().value(truth.take(same), rows)
         np.testing.assert_allclose(found.score[i], (score + 0.7 * loss).max())
-        for aim, violation in VIOLATIONS.items():
+        for criterion, violation in VIOLATIONS.items():
             best = violation(loss, own[i] - score).max()
-            for kept in (layers["any"], layers[aim]):
+            for kept in (layers[None], layers[criterion]):
                 some = slice(kept.ptr[i], kept.ptr[i + 1])
                 each = violation(kept.loss[some], own[i] - kept.score[some])
                 np.testing.assert_allclose(each.max(), best, atol=1e-9)

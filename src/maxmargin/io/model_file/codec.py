@@ -223,8 +223,8 @@ class Decoder:
             raise ModelFileError(f"a scalar has the type {dtype}")
         return np.array(self.value(node["v"], depth + 1), dtype)[()]
 
-    def _dtype(self, node: dict[str, Any], depth: int) -> np.dtype:
-        dtype = np.dtype(self.value(node["v"], depth + 1))
+    def _dtype(self, node: dict[str, Any], depth: int) -> np.dtype[Any]:
+        dtype: np.dtype[Any] = np.dtype(self.value(node["v"], depth + 1))
         if not plain(dtype):
             raise ModelFileError(f"dtype {dtype} is not allowed")
         return dtype
@@ -270,7 +270,10 @@ class Decoder:
         return made(**fields)
 
     def _enum(self, node: dict[str, Any], depth: int) -> Any:
-        return self.classes(node["class"])[node["v"]]  # type: ignore[index]
+        made = self.classes(node["class"])
+        if not issubclass(made, Enum):
+            raise ModelFileError(f"{node['class']} has no members")
+        return made[node["v"]]
 
     def _estimator(self, node: dict[str, Any], depth: int) -> Any:
         made = self.classes(node["class"])
@@ -323,7 +326,8 @@ def names_of(made: Any) -> Sequence[str]:
     """Names of the fields of a dataclass or named tuple."""
     if dataclasses.is_dataclass(made):
         return [f.name for f in dataclasses.fields(made) if f.init]
-    return made._fields
+    fields: Sequence[str] = made._fields
+    return fields
 
 
 def _descr(dtype: np.dtype) -> Any:

@@ -79,7 +79,7 @@ class ProductRisk:
             return None
         vectors, lambdas = outputs.product
         form = problem.formulation
-        b = np.ascontiguousarray(form.worth(outputs.delta))
+        b = np.ascontiguousarray(form.plane_offset(outputs.delta))
         c = b if form.scales else np.ones_like(b)
         constant = np.asarray(vectors.matrix()[0]).ravel()[lambdas.shape[1] :]
         return cls(lambdas, outputs.truth, b, c, problem.C, form, constant)

@@ -24,7 +24,7 @@ import numpy as np
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
 from maxmargin.core.loss import LossForm
 from maxmargin.core.structure import Augment, Found, Pieces, Structure
-from maxmargin.structures.alignment.inputs import Pairs
+from maxmargin.structures.alignment.inputs import SequencePairs
 from maxmargin.structures.alignment.structure import Alignment
 
 
@@ -32,7 +32,7 @@ class Search(NamedTuple):
     """Encoded examples: pairs ptr[i]:ptr[i + 1] are the candidates of example i."""
 
     ptr: Ints  # (n + 1,)
-    pairs: Pairs  # (native, candidate), all of them
+    pairs: SequencePairs  # (native, candidate), all of them
     known: Ragged  # (pairs) the path of each pair whose alignment is given, else empty
 
     @property
@@ -197,7 +197,7 @@ def _pairs(X: Sequence[Any]) -> tuple[list[int], list[Any], list[Any]]:
     return sizes, pairs, known
 
 
-def _some(pairs: Pairs, which: Ints) -> Pairs:
+def _some(pairs: SequencePairs, which: Ints) -> SequencePairs:
     return pairs._replace(left=pairs.left[which], right=pairs.right[which])
 
 

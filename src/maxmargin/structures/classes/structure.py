@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+import scipy.sparse as sp
 
 from maxmargin.core.arrays import (
     Floats,
@@ -77,7 +78,7 @@ class Multiclass(Structure):
         return self.k if self.outputs is None else int(np.shape(self.outputs)[1])
 
     @property
-    def dim(self) -> int:  # type: ignore[override]
+    def dim(self) -> int:
         """Length of w."""
         return self.width * self.z
 
@@ -86,7 +87,7 @@ class Multiclass(Structure):
         k = int(np.max(Y)) + 1 if self.outputs is None else len(self.outputs)
         if int(np.max(Y)) >= k:
             raise ValueError(f"class {int(np.max(Y))} has no output features")
-        if hasattr(X, "nnz"):
+        if sp.issparse(X):
             sparse = True
         else:
             sparse = bool(np.count_nonzero(X) < SPARSE_BELOW * np.size(X))
@@ -154,7 +155,7 @@ class Multiclass(Structure):
         """The same examples with other inputs."""
         if self.bias != 0.0:
             matrix = _with_constant(matrix, self.bias)
-        return Points(Vectors.of(matrix, hasattr(matrix, "nnz")))
+        return Points(Vectors.of(matrix, sp.issparse(matrix)))
 
     def split_weights(self, w: Floats) -> tuple[Floats, Floats]:
         """Weights of the inputs (features, z), and those of the constant."""
@@ -254,7 +255,8 @@ class Multiclass(Structure):
         rows[np.arange(len(some)), some] = own[some]
         step = x.vectors.stride(self.z)
         psi = Rows(*_features(*x.vectors, np.full(len(some), i), rows, *step))
-        return Pieces([f"output feature {z}" for z in some], psi)
+        names = [f"output feature {z}" for z in some]
+        return Pieces(names, psi, tuple(some.tolist()))
 
     def work(self, x: Points) -> Floats:
         """Products of the input with the weights of each output feature."""
@@ -263,9 +265,7 @@ class Multiclass(Structure):
 
 def _with_constant(X: Any, value: float) -> Any:
     column = np.full((X.shape[0], 1), value)
-    if hasattr(X, "nnz"):
-        import scipy.sparse as sp
-
+    if sp.issparse(X):
         return sp.hstack([X, sp.csr_array(column)], format="csr")
     return np.hstack([np.asarray(X, dtype=np.float64), column])
 

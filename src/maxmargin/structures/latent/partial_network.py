@@ -22,9 +22,8 @@ import scipy.sparse as sp
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged
 from maxmargin.core.structure import Latent, MappedInputs, MostViolated, P
 from maxmargin.inference.graph.decode import decode
-from maxmargin.inference.graph.tables import Tables
-from maxmargin.structures.network.checks import as_graph, node_types, plain
-from maxmargin.structures.network.graphs import Graph
+from maxmargin.inference.graph.tables import GraphTables
+from maxmargin.structures.network.graphs import Graph, as_graph, node_types, plain
 from maxmargin.structures.network.inputs import Graphs
 from maxmargin.structures.network.structure import Network
 
@@ -80,10 +79,10 @@ class PartialNetwork(Network):
 
     def complete(self, x: Graphs, ids: Ints, w: Floats, truth: Ragged) -> Ragged:
         """Inference with the known labels held."""
-        own = truth.take(ids)
-        hidden = own.data >= self.label_count()
+        asked = truth.take(ids)
+        hidden = asked.data >= self.label_count()
         tables = self.tables(x, ids, w)
-        true = self.local_labels(x, ids, own)
+        true = self.local_labels(x, ids, asked)
         held = tables._replace(unary=_held(tables, true, ~hidden))
         best = decode(held, x.plan.take(ids), self.inference)
         free = np.where(hidden, best.labels, true).astype(np.int32)
@@ -92,7 +91,7 @@ class PartialNetwork(Network):
         labels = np.where(worse, true, free).astype(np.int32)
         codes = self._codes(x, ids, tables, labels).data
         marked = np.where(hidden, codes + self.label_count(), codes)
-        return Ragged(own.ptr, marked.astype(np.int32))
+        return Ragged(asked.ptr, marked.astype(np.int32))
 
     def known(
         self, X: Sequence[Any], Y: Sequence[Any]
@@ -128,7 +127,7 @@ class PartialNetwork(Network):
         return np.where(labels.data >= k, labels.data - k, labels.data).astype(np.int32)
 
 
-def _held(tables: Tables, labels: Labels, keep: Any) -> Floats:
+def _held(tables: GraphTables, labels: Labels, keep: Any) -> Floats:
     """Scores of labels, with all but `labels` lowered at the nodes to keep."""
     owner = np.repeat(tables.graph_of_node(), tables.n_labels)
     reach = 1.0 + 2.0 * np.bincount(owner, np.abs(tables.unary), tables.n)

@@ -1,2 +1,2 @@
-from .orders import Orders as Orders
+from .orders import FullOrder as FullOrder
 from .structure import Ranking as Ranking

@@ -35,7 +35,7 @@ ALL = 1 << 30  # places that count
 
 
 @dataclass(frozen=True)
-class Orders(Ranking):
+class FullOrder(Ranking):
     """Full orders of documents (see the module docstring); takes no parameters."""
 
     k: int = ALL

@@ -13,10 +13,10 @@ from typing import Any
 
 import scipy.sparse as sp
 
-from maxmargin.cli.detect import detect
 from maxmargin.cli.errors import DONE, InputError, UsageError
-from maxmargin.cli.names import SEQUENCE_FORMATS
 from maxmargin.cli.streams import STANDARD, Inputs, output_path
+from maxmargin.cli.tasks.detect import detect
+from maxmargin.cli.tasks.names import SEQUENCE_FORMATS
 from maxmargin.core.sequences import Sequences
 
 Tokens = list[list[dict[str, float]]]

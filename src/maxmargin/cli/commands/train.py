@@ -15,11 +15,12 @@ from typing import Any
 
 import maxmargin
 from maxmargin.cli import errors
-from maxmargin.cli.detect import detect
 from maxmargin.cli.errors import InputError, UsageError
 from maxmargin.cli.flags import explained, meant, parameters, stopper
 from maxmargin.cli.streams import STANDARD, Inputs
-from maxmargin.cli.tasks import TASKS, Data
+from maxmargin.cli.tasks.data import Data
+from maxmargin.cli.tasks.detect import detect
+from maxmargin.cli.tasks.table import TASKS
 from maxmargin.estimators.fitting.checkpoint import terminable
 
 

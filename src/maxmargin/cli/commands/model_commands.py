@@ -7,10 +7,13 @@ import json
 import sys
 from typing import Any
 
+import numpy as np
+
 import maxmargin
 from maxmargin.cli.errors import DONE, InputError, UsageError
 from maxmargin.cli.streams import Inputs, model_source, output_path
-from maxmargin.cli.tasks import TASKS, Data, Task
+from maxmargin.cli.tasks.data import Data
+from maxmargin.cli.tasks.table import TASKS, Task
 
 
 def predict(args: argparse.Namespace, inputs: Inputs) -> int:
@@ -64,6 +67,14 @@ def describe(args: argparse.Namespace, inputs: Inputs) -> int:
     return DONE
 
 
+COMMANDS = {
+    "predict": predict,
+    "evaluate": evaluate,
+    "report": report,
+    "describe": describe,
+}
+
+
 def _read(model: Any, args: argparse.Namespace, inputs: Inputs) -> tuple[Task, Data]:
     if args.model == "-" and "-" in args.data:
         raise UsageError("model and data cannot both come from standard input")
@@ -90,7 +101,7 @@ def _read(model: Any, args: argparse.Namespace, inputs: Inputs) -> tuple[Task, D
 
 
 def _plain(value: Any) -> Any:
-    if hasattr(value, "tolist"):
+    if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     if isinstance(value, list | tuple):
         return [_plain(v) for v in value]
