@@ -14,7 +14,7 @@ NAMES = [str(path.relative_to(SOURCE)) for path in FILES]
 every_file = pytest.mark.parametrize("path", FILES, ids=NAMES)
 
 LEAVES = {"core.arrays", "core.jit", "core.mapped", "core.memory"}
-SHAPES = LEAVES | {"core.sequences"}  # a container for inputs
+SHAPES = LEAVES | {"core.sequences", "core.label_schemes"}  # inputs and labels
 # What each room may import beside itself. Single modules (`solvers.base`,
 # those of core) are named where no more than those is allowed.
 MAY = {

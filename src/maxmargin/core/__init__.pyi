@@ -16,6 +16,10 @@ from .formulations import CRITERIA as CRITERIA
 from .formulations import Formulation as Formulation
 from .formulations import Violation as Violation
 from .jit import compiling as compiling
+from .label_schemes import Recognised as Recognised
+from .label_schemes import convert_scheme as convert_scheme
+from .label_schemes import labels_of_spans as labels_of_spans
+from .label_schemes import recognise_scheme as recognise_scheme
 from .loss import Loss as Loss
 from .loss import ZeroOne as ZeroOne
 from .mapped import Pages as Pages
