@@ -80,6 +80,10 @@ class FittedTemplates:
         _check_keys(self._plan.kinds[0], self.unigrams, len(self.values))
         _check_keys(self._plan.kinds[1], self.bigrams, len(self.values))
 
+    def __repr__(self) -> str:
+        counts = f"{self.n_features} features, {self.n_edge_features} of label pairs"
+        return f"FittedTemplates({self.templates}, {counts})"
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the fields, without the tables that follow from them."""
         made = self.templates, self.types, self.values, self.unigrams, self.bigrams

@@ -92,6 +92,10 @@ class Templates:
         if not self.unigrams and not self.bigrams:
             raise ValueError("there are no templates")
 
+    def __repr__(self) -> str:
+        counts = f"{len(self.unigrams)} unigrams, {len(self.bigrams)} bigrams"
+        return f"Templates({counts}, {self.width} columns)"
+
     @classmethod
     def read(
         cls,

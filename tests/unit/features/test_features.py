@@ -313,6 +313,14 @@ def test_clusters_in_both_orders(tmp_path):
     assert len(Clusters.read(brown)) == 3
 
 
+def test_templates_say_how_many_they_are():
+    fitted = all_kinds().fit(KINDS)
+    assert repr(fitted.templates) == "Templates(13 unigrams, 2 bigrams, 2 columns)"
+    assert repr(fitted).startswith(
+        f"FittedTemplates(Templates(13 unigrams, 2 bigrams, 2 columns), {fitted.n_features} features, 8"
+    )
+
+
 def test_rare_features_are_left_out():
     X = [["a", "b", "a"], ["c", "a"]]
     fitted = Templates([Column(), Column()[-1] & Column()], min_count=2).fit(X)
