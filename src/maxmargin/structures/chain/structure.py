@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple, Self
 
@@ -52,10 +53,11 @@ from maxmargin.structures.chain.layout import (
 from maxmargin.structures.chain.names import WeightNames, token_parts
 from maxmargin.structures.chain.oracle import best_sequences, join, tables
 from maxmargin.structures.chain.tokens import (
+    Pairs,
     gather,
     is_sparse,
     label_rows,
-    matrix_of,
+    named_vectors,
     vectors_of,
     vocabulary,
     windowed,
@@ -192,9 +194,16 @@ class Chain(Structure):
         tokens = gather(X)
         matrix = tokens.matrix
         if self.names is not None:
-            if matrix is not None and matrix.shape[0] > 0:
-                raise ValueError("this model was trained on named features, not arrays")
-            matrix = matrix_of(tokens, self.names)
+            if matrix is not None:
+                if matrix.shape[0] > 0:
+                    raise ValueError(
+                        "this model was trained on named features, not arrays"
+                    )
+                tokens = tokens._replace(matrix=None)
+            vectors = named_vectors(tokens, self.names, self._pairs)
+            if self.window == 0 and self.phi is None:
+                return Tokens(vectors, tokens.ptr, _NO_LABELS)
+            matrix = vectors.csr()
         elif matrix is None:
             raise ValueError("this model was trained on arrays, not named features")
         elif matrix.shape[0] == 0:
@@ -208,6 +217,11 @@ class Chain(Structure):
             matrix = self.phi(matrix)
         vectors = vectors_of(matrix, self.sparse)
         return Tokens(vectors, tokens.ptr, np.empty(0, np.int32))
+
+    @cached_property
+    def _pairs(self) -> Pairs:
+        """Columns of named features by key and value, as they are met."""
+        return {}
 
     def encode_labels(self, x: Tokens, Y: Sequence[Any]) -> Ragged:
         """Labels as numbers; refuses unknown ones and those the mask forbids."""
