@@ -4,6 +4,9 @@ A structure turns inputs and outputs into flat arrays, knows psi(x, y), and find
 
     argmax_y  <w, psi(x, y)> + weight * loss(truth, y).
 
+Its loops do not check bounds, so `validate` must refuse every object, bound or not, that
+could lead them out of their arrays: `load` calls it, whatever the file says.
+
 It knows nothing of solvers. It is a frozen dataclass of hyper-parameters; `bind` returns
 a copy that also knows its sizes, so that `fit` never alters the object of the user. Each
 structure has its own type of encoded inputs: a NamedTuple of flat arrays with a property
@@ -149,6 +152,14 @@ class Structure(ABC):
         Files of version 0.1 list capabilities by name, in a field `provides`.
         """
         return {name: value for name, value in fields.items() if name != "provides"}
+
+    @abstractmethod
+    def validate(self) -> None:
+        """Raise ValueError unless all fields fit together, for weights of length `dim`.
+
+        Compute what `bind` has derived once more and compare. A structure that is not
+        bound yet is valid if its hyper-parameters are.
+        """
 
     @abstractmethod
     def bind(self, X: Any, Y: Any) -> Self:

@@ -15,6 +15,7 @@ import numpy as np
 
 from maxmargin.core.arrays import Floats, Labels, Ragged
 from maxmargin.core.loss import Loss, LossForm
+from maxmargin.core.validation import require
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,10 @@ class OwnLoss(Loss):
 
     owner: Any
     form: LossForm = "own"
+
+    def validate(self) -> None:
+        """The user's object is trusted; the form is one of two."""
+        require(self.form in ("own", "zero-one"), f"form={self.form!r} is not known")
 
     def zero_one(self, n_labels: int) -> OwnLoss:
         """The same, for formulations without a loss: SVM0, SVM1 and SVM2 proper."""

@@ -26,6 +26,7 @@ from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
 from maxmargin.core.jit import inner_loop, loop
 from maxmargin.core.loss import LossForm
 from maxmargin.core.structure import Answer, Augment, Found, Layers, Pieces, Structure
+from maxmargin.core.validation import check_types, require
 from maxmargin.inference.motif_sampler import log_background, markov, sample
 
 LETTERS = "ACGT"
@@ -78,6 +79,13 @@ class Motif(Structure):
     def dim(self) -> int:
         """Length of w: the matrix first, then the background of orders 0 to `order`."""
         return 4 * self.length + (4 ** (self.order + 2) - 4) // 3
+
+    def validate(self) -> None:
+        """Sizes within what the loops are written for."""
+        check_types(self)
+        require(0 < self.length < 2**24, f"length={self.length} is out of range")
+        require(0 <= self.order <= 3, f"order={self.order} is not one of 0 to 3")
+        require(0 <= self.sweeps < 2**24, f"sweeps={self.sweeps} is out of range")
 
     def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
         """Check the sizes; nothing has to be learnt from the data."""

@@ -29,6 +29,7 @@ import scipy.sparse as sp
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows
 from maxmargin.core.loss import LossForm
 from maxmargin.core.structure import Augment, Found, Latent, P, Structure
+from maxmargin.core.validation import require
 from maxmargin.losses.own import OwnLoss, pickled, unpickled
 
 METHODS = ("joint_feature", "loss", "argmax")
@@ -58,6 +59,10 @@ class OwnStructure(Structure):
         if capability is Latent and not callable(getattr(self.owner, "complete", None)):
             return None
         return super().offers(capability)
+
+    def validate(self) -> None:
+        """The length of psi; the user's object is trusted, its answers are checked."""
+        require(0 <= self.dim < 2**31, f"dim={self.dim} is out of range")
 
     def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
         """Know the length of psi."""

@@ -29,6 +29,7 @@ from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
 from maxmargin.core.jit import loop
 from maxmargin.core.loss import LossForm
 from maxmargin.core.structure import Augment, Found, Pieces, Structure
+from maxmargin.core.validation import check_types, require
 from maxmargin.inference.cluster.spanning import (
     components,
     spanning_forest,
@@ -65,6 +66,11 @@ class Coreference(Structure):
 
     dim: int = 0
     losses: ClassVar[tuple[LossForm, ...]] = ("forest",)
+
+    def validate(self) -> None:
+        """A size that is not negative; all else is checked with the inputs."""
+        check_types(self)
+        require(self.dim >= 0, f"dim={self.dim} is negative")
 
     def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
         """Know the number of pair features."""

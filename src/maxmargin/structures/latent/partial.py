@@ -21,6 +21,7 @@ import numpy as np
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows
 from maxmargin.core.loss import LossForm
 from maxmargin.core.structure import Augment, Found, Structure
+from maxmargin.core.validation import check_types
 from maxmargin.structures.chain.constraints import legal_scores
 from maxmargin.structures.chain.structure import Chain, Tokens
 
@@ -42,6 +43,11 @@ class Partial(Structure):
     def dim(self) -> int:
         """Length of w."""
         return self.inner.dim
+
+    def validate(self) -> None:
+        """The inner structure is valid."""
+        check_types(self)
+        self.inner.validate()
 
     def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
         """Bind the inner structure; unknown labels stand for the commonest one."""

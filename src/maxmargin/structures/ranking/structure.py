@@ -27,6 +27,7 @@ from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
 from maxmargin.core.jit import loop
 from maxmargin.core.loss import LossForm
 from maxmargin.core.structure import Augment, Found, Pieces, Structure
+from maxmargin.core.validation import check_finite, check_shape, check_types, require
 from maxmargin.losses.ranking import DiscountedLoss, places
 
 
@@ -62,6 +63,18 @@ class Ranking(Structure):
     dim: int = 0
     losses: ClassVar[tuple[LossForm, ...]] = ("ranking",)
     _weights: Floats = field(default_factory=lambda: np.zeros(0), repr=False)
+
+    def validate(self) -> None:
+        """As many discounts as places count, finite and not increasing."""
+        check_types(self)
+        require(self.dim >= 0, f"dim={self.dim} is negative")
+        require(0 < self.k <= 2**30, f"k={self.k}: at least one place must count")
+        weights = self._weights
+        if len(weights) or self.dim:
+            check_shape(weights, (self.k,), "discounts")
+            check_finite(weights, "discounts")
+            falls = (np.diff(weights) <= 0).all() and weights[-1] >= 0
+            require(falls, "discounts must be >= 0 and not increase")
 
     def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
         """Know the number of features."""
