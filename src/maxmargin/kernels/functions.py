@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -65,6 +65,14 @@ class Kernel:
     def __mul__(self, other: Kernel) -> Kernel:
         """Product of two kernels."""
         return Product(self, other)
+
+
+@runtime_checkable
+class Differentiable(Protocol):
+    """A kernel with a slope in its second argument."""
+
+    def slope(self, a: Any, b: Any, values: Floats, weight: Floats) -> Floats:
+        """Gradient of sum_ij weight_ij K(a_i, b_j) in the points b."""
 
 
 @dataclass(frozen=True)

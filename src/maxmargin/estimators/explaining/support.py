@@ -24,8 +24,9 @@ from maxmargin.estimators.explaining.fitted_model import (
     decode_one,
     weight_name,
 )
+from maxmargin.estimators.fitting.training import Plan, train
 from maxmargin.reports.explanation import Support, SupportTable
-from maxmargin.solvers.base import Solver
+from maxmargin.solvers.base import Run, Solver, Watch, run
 from maxmargin.solvers.cccp import LatentResult
 from maxmargin.solvers.n_slack.block_dual import BlockDual
 from maxmargin.solvers.planes.store import planes_of
@@ -51,8 +52,9 @@ def support_structures(
     truth = result.truth if isinstance(result, LatentResult) else None
     record = _Record(truth, model.tol)
     twin: Any = clone(model)
-    twin._schedule = record.runs
-    twin.fit(X, y, sample_weight)
+    plan = twin._plan(twin._training_data(X, y, sample_weight))
+    for _ in train(twin, plan, record.runs):
+        pass
     who = model._examples(y, sample_weight)
     items = model._inputs(X)
     rows = []
@@ -127,22 +129,23 @@ class _Record:
         self.problem: _Recorded
         self.state: Any = None
 
-    def runs(self, solver: Any, problem: Problem, watch: Any) -> Iterator[Any]:
-        """What `fit` runs instead of the trainer."""
+    def runs(self, plan: Plan, watch: Watch | None) -> Iterator[Run]:
+        """The schedule of a fit that records what the oracle returns."""
+        problem = plan.problem
         if problem.structure.offers(MostViolated) is None:
             raise ValueError("support_structures: a kernel has no weights to ask about")
         known = {k: v for k, v in vars(problem).items() if k in _FIELDS}
         if self.truth is not None and self.truth.n == problem.n:
             known["truth"] = self.truth
         self.problem = _Recorded(**known)
-        kind: type[Solver] = BlockDual
+        kind: type[Solver[Any]] = BlockDual
         if problem.formulation.penalty == "summed":
             kind = SDCD
-        result, state = kind(tol=self.tol).solve(self.problem, None, watch)
+        result, state = run(kind(tol=self.tol), self.problem, watch=watch)
         self.state = state
         if self.truth is not None:  # for estimators that look for it
             result = LatentResult(**{**vars(result), "truth": self.problem.truth})
-        yield result, state
+        yield Run(result, state)
 
     def planes(self, at: int) -> Iterator[tuple[int, Labels | None, float, float, Any]]:
         """(example, output, loss, alpha, a[at]) of planes with weight that have `at`."""

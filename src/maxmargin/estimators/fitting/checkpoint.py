@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -112,8 +113,24 @@ def keeper_of(checkpoint: Any, problem: Problem, solver: Any) -> FileKeeper | No
     folder = Path(checkpoint.path).absolute().parent
     if not folder.is_dir():
         raise ValueError(f"checkpoint={str(checkpoint.path)!r}: no folder {folder}")
-    parts = (problem.structure, problem.loss, problem.formulation, problem.x)
-    return FileKeeper(checkpoint, digest((*parts, problem.truth, problem.C, solver)))
+    return FileKeeper(checkpoint, digest((_parts(problem), problem.C, solver)))
+
+
+def run_hash(problem: Problem) -> str | None:
+    """A hash of all that constraints depend on, C apart; None if there is none.
+
+    A warm start takes over constraints. Those of other data would make the dual, and
+    with it the certificate, wrong.
+    """
+    try:
+        return digest(_parts(problem))
+    except ValueError:  # data of the user's that are nested without end
+        return None
+
+
+def _parts(problem: Problem) -> tuple[Any, ...]:
+    parts = problem.structure, problem.loss, problem.formulation, problem.x
+    return *parts, problem.truth
 
 
 @contextmanager
@@ -174,6 +191,13 @@ def _feed(add: Callable[[Any], None], value: Any, depth: int) -> None:
                 _feed(add, getattr(value, f.name), depth + 1)
     elif isinstance(value, str | bytes | int | float | np.generic) or value is None:
         add(repr(value).encode())
+    elif isinstance(value, FunctionType):
+        closure = [cell.cell_contents for cell in value.__closure__ or ()]
+        code = value.__code__
+        for part in (code.co_code, code.co_consts, value.__defaults__, closure):
+            _feed(add, part, depth + 1)
+    elif isinstance(value, CodeType):
+        _feed(add, (value.co_code, value.co_consts), depth + 1)
     elif isinstance(value, type) or callable(value):
         add(getattr(value, "__qualname__", type(value).__qualname__).encode())
     else:

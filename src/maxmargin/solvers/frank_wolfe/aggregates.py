@@ -15,7 +15,7 @@ is kept at the cost of a visit: z changes where w does.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -70,7 +70,7 @@ class Aggregates:
         What the coordinates of planes stand for, if not for the weights themselves.
     """
 
-    DUAL = ("_sums", "_mean")
+    DUAL: ClassVar[tuple[str, ...]] = ("_sums", "_mean")
 
     def __init__(
         self,

@@ -13,7 +13,7 @@ by the output, not by its plane: two outputs with the same plane count twice.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from maxmargin.core.arrays import Floats, Ints
 from maxmargin.core.cuts import Cuts
 from maxmargin.core.jit import loop
 from maxmargin.core.problem import Problem
+from maxmargin.solvers.base import State
 from maxmargin.solvers.planes.blocks import PlaneBlocks
 
 MOST = 100_000  # planes of an example: merging would break the box, so no small bound
@@ -48,7 +49,7 @@ class Violators:
         Bytes for planes, beyond which the sets stop growing.
     """
 
-    DUAL = ("blocks", "known", "full")
+    DUAL: ClassVar[tuple[str, ...]] = ("blocks", "known", "full")
 
     def __init__(self, problem: Problem, k: int, memory: float) -> None:
         parts = problem.parts() if problem.exact else None
@@ -89,6 +90,28 @@ class Violators:
             cuts.labels.take(take),
         )  # fmt: skip
         return Outside(new, np.array(rank, np.int64), found, bound)
+
+    def look_outside(self, problem: Problem, state: State) -> tuple[Outside, float]:
+        """What is violated outside V_i at w, and its share of the objective.
+
+        The state's notes, and with them the result, say so.
+        """
+        outside = self.look(problem, state.w, np.arange(problem.n))
+        state.oracle_calls += problem.n
+        primal = problem.primal(state.w, self.slacks(state.w))
+        share = float(problem.C @ outside.found) / max(primal, 1e-300)
+        state.notes |= {
+            "certifies": (
+                f"the problem over the sets V_i ({self.blocks.planes} outputs), not "
+                "over all outputs"
+            ),
+            "outside_found": float(outside.found.max(initial=0.0)),
+            "outside_bound": float(outside.bound.max(initial=0.0)),
+            "outside_examples": int(np.count_nonzero(outside.found)),
+            "outside_share": share,
+            "outputs_asked": self.k,
+        }
+        return outside, share
 
     def add(self, outside: Outside, w: Floats) -> int:
         """Take the new outputs into V_i, alpha = 0; how many."""
