@@ -91,7 +91,7 @@ def check_types(thing: Any) -> None:
 
 
 @cache
-def _hints(made: type) -> dict[str, Any]:
+def _hints(made: Any) -> dict[str, Any]:
     """Annotations of the fields of a class."""
     if dataclasses.is_dataclass(made):
         names = [f.name for f in dataclasses.fields(made)]
@@ -104,6 +104,8 @@ def _hints(made: type) -> dict[str, Any]:
 def mismatch(value: Any, hint: Any) -> str:
     """What a value is, in words, if it is not what the annotation says; else ""."""
     origin, args = get_origin(hint), get_args(hint)
+    if hint is Any:
+        return ""
     if origin in (Union, types.UnionType):
         wrong = [mismatch(value, arg) for arg in args]
         return "" if "" in wrong else wrong[0]
@@ -192,9 +194,7 @@ def check_pointers(ptr: np.ndarray, total: int, what: str) -> None:
     """
     require(ptr.ndim == 1 and len(ptr) > 0, f"{what}: there are no row pointers")
     falls = np.flatnonzero(ptr[1:] < ptr[:-1])  # a difference could overflow
-    require(
-        len(falls) == 0, f"{what}: row {int((*falls, 0)[0])} ends before it begins"
-    )
+    require(len(falls) == 0, f"{what}: row {int((*falls, 0)[0])} ends before it begins")
     require(
         ptr[0] == 0 and ptr[-1] == total,
         f"{what}: rows run from {ptr[0]} to {ptr[-1]}, not from 0 to {total}",

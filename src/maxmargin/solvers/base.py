@@ -27,6 +27,7 @@ import numpy as np
 from maxmargin.core.arrays import Floats, Ints
 from maxmargin.core.problem import ADVICE, OracleError, Problem
 from maxmargin.core.structure import MostViolated
+from maxmargin.core.validation import check_finite, check_types, require
 from maxmargin.solvers.resume import Keeper, restore_into, snapshot_of
 
 HISTORY = np.dtype(
@@ -174,6 +175,13 @@ class Result:
     seconds: float
     history: np.ndarray = field(repr=False)
     notes: dict[str, Any] = field(repr=False)
+
+    def validate(self) -> None:
+        """Weights that are finite, and a history with columns."""
+        check_types(self)
+        require(self.w.ndim == 1, "the weights are not a vector")
+        check_finite(self.w, "weights")
+        require(self.history.dtype.names is not None, "the history has no columns")
 
     @property
     def converged(self) -> bool:

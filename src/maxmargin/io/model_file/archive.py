@@ -200,7 +200,7 @@ def _opened(source: Any, most: int) -> tuple[IO[bytes], int]:
     Files on disk are not read as a whole: memory is needed for the arrays alone.
     """
     if isinstance(source, str | os.PathLike):
-        file: IO[bytes] = open(source, "rb")
+        file: IO[bytes] = open(source, "rb")  # noqa: SIM115 (closed by Archive)
         size = os.fstat(file.fileno()).st_size
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             file.close()
@@ -313,12 +313,12 @@ def _read_npy(name: str, member: IO[bytes], size: int) -> tuple[np.ndarray, str]
     if dtype.itemsize == 0 or math.prod(shape) * dtype.itemsize != left:
         raise ModelFileError(f"{name} has {left} bytes, its shape is {shape}")
     flat = np.empty(math.prod(shape), dtype)
-    room = memoryview(flat.view(np.uint8)) if left else memoryview(b"")
+    room = flat.view(np.uint8) if left else np.empty(0, np.uint8)
     for start in range(0, left, PIECE):
         piece = stream.read(min(PIECE, left - start))
         if len(piece) != min(PIECE, left - start):
             raise ModelFileError(f"{name} is cut short")
-        room[start : start + len(piece)] = piece
+        room[start : start + len(piece)] = np.frombuffer(piece, np.uint8)
     stream.read(1)  # the end of a member is where its CRC is checked
     return flat.reshape(shape, order="F" if fortran else "C"), stream.sha.hexdigest()
 

@@ -62,7 +62,9 @@ class Homology(Structure):
     def validate(self) -> None:
         """The alignment is valid and has these weights."""
         check_types(self)
-        require(self.dim == self.alignment.dim, f"dim={self.dim} is not the alignment's")
+        require(
+            self.dim == self.alignment.dim, f"dim={self.dim} is not the alignment's"
+        )
         self.alignment.validate()
 
     def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Homology:

@@ -158,7 +158,9 @@ class Chain(Structure):
         if self.phi is not None:
             require(self.phi.inputs in (None, width), "the map takes other features")
             require(self.sparse == self.phi.sparse, "the map has another layout")
-            require(not self.edge_features, "edge features and a map exclude each other")
+            require(
+                not self.edge_features, "edge features and a map exclude each other"
+            )
             width = self.phi.width
         layout = layout_of(
             len(self.labels), int(self.order), width, bool(self.start_end),

@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -66,27 +67,29 @@ class Productions:
         n = len(self.symbols)
         check_distinct(self.symbols, "symbols")
         order = sorted(self.binary, key=lambda rule: (rule[1], rule[2], rule[0]))
-        kinds = [order, sorted(self.unary), sorted(self.root), sorted(self.lexical)]
+        unary, roots, lexical = map(sorted, (self.unary, self.root, self.lexical))
         first = 0
-        for rules, known in zip(
-            kinds, (self.binary, self.unary, self.root, self.lexical), strict=True
-        ):
-            expected = {rule: first + i for i, rule in enumerate(rules)}
-            require(list(known.items()) == list(expected.items()), "rules are misnumbered")
+        kinds: list[tuple[list[Any], Mapping[Any, int]]] = [
+            (order, self.binary), (unary, self.unary), (roots, self.root),
+            (lexical, self.lexical),
+        ]  # fmt: skip
+        for rules, known in kinds:
+            numbered = [(rule, first + i) for i, rule in enumerate(rules)]
+            require(list(known.items()) == numbered, "rules are misnumbered")
             first += len(rules)
         check_shape(self.count, (first,), "counts of the rules")
         used = [*itertools.chain(*self.binary, *self.unary), *self.root]
         used += [tag for tag, _ in self.lexical]
         require(all(0 <= a < n for a in used), "a rule has an unknown symbol")
         require(list(self.labels) == _labels(self.symbols), "labels are not those used")
-        require(self.words == _words(kinds[3]), "words are not those of the rules")
-        rules = _indexed(
-            list(self.symbols), list(self.labels), order, kinds[1], kinds[2],
-            self._chains(kinds[1]),
+        require(self.words == _words(lexical), "words are not those of the rules")
+        arrays = _indexed(
+            list(self.symbols), list(self.labels), order, unary, roots,
+            self._chains(unary),
         )  # fmt: skip
         if by_rule:
-            rules = classed_by_rule(rules)
-        same_fields(self.rules, rules, "arrays of the rules")
+            arrays = classed_by_rule(arrays)
+        same_fields(self.rules, arrays, "arrays of the rules")
 
     def _chains(self, unary: list[Pair]) -> list[tuple[int, ...]]:
         """Chains of unary rules, read back from the arrays."""

@@ -115,7 +115,9 @@ class KernelNetwork(Network):
                 kernel.validate()
         require(self.rows == layout.label_ptr[-1], f"rows={self.rows} is wrong")
         check_matrix(self.support, _size(self.support), "training nodes")
-        require(self.support.shape[1] == layout.width[0], "training nodes are misshapen")
+        require(
+            self.support.shape[1] == layout.width[0], "training nodes are misshapen"
+        )
         if self.edge_kernel is None:
             require(self.edge_support is None, "training edges need a kernel")
         else:

@@ -86,7 +86,9 @@ class Kinds(NamedTuple):
         require(len(self.types) == len(self.features) > 0, "a type lacks its features")
         sizes = (*self.features, self.edge_features)
         require(all(0 <= s < 2**31 for s in sizes), "a number of features is wrong")
-        known = all(u in self.types and v in self.types for _, u, v in self.edge_classes)
+        known = all(
+            u in self.types and v in self.types for _, u, v in self.edge_classes
+        )
         require(known, "an edge has an unknown type of node")
 
 

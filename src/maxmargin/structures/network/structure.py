@@ -37,7 +37,7 @@ from maxmargin.core.structure import (
 )
 from maxmargin.core.validation import FeatureMap, check_types, require, same_fields
 from maxmargin.inference.graph.best_other import best_other
-from maxmargin.inference.graph.decode import FOREST, Plan, decode
+from maxmargin.inference.graph.decode import FOREST, METHODS, Plan, decode
 from maxmargin.inference.graph.layers import best_by_cost, common_unit
 from maxmargin.inference.graph.tables import GraphTables, spans, sum_by
 from maxmargin.inference.loopy import relaxation
@@ -149,7 +149,9 @@ class Network(Structure):
             require(self.kinds is None and self.layout is None, "the layout is missing")
             return
         self.kinds.validate()
-        layout = computed_layout(self.kinds, self.layout, bool(self.bias), self.pairwise)
+        layout = computed_layout(
+            self.kinds, self.layout, bool(self.bias), self.pairwise
+        )
         same_fields(self.layout, self._expected(layout), "layout of the weights")
 
     def _expected(self, layout: NetworkLayout) -> NetworkLayout:
