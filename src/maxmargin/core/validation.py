@@ -17,7 +17,6 @@ import dataclasses
 import math
 import types
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from functools import cache
 from numbers import Integral, Real
 from typing import (
     Any,
@@ -84,15 +83,23 @@ def check_types(thing: Any) -> None:
     ValueError: Ragged.data is an array of int64, not of int32
     """
     made = type(thing)
-    for name, hint in _hints(made).items():
+    for name, hint in field_types(made).items():
         wrong = mismatch(getattr(thing, name), hint)
         if wrong:
             raise ValueError(f"{made.__name__}.{name} is {wrong}")
 
 
-@cache
-def _hints(made: Any) -> dict[str, Any]:
-    """Annotations of the fields of a class."""
+def field_types(made: type) -> dict[str, Any]:
+    """Annotations of the fields of a dataclass or named tuple."""
+    if made not in _KNOWN:
+        _KNOWN[made] = _hints(made)
+    return _KNOWN[made]
+
+
+_KNOWN: dict[type, dict[str, Any]] = {}
+
+
+def _hints(made: type) -> dict[str, Any]:
     if dataclasses.is_dataclass(made):
         names = [f.name for f in dataclasses.fields(made)]
     else:
@@ -306,7 +313,7 @@ def same_fields(stored: Any, computed: Any, what: str) -> None:
     Traceback (most recent call last):
     ValueError: truth: field 'data' does not fit the rest
     """
-    for name in _hints(type(computed)):
+    for name in field_types(type(computed)):
         a, b = getattr(stored, name), getattr(computed, name)
         if isinstance(b, np.ndarray):
             same = isinstance(a, np.ndarray) and a.dtype == b.dtype

@@ -67,7 +67,11 @@ class Productions:
         n = len(self.symbols)
         check_distinct(self.symbols, "symbols")
         order = sorted(self.binary, key=lambda rule: (rule[1], rule[2], rule[0]))
-        unary, roots, lexical = map(sorted, (self.unary, self.root, self.lexical))
+        unary, roots, lexical = (
+            sorted(self.unary),
+            sorted(self.root),
+            sorted(self.lexical),
+        )
         first = 0
         kinds: list[tuple[list[Any], Mapping[Any, int]]] = [
             (order, self.binary), (unary, self.unary), (roots, self.root),
