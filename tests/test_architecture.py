@@ -15,6 +15,7 @@ every_file = pytest.mark.parametrize("path", FILES, ids=NAMES)
 
 LEAVES = {
     "core.arrays",
+    "core.files",
     "core.jit",
     "core.mapped",
     "core.memory",

@@ -10,6 +10,7 @@ import select
 import signal
 import struct
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 
@@ -77,7 +78,7 @@ def _one_child(subjects, jobs, at, tally, seconds):
 
 def _serve(subjects, jobs, answers):
     """In the child: answer until there are no more jobs."""
-    pages = int(open("/proc/self/statm").read().split()[0])
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
     room = pages * resource.getpagesize() + int(MEMORY)
     resource.setrlimit(resource.RLIMIT_AS, (room, room))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -68,8 +68,13 @@ class Status(Enum):
 
     @property
     def unfinished(self) -> bool:
-        """Whether a limit or a callback ended the run: it could be continued."""
-        return self in (Status.MAX_ITER, Status.MAX_TIME, Status.STOPPED)
+        """Whether a limit, a callback or a signal ended the run: it could be continued."""
+        return self in (
+            Status.MAX_ITER,
+            Status.MAX_TIME,
+            Status.STOPPED,
+            Status.INTERRUPTED,
+        )
 
 
 @dataclass
@@ -386,6 +391,8 @@ def run(
     try:
         while loop.status is None:
             loop.advance(watch)
+            if keeper is not None and loop.status is None and keeper.interrupted():
+                loop.status = Status.INTERRUPTED
             loop.checkpoint(keeper)
     except KeyboardInterrupt:
         loop.status = Status.INTERRUPTED
@@ -439,9 +446,12 @@ class Loop(Generic[S]):
         """Keep the state, if it is time, or if the run ends before the tolerance."""
         if keeper is None:
             return
-        unfinished = self.status is not None and self.status.unfinished
-        if unfinished or (self.status is None and keeper.due()):
+        if self._unfinished() or (self.status is None and keeper.due()):
             keeper.keep(self.snapshot())
+
+    def _unfinished(self) -> bool:
+        """Whether the run ends here, after a whole step, and could be continued."""
+        return self.status is not None and self.status.unfinished
 
     def snapshot(self) -> dict[str, Any]:
         """All that is needed to continue, as plain data."""

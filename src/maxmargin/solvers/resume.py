@@ -27,6 +27,9 @@ class Keeper(Protocol):
     def keep(self, data: dict[str, Any]) -> None:
         """Take a checkpoint in."""
 
+    def interrupted(self) -> bool:
+        """Whether the run has been asked to end after the step."""
+
 
 @runtime_checkable
 class HoldsDual(Protocol):

@@ -11,15 +11,12 @@ written to disk, unpickled or executed.
 
 from __future__ import annotations
 
-import errno
-import glob
 import hashlib
 import io
 import json
 import math
 import os
 import re
-import secrets
 import stat
 import zipfile
 import zlib
@@ -29,6 +26,8 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
+
+from maxmargin.core.files import replace_file
 
 FORMAT, VERSION = "maxmargin model", 1
 MANIFEST, SEAL = "manifest.json", "manifest.sha256"
@@ -62,29 +61,6 @@ def write_archive(
         replace_file(Path(target), data)
     else:
         target.write(data)
-
-
-def replace_file(path: Path, data: bytes) -> None:
-    """Put `data` at `path` atomically: readers see the old file or the new one."""
-    if not path.parent.is_dir():  # said of the folder, not of the temporary file
-        raise FileNotFoundError(
-            errno.ENOENT, os.strerror(errno.ENOENT), str(path.parent)
-        )
-    temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}")
-    try:
-        with open(temporary, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def remove_halves(path: Path) -> None:
-    """Remove the temporary files of processes that were killed while writing `path`."""
-    for half in path.parent.glob(f".{glob.escape(path.name)}.*-????????"):
-        half.unlink(missing_ok=True)
 
 
 def _packed(
