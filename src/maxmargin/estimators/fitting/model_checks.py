@@ -6,14 +6,14 @@ and with the weights: compiled loops would read weights that are too few past th
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from maxmargin.core.loss import Loss
 from maxmargin.core.structure import Structure
-from maxmargin.core.validation import check_finite, check_shape, require
+from maxmargin.core.validation import check_finite, check_shape, mismatch, require
 from maxmargin.io.model_file.archive import ModelFileError
 from maxmargin.kernels.maps import Expansion
 from maxmargin.solvers.base import Result
@@ -54,6 +54,7 @@ def validated_later(value: Any) -> bool:
 
 def _check(estimator: Any) -> None:
     held = vars(estimator)
+    _check_parameters(estimator)
     for name, value in held.items():
         if isinstance(value, BaseEstimator):  # the estimator inside another
             _check(value)
@@ -82,6 +83,14 @@ def _check(estimator: Any) -> None:
     _check_shapes(held, structure)
 
 
+def _check_parameters(estimator: Any) -> None:
+    """Parameters are of the types that the constructor names."""
+    hints = get_type_hints(type(estimator).__init__)
+    for name, value in estimator.get_params(deep=False).items():
+        wrong = mismatch(value, hints.get(name, Any))
+        require(not wrong, f"parameter {name} is {wrong}")
+
+
 def _check_floats(array: Any, what: str) -> None:
     plain = isinstance(array, np.ndarray) and array.dtype == np.float64
     require(plain and array.flags.c_contiguous, f"{what} is not an array of floats")
@@ -98,6 +107,8 @@ def _check_shapes(held: dict[str, Any], structure: Structure) -> None:
         if "classes_" in held:
             _check_classes(held["classes_"], structure.label_count())
         return
+    lifted = held.get("kernel") is not None
+    require(lifted == ("expansion_" in held), "the points of the kernel are missing")
     _check_classes(held["classes_"], structure.k)
     rows, columns = 1 if structure.k == 2 else structure.k, int(held["n_features_in_"])
     check_shape(held["intercept_"], (rows,), "intercept_")

@@ -51,6 +51,7 @@ def save(
             f"{type(estimator).__name__} is not an estimator of maxmargin: model files "
             "hold those only"
         )
+    check_whole(estimator)  # a file that `load` would refuse is of no use
     known = {**versions(), "maxmargin": maxmargin.__version__}
     earlier = vars(estimator).get("provenance_", {})
     write_model(estimator, path, tag_of, {**known, **earlier, **(notes or {})})
