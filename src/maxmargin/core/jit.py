@@ -14,8 +14,10 @@ test), because Numba's cache watches the calling file alone.
 from __future__ import annotations
 
 import gc
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 import numba
@@ -28,24 +30,44 @@ _LOOP: dict[str, Any] = {
     "fastmath": {"contract", "nsz"},
     "no_cfunc_wrapper": True,
 }
-_loop = numba.njit(**_LOOP)
-_inner = numba.njit(**_LOOP | {"no_cpython_wrapper": True})
-_dense = numba.njit(**_LOOP | {"fastmath": {"reassoc", "contract", "nsz"}})
+_INNER = _LOOP | {"no_cpython_wrapper": True}
+_DENSE = _LOOP | {"fastmath": {"reassoc", "contract", "nsz"}}
 
 
 def loop(function: Callable[..., Any]) -> Any:
     """Compile `function` at its first call."""
-    return _loop(function)
+    return _compiled(function, _LOOP)
 
 
 def inner_loop(function: Callable[..., Any]) -> Any:
     """Compile `function` with the first loop that calls it; Python must not call it."""
-    return _inner(function)
+    return _compiled(function, _INNER)
 
 
 def dense_loop(function: Callable[..., Any]) -> Any:
     """Compile `function` at its first call; its sums may be re-associated."""
-    return _dense(function)
+    return _compiled(function, _DENSE)
+
+
+def _compiled(function: Callable[..., Any], settings: dict[str, Any]) -> Any:
+    """Numba's dispatcher; without a cache on disk where no folder can be written."""
+    try:
+        return numba.njit(**settings)(function)
+    except RuntimeError as error:
+        if "cannot cache" not in str(error):
+            raise
+        _warn_once()
+        return numba.njit(**settings | {"cache": False})(function)
+
+
+@cache
+def _warn_once() -> None:
+    warnings.warn(
+        "compiled loops cannot be kept on disk, so each program compiles them anew, which "
+        "takes up to a minute: neither the folder of the package nor that of the user "
+        "can be written. Set NUMBA_CACHE_DIR to a folder that only you can write to",
+        RuntimeWarning, stacklevel=4,
+    )  # fmt: skip
 
 
 @contextmanager

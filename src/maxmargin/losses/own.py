@@ -43,6 +43,12 @@ class OwnLoss(Loss):
             float(self.owner.loss(unpickled(truth.row(i)), unpickled(labels.row(i))))
             for i in range(truth.n)
         ])  # fmt: skip
+        wrong = np.flatnonzero(~(np.isfinite(out) & (out >= 0.0)))
+        if len(wrong):
+            raise ValueError(
+                f"the loss of an output is {out[wrong[0]]}: a loss must be finite and "
+                ">= 0, or the certificate would be wrong"
+            )
         bad = np.flatnonzero((out != 0.0) & (out != 1.0))
         if self.form == "zero-one" and len(bad):
             raise ValueError(

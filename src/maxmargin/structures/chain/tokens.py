@@ -23,6 +23,7 @@ import scipy.sparse as sp
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Vectors, pointers
 from maxmargin.core.jit import loop
 from maxmargin.core.sequences import Sequences, place
+from maxmargin.core.validation import check_sparse
 
 DENSE = 0.3  # share of non-zeros above which dense rows are faster
 
@@ -38,6 +39,8 @@ class Gathered(NamedTuple):
 def gather(X: Any) -> Gathered:
     """One matrix, or one list of named tokens, from sequences in any known form."""
     if isinstance(X, Sequences):
+        if sp.issparse(X.flat):
+            check_sparse(X.flat, "the matrix of all tokens")
         return Gathered(_check_matrix(X.flat, X.offsets), [], X.offsets)
     rows = list(X)
     kinds = [_kind(row, i) for i, row in enumerate(rows)]
@@ -73,6 +76,7 @@ def gather(X: Any) -> Gathered:
 
 def _kind(row: Any, i: int) -> str:
     if sp.issparse(row):
+        check_sparse(row, f"sequence {i}")
         return "sparse matrices"
     if isinstance(row, str | bytes | Mapping) or not hasattr(row, "__len__"):
         raise ValueError(

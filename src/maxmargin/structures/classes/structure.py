@@ -38,7 +38,13 @@ from maxmargin.core.structure import (
     Pieces,
     Structure,
 )
-from maxmargin.core.validation import FeatureMap, check_finite, check_types, require
+from maxmargin.core.validation import (
+    FeatureMap,
+    check_finite,
+    check_sparse,
+    check_types,
+    require,
+)
 
 SPARSE_BELOW = 0.3  # share of non-zeros under which dense input is kept sparse
 
@@ -111,6 +117,8 @@ class Multiclass(Structure):
 
     def encode(self, X: Any) -> Points:
         """Rows of a dense or sparse matrix, through the map if there is one."""
+        if sp.issparse(X):
+            check_sparse(X, "X")
         if self.phi is not None:
             X = self.phi(X)
         if self.bias != 0.0:

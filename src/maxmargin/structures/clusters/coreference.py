@@ -28,8 +28,14 @@ import scipy.sparse as sp
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
 from maxmargin.core.jit import loop
 from maxmargin.core.loss import LossForm
-from maxmargin.core.structure import Augment, Found, Pieces, Structure
-from maxmargin.core.validation import check_types, require
+from maxmargin.core.structure import (
+    NOT_COMPLETED,
+    Augment,
+    Found,
+    Pieces,
+    Structure,
+)
+from maxmargin.core.validation import check_range, check_sparse, check_types, require
 from maxmargin.inference.cluster.spanning import (
     components,
     spanning_forest,
@@ -125,6 +131,19 @@ class Coreference(Structure):
             for i in ids
         ])  # fmt: skip
 
+    def check_completed(self, x: Any, truth: Ragged, completed: Ragged) -> None:
+        """Links lead to mentions of the same cluster, without going in circles."""
+        require(np.array_equal(truth.ptr, completed.ptr), NOT_COMPLETED)
+        for i in range(truth.n):
+            row = completed.row(i)
+            check_range(row, 0, len(row), NOT_COMPLETED)
+            top = row
+            for _ in range(len(row).bit_length()):
+                top = top[top]  # twice as far up
+            require((row[top] == top).all(), NOT_COMPLETED)
+            same = np.array_equal(components(row), components(truth.row(i)))
+            require(same, NOT_COMPLETED)
+
     def guess(self, x: MentionPairs, truth: Ragged, rng: np.random.Generator) -> Ragged:
         """Chains in order of mention: what `encode_labels` has made."""
         rows = [components(truth.row(i)) for i in range(truth.n)]
@@ -191,6 +210,8 @@ def as_pairs(x: Any, i: int) -> PairFeatures:
         rows = x.shape[0] if hasattr(x, "shape") else len(x)
         m = round((1 + np.sqrt(1 + 8 * rows)) / 2)
         pairs = PairFeatures(m, x if sp.issparse(x) else np.atleast_2d(x))
+    if sp.issparse(pairs.features):
+        check_sparse(pairs.features, f"document {i}")
     m, rows = pairs.mentions, pairs.features.shape[0]
     if rows != m * (m - 1) // 2:
         raise ValueError(
