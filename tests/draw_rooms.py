@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "maxmargin"
 PICTURES = ROOT / "docs" / "pictures"
 
-SHAPES = ("arrays", "jit", "mapped", "memory", "sequences")  # of core: used everywhere
+SHAPES = ("arrays", "files", "jit", "mapped", "memory", "sequences", "validation")  # of core: used everywhere
 BASE, TOP = "core shapes", "cli"
 ALWAYS = [("solvers", "core")]  # drawn although it follows from others
 

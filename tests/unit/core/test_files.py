@@ -31,6 +31,7 @@ def test_a_lock_names_the_process_that_holds_it(tmp_path):
     finally:
         other.kill()
         other.wait()
+        other.stdout.close()
     with Lock(path):  # the system has freed it
         pass
     assert list(tmp_path.iterdir()) == []

@@ -62,6 +62,7 @@ def test_no_worker_and_no_data_stay_behind(name, tmp_path):
     assert folder.is_dir() and all(map(runs, workers))
     os.kill(parent.pid, getattr(signal, name))
     parent.wait(30)
+    parent.stdout.close()
     end = time.monotonic() + 30
     while time.monotonic() < end and (folder.exists() or any(map(runs, workers))):
         time.sleep(0.1)

@@ -92,7 +92,7 @@ def test_own_features_of_another_length_are_refused():
 def test_own_losses_that_are_negative_are_refused(cost):
     """They used to end in "converged, primal 0, exact"."""
     X, y = [np.array([1.0, 2.0]), np.array([0.5, 1.0])], [0, 0]
-    with pytest.raises(ValueError, match="must be finite and >= 0|not zero"):
+    with pytest.raises(ValueError, match=r"must be finite and >= 0|not zero"):
         StructuralSVM(Own(loss=cost)).fit(X, y)
 
 

@@ -51,10 +51,11 @@ def save(
             f"{type(estimator).__name__} is not an estimator of maxmargin: model files "
             "hold those only"
         )
-    check_whole(estimator)  # a file that `load` would refuse is of no use
     known = {**versions(), "maxmargin": maxmargin.__version__}
     earlier = vars(estimator).get("provenance_", {})
-    write_model(estimator, path, tag_of, {**known, **earlier, **(notes or {})})
+    told = {**known, **earlier, **(notes or {})}
+    # A file that `load` would refuse is of no use to anyone.
+    write_model(estimator, path, tag_of, told, check=check_whole)
 
 
 def load(path: Place, *, own: Any = (), most: int = MOST_BYTES) -> Any:

@@ -112,8 +112,8 @@ class Archive:
     def __init__(
         self, source: str | os.PathLike[str] | IO[bytes], most: int = MOST_BYTES
     ) -> None:
-        file, size = _opened(source, most)
-        self._file = file if isinstance(source, str | os.PathLike) else None
+        file, size = _sized(source, most)
+        self._zip: zipfile.ZipFile | None = None
         try:
             self._zip = zipfile.ZipFile(file)
             self._entries = _entries(self._zip, size, most)
@@ -129,9 +129,9 @@ class Archive:
             raise ModelFileError(f"this is not a whole model file ({error})") from error
 
     def close(self) -> None:
-        """Close the file, if it was opened here."""
-        if self._file is not None:
-            self._file.close()
+        """Close the file."""
+        if self._zip is not None:
+            self._zip.close()
 
     def array(self, k: int) -> np.ndarray:
         """Array number k, writable, as it was."""
@@ -161,6 +161,7 @@ class Archive:
     @contextmanager
     def _member(self, name: str) -> Iterator[IO[bytes]]:
         """A member as a stream; whatever goes wrong in it is a ModelFileError."""
+        assert self._zip is not None
         try:
             with self._zip.open(self._entry(name)) as member:
                 yield member
@@ -170,22 +171,20 @@ class Archive:
             raise ModelFileError(f"{name} is damaged ({error})") from error
 
 
-def _opened(source: Any, most: int) -> tuple[IO[bytes], int]:
-    """A file that can be read anywhere, and its size.
+def _sized(source: Any, most: int) -> tuple[Any, int]:
+    """What zipfile can open, and its size.
 
     Files on disk are not read as a whole: memory is needed for the arrays alone.
     """
     if isinstance(source, str | os.PathLike):
-        file: IO[bytes] = open(source, "rb")  # noqa: SIM115 (closed by Archive)
-        size = os.fstat(file.fileno()).st_size
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            file.close()
+        found = os.stat(source)
+        if not stat.S_ISREG(found.st_mode):
             raise ModelFileError("this is not a regular file")
+        file, size = os.fspath(source), found.st_size
     else:
         data = source.read(most + 1)
         file, size = io.BytesIO(data), len(data)
     if size > most:
-        file.close()
         raise ModelFileError(f"the file is larger than the {most} bytes allowed")
     return file, size
 

@@ -33,10 +33,15 @@ def write_model(
     tag: Callable[[type], str | None],
     notes: Mapping[str, Any],
     level: int = 6,
+    check: Callable[[Any], None] = lambda value: None,
 ) -> None:
-    """Write one object with all it holds; `notes` are JSON that travels along."""
+    """Write one object with all it holds; `notes` are JSON that travels along.
+
+    `check` may refuse the object after it was encoded, before anything is written.
+    """
     encoder = Encoder(tag)
     root = encoder.node(value)
+    check(value)
     head = {"kind": type(value).__name__, "notes": dict(notes), "root": root}
     write_archive(place, head, encoder.arrays, level)
 
