@@ -19,7 +19,10 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "maxmargin"
 PICTURES = ROOT / "docs" / "pictures"
 
-SHAPES = ("arrays", "files", "jit", "mapped", "memory", "sequences", "validation")  # of core: used everywhere
+# Of core: used everywhere.
+SHAPES = (
+    "arrays", "compiled", "files", "jit", "mapped", "memory", "sequences", "validation",
+)  # fmt: skip
 BASE, TOP = "core shapes", "cli"
 ALWAYS = [("solvers", "core")]  # drawn although it follows from others
 
@@ -72,7 +75,7 @@ def imports() -> dict[str, set[str]]:
     out: dict[str, set[str]] = {}
     for path in sorted(SOURCE.rglob("*.py")):
         parts = list(path.relative_to(SOURCE).with_suffix("").parts)
-        if parts[-1] in ("__init__", "__main__"):
+        if parts[-1] in ("__init__", "__main__") or parts == ["runtime"]:
             continue
         here = room_of(parts)
         assert here is not None

@@ -15,6 +15,7 @@ every_file = pytest.mark.parametrize("path", FILES, ids=NAMES)
 
 LEAVES = {
     "core.arrays",
+    "core.compiled",
     "core.files",
     "core.jit",
     "core.mapped",
@@ -49,7 +50,7 @@ MAY = {
     | {"solvers", "structures", "io", "inference"},
 }
 # Rooms at the top: anything goes there, and nobody imports them.
-TOP = {"cli", "__main__", "__init__"}
+TOP = {"cli", "runtime", "__main__", "__init__"}
 # Packages that are at home in some rooms only.
 HOMES = {
     "numba": {"core"},

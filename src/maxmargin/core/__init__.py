@@ -1,6 +1,7 @@
 """What every room builds on: arrays, compiled loops, contracts, the problem.
 
 arrays.py        Array types that every room uses: `Ragged`, `Rows` and `Vectors`
+compiled/        Machine code of loops: from the wheel, a cache, or Numba
 cuts.py          Cutting planes, one per example or summed
 engine.py        The interface of engines, and the engine for one core
 factored.py      What SMO on the factored dual needs from a structure

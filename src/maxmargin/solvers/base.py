@@ -14,7 +14,6 @@ What a solver cannot train is refused by `check`, and nowhere else.
 
 from __future__ import annotations
 
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -25,6 +24,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints
+from maxmargin.core.compiled.compiling import working_time
 from maxmargin.core.problem import ADVICE, OracleError, Problem
 from maxmargin.core.structure import MostViolated
 from maxmargin.core.validation import check_finite, check_types, require
@@ -94,7 +94,7 @@ class State:
     planes: int = 0
     stalls: int = 0  # steps in a row that hardly raised the dual
     status: Status | None = None  # set by a step that knows it is the last
-    deadline: float = float("inf")  # on the clock of time.perf_counter
+    deadline: float = float("inf")  # on the clock of `working_time`
     certificate: str | None = None  # None: that of the problem
     notes: dict[str, Any] = field(default_factory=dict)  # for `Result.notes`
 
@@ -120,7 +120,7 @@ class State:
 
     def late(self) -> bool:
         """Whether the time is up."""
-        return time.perf_counter() > self.deadline
+        return working_time() > self.deadline
 
     def drop_idle(self, patience: int = 3) -> None:
         """Drop planes without weight for so many visits, before a run at another C."""
@@ -161,7 +161,7 @@ class Result:
     oracle_calls, planes, iterations : int
         Examples asked about, planes held at the end, steps made.
     seconds : float
-        Wall clock.
+        Wall clock, without the time that loops were compiled.
     history : structured array
         One row per step: iteration, seconds, oracle_calls, planes, primal, dual, gap.
     notes : dict
@@ -226,7 +226,7 @@ class Trainer(ABC):
     max_iter : int
         Steps at most; each solver says what a step is.
     max_time : float or None
-        Seconds at most.
+        Seconds at most; compiling does not count.
     seed : int
         For solvers that visit examples in random order.
     """
@@ -406,7 +406,7 @@ def begin(
     resumable: bool = False,
 ) -> Loop[Any]:
     """A run before its first step: the solver is resolved, checked and started."""
-    now = time.perf_counter()
+    now = working_time()
     solver, problem, notes = trainer.resolve(problem)
     check(solver, problem, resumable)
     state = solver.start(problem, start)
@@ -432,7 +432,7 @@ class Loop(Generic[S]):
     ) -> None:
         self.solver, self.problem, self.state = solver, problem, state
         self.notes = notes or {}
-        self.begun = time.perf_counter() if begun is None else begun
+        self.begun = working_time() if begun is None else begun
         self.status: Status | None = None
         self.rows: list[tuple[Any, ...]] = []
 
@@ -458,7 +458,7 @@ class Loop(Generic[S]):
         return {
             "state": self.solver.snapshot(self.problem, self.state),
             "rows": self._history(self.rows),
-            "seconds": time.perf_counter() - self.begun,
+            "seconds": working_time() - self.begun,
         }
 
     def restore(self, data: dict[str, Any]) -> None:
@@ -475,7 +475,7 @@ class Loop(Generic[S]):
         gap = state.gap()
         shown = gap if np.isfinite(gap) else state.gap_estimate
         self.rows.append((
-            len(self.rows) + 1, time.perf_counter() - self.begun, state.oracle_calls,
+            len(self.rows) + 1, working_time() - self.begun, state.oracle_calls,
             state.planes, state.primal, state.dual, shown,
         ))  # fmt: skip
         self.status = self.solver.verdict(state)
@@ -506,7 +506,7 @@ class Loop(Generic[S]):
             state.best_w if state.best_w is not None else state.w,
             self.status or Status.STOPPED, state.primal, state.dual, state.gap(),
             state.certificate or self.problem.certificate, state.oracle_calls,
-            state.planes, len(self.rows), time.perf_counter() - self.begun,
+            state.planes, len(self.rows), working_time() - self.begun,
             self._history(self.rows), {**state.notes, **self.notes},
         )  # fmt: skip
         return self.solver.report(self.problem, state, plain)

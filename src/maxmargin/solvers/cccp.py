@@ -20,13 +20,13 @@ problem also completes the hidden parts.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints, Ragged
+from maxmargin.core.compiled.compiling import working_time
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import InitialGuess, Latent
 from maxmargin.core.validation import check_finite, check_shape, check_types, require
@@ -115,7 +115,7 @@ class LatentState(State):
     calls: int = 0  # oracle calls before the convex problem under way
     outer: list[tuple[Any, ...]] = field(default_factory=list)
     warm: bool = False  # continues an earlier run: no further starts
-    begin: float = field(default_factory=time.perf_counter)
+    begin: float = field(default_factory=working_time)
 
     def leader(self) -> Start:
         """The start with the lowest objective."""
@@ -272,7 +272,7 @@ class CCCP(Solver[LatentState]):
             "truth": problem.structure.stored_outputs(state.truth), "tol": state.tol,
             "rounds": state.rounds, "calls": state.calls, "warm": state.warm, "inner": None,
             "outer": np.array(state.outer, OUTER), "status": state.status,
-            "seconds": time.perf_counter() - state.begin,
+            "seconds": working_time() - state.begin,
         }  # fmt: skip
         if state.inner is not None:
             held["inner"] = state.inner.snapshot()
@@ -288,7 +288,7 @@ class CCCP(Solver[LatentState]):
         state.rounds, state.calls = data["rounds"], data["calls"]
         state.warm, state.status = data["warm"], data["status"]
         state.outer = [tuple(row) for row in data["outer"].tolist()]
-        state.begin = time.perf_counter() - float(data["seconds"])
+        state.begin = working_time() - float(data["seconds"])
         state.inner = None
         if data["inner"] is not None:
             state.inner = self._convex(problem, state)
@@ -379,7 +379,7 @@ class CCCP(Solver[LatentState]):
             current.objective, current.w, current.truth = value, result.w, again
         state.rounds += 1
         state.outer.append((
-            current.number, state.rounds, time.perf_counter() - state.begin,
+            current.number, state.rounds, working_time() - state.begin,
             state.calls, len(moved), state.tol, current.objective,
         ))  # fmt: skip
         if result.status in (Status.MAX_TIME, Status.STOPPED, Status.INTERRUPTED):

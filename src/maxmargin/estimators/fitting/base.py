@@ -69,9 +69,9 @@ from maxmargin.solvers.n_slack.stream import StreamState
 if TYPE_CHECKING:
     from maxmargin.reports.history import DataFrame
 
-# Not pickled: the dual state with the mark of its data, the runs asked for by
-# `fit_path` and `partial_fit`, and the data that callbacks may score on.
-PRIVATE = ("_state", "_mark", "_schedule", "_callback_data")
+# Not pickled: the dual state with the mark of its data, and the data that callbacks may
+# score on.
+PRIVATE = ("_state", "_mark", "_callback_data")
 
 
 class StructuredEstimator(CallbackSupportMixin, BaseEstimator):

@@ -210,7 +210,7 @@ def forget_idle(store, patience):
             _trim(store, i, used)
 
 
-@loop
+@inner_loop
 def _trim(store, i, used):
     """Leave coordinates out of the support of block i that no plane touches."""
     f, at, size = store.first[i], store.support_at[i], 0
