@@ -21,14 +21,9 @@ PICTURES = ROOT / "docs" / "pictures"
 
 # Of core: used everywhere.
 SHAPES = (
-    "arrays",
-    "compiled",
-    "jit",
-    "mapped",
-    "memory",
-    "sequences",
-    "label_schemes",
-)
+    "arrays", "compiled", "files", "jit", "label_schemes", "mapped", "memory", "sequences",
+    "validation",
+)  # fmt: skip
 BASE, TOP = "core shapes", "cli"
 ALWAYS = [("solvers", "core")]  # drawn although it follows from others
 

@@ -13,7 +13,15 @@ FILES = sorted(SOURCE.rglob("*.py"))
 NAMES = [str(path.relative_to(SOURCE)) for path in FILES]
 every_file = pytest.mark.parametrize("path", FILES, ids=NAMES)
 
-LEAVES = {"core.arrays", "core.compiled", "core.jit", "core.mapped", "core.memory"}
+LEAVES = {
+    "core.arrays",
+    "core.compiled",
+    "core.files",
+    "core.jit",
+    "core.mapped",
+    "core.memory",
+    "core.validation",
+}
 SHAPES = LEAVES | {"core.sequences", "core.label_schemes"}  # inputs and labels
 # What each room may import beside itself. Single modules (`solvers.base`,
 # those of core) are named where no more than those is allowed.

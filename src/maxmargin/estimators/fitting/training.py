@@ -27,7 +27,7 @@ from maxmargin.estimators.fitting.callbacks import (
     keep_callback_data,
     watching,
 )
-from maxmargin.estimators.fitting.checkpoint import FileKeeper, terminable
+from maxmargin.estimators.fitting.checkpoint import FileKeeper
 from maxmargin.solvers.base import Result, Run, State, Trainer, Watch, run
 from maxmargin.solvers.cccp import CCCP
 from maxmargin.solvers.n_slack.stream import Stream
@@ -93,11 +93,11 @@ def once(start: State | None = None, keeper: FileKeeper | None = None) -> Schedu
         if keeper is None:
             yield run(plan.trainer, plan.problem, start=start, watch=watch)
             return
-        with terminable():
+        with keeper.running():
             made = run(
                 plan.trainer, plan.problem, start=start, watch=watch, keeper=keeper
             )
-        keeper.finish(made.result)
+            keeper.finish(made.result)
         yield made
 
     return runs

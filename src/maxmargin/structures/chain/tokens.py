@@ -23,6 +23,7 @@ import scipy.sparse as sp
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Vectors, pointers
 from maxmargin.core.jit import loop
 from maxmargin.core.sequences import Sequences, place
+from maxmargin.core.validation import check_sparse
 
 DENSE = 0.3  # share of non-zeros above which dense rows are faster
 
@@ -42,6 +43,8 @@ class Gathered(NamedTuple):
 def gather(X: Any) -> Gathered:
     """One matrix, or one list of named tokens, from sequences in any known form."""
     if isinstance(X, Sequences):
+        if sp.issparse(X.flat):
+            check_sparse(X.flat, "the matrix of all tokens")
         return Gathered(_check_matrix(X.flat, X.offsets), [], X.offsets)
     rows = X if type(X) is list else list(X)
     quick = _named_tokens(rows)
@@ -104,6 +107,7 @@ def _begins_with_name(row: list[Any]) -> bool:
 
 def _kind(row: Any, i: int) -> str:
     if sp.issparse(row):
+        check_sparse(row, f"sequence {i}")
         return "sparse matrices"
     if isinstance(row, str | bytes | Mapping) or not hasattr(row, "__len__"):
         raise ValueError(
