@@ -23,6 +23,10 @@ from .formulations import Violation as Violation
 from .jit import dense_loop as dense_loop
 from .jit import inner_loop as inner_loop
 from .jit import loop as loop
+from .label_schemes import Recognised as Recognised
+from .label_schemes import convert_scheme as convert_scheme
+from .label_schemes import labels_of_spans as labels_of_spans
+from .label_schemes import recognise_scheme as recognise_scheme
 from .loss import Loss as Loss
 from .loss import ZeroOne as ZeroOne
 from .mapped import Pages as Pages

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.arrays import Floats, Ragged
 from maxmargin.core.structure import Structure
+from maxmargin.core.validation import check_finite, check_shape, check_types
 from maxmargin.estimators.fitting.base import StructuredEstimator
 from maxmargin.estimators.fitting.inputs import check_same_length
 from maxmargin.estimators.fitting.parameter_types import (
@@ -43,6 +44,16 @@ class LearnedMotif(NamedTuple):
     weights: Floats  # (length, 4) score of each base against the background
     background: Floats  # (4,) share of A, C, G, T in the training sequences
     sites: int  # training sequences with the motif
+
+    def validate(self) -> None:
+        """Finite numbers for each base of each position."""
+        check_types(self)
+        shape = len(self.probabilities), 4
+        check_shape(self.probabilities, shape, "probabilities")
+        check_shape(self.weights, shape, "weights")
+        check_shape(self.background, (4,), "background")
+        for part in (self.probabilities, self.weights, self.background):
+            check_finite(part, "motif")
 
 
 @describe_parameters()

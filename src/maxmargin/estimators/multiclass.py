@@ -18,7 +18,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from maxmargin.core.arrays import Floats, Ints, Ragged
 from maxmargin.core.loss import Loss, ZeroOne
 from maxmargin.core.structure import Pieces, Structure
-from maxmargin.estimators.class_inputs import check_finite, class_numbers, cost_table
+from maxmargin.estimators.class_inputs import (
+    check_finite,
+    check_rows,
+    class_numbers,
+    cost_table,
+)
 from maxmargin.estimators.fitting.base import example_C
 from maxmargin.estimators.fitting.kernel_training import (
     KernelMachine,
@@ -212,6 +217,7 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         self, X: Any, y: Any, sample_weight: SampleWeight, known: Any = None
     ) -> TrainingData:
         """Rows and class numbers; `known` are classes that y need not show."""
+        check_rows(X)
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False
         )
@@ -262,6 +268,7 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
 
     def _batch_data(self, X: Any, y: Any, sample_weight: SampleWeight) -> TrainingData:
         """A further batch, with the numbers of the classes of the first."""
+        check_rows(X)
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
         x = self.structure_.encode(X)
         try:
@@ -357,6 +364,7 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
     def _inputs(self, X: Any) -> Any:
         if isinstance(X, list) and len(X) == 1:  # one row, or a matrix of one row
             X = X[0] if sp.issparse(X[0]) else np.reshape(X[0], (1, -1))
+        check_rows(X)
         return sp.csr_array(X) if sp.issparse(X) else np.asarray(X, np.float64)
 
     def _outputs(self, decoded: Sequence[Any]) -> Sequence[Any]:
@@ -404,6 +412,7 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         X : array or sparse matrix (n, n_features)
         """
         check_is_fitted(self, "result_")
+        check_rows(X)
         X = validate_data(
             self, X, accept_sparse="csr", dtype=np.float64, reset=False,
             ensure_all_finite=False,

@@ -28,6 +28,7 @@ from maxmargin.core.compiled.compiling import working_time
 from maxmargin.core.oracle import ADVICE, OracleError
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import MostViolated
+from maxmargin.core.validation import check_finite, check_types, require
 from maxmargin.solvers.resume import Keeper, restore_into, snapshot_of
 
 HISTORY = np.dtype(
@@ -68,8 +69,13 @@ class Status(Enum):
 
     @property
     def unfinished(self) -> bool:
-        """Whether a limit or a callback ended the run: it could be continued."""
-        return self in (Status.MAX_ITER, Status.MAX_TIME, Status.STOPPED)
+        """Whether a limit, a callback or a signal ended the run: it could be continued."""
+        return self in (
+            Status.MAX_ITER,
+            Status.MAX_TIME,
+            Status.STOPPED,
+            Status.INTERRUPTED,
+        )
 
 
 @dataclass
@@ -176,6 +182,13 @@ class Result:
     seconds: float
     history: np.ndarray = field(repr=False)
     notes: dict[str, Any] = field(repr=False)
+
+    def validate(self) -> None:
+        """Weights that are finite, and a history with columns."""
+        check_types(self)
+        require(self.w.ndim == 1, "the weights are not a vector")
+        check_finite(self.w, "weights")
+        require(self.history.dtype.names is not None, "the history has no columns")
 
     @property
     def converged(self) -> bool:
@@ -380,6 +393,8 @@ def run(
     try:
         while loop.status is None:
             loop.advance(watch)
+            if keeper is not None and loop.status is None and keeper.interrupted():
+                loop.status = Status.INTERRUPTED
             loop.checkpoint(keeper)
     except KeyboardInterrupt:
         loop.status = Status.INTERRUPTED
@@ -433,9 +448,12 @@ class Loop(Generic[S]):
         """Keep the state, if it is time, or if the run ends before the tolerance."""
         if keeper is None:
             return
-        unfinished = self.status is not None and self.status.unfinished
-        if unfinished or (self.status is None and keeper.due()):
+        if self._unfinished() or (self.status is None and keeper.due()):
             keeper.keep(self.snapshot())
+
+    def _unfinished(self) -> bool:
+        """Whether the run ends here, after a whole step, and could be continued."""
+        return self.status is not None and self.status.unfinished
 
     def snapshot(self) -> dict[str, Any]:
         """All that is needed to continue, as plain data."""

@@ -29,6 +29,7 @@ from maxmargin.core.arrays import Floats, Ints, Ragged
 from maxmargin.core.compiled.compiling import working_time
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import InitialGuess, Latent
+from maxmargin.core.validation import check_finite, check_shape, check_types, require
 from maxmargin.solvers.base import (
     Loop,
     Resolved,
@@ -266,10 +267,10 @@ class CCCP(Solver[LatentState]):
     def snapshot(self, problem: Problem, state: LatentState) -> dict[str, Any]:
         """Weights and truth of the starts, and the dual of the convex problem."""
         held: dict[str, Any] = {
-            "current": _without_dual(state.current),
-            "best": None if state.best is None else _without_dual(state.best),
-            "truth": state.truth, "tol": state.tol, "rounds": state.rounds,
-            "calls": state.calls, "warm": state.warm, "inner": None,
+            "current": _stored(problem, state.current),
+            "best": None if state.best is None else _stored(problem, state.best),
+            "truth": problem.structure.stored_outputs(state.truth), "tol": state.tol,
+            "rounds": state.rounds, "calls": state.calls, "warm": state.warm, "inner": None,
             "outer": np.array(state.outer, OUTER), "status": state.status,
             "seconds": working_time() - state.begin,
         }  # fmt: skip
@@ -281,9 +282,9 @@ class CCCP(Solver[LatentState]):
         self, problem: Problem, state: LatentState, data: dict[str, Any]
     ) -> None:
         """Continue within the convex problem that was under way."""
-        state.current = Start(**data["current"])
-        state.best = None if data["best"] is None else Start(**data["best"])
-        state.truth, state.tol = data["truth"], data["tol"]
+        state.current = _restored(problem, data["current"])
+        state.best = None if data["best"] is None else _restored(problem, data["best"])
+        state.truth, state.tol = _outputs(problem, data["truth"]), float(data["tol"])
         state.rounds, state.calls = data["rounds"], data["calls"]
         state.warm, state.status = data["warm"], data["status"]
         state.outer = [tuple(row) for row in data["outer"].tolist()]
@@ -433,9 +434,28 @@ def _completed(problem: Problem, w: Floats, truth: Ragged) -> Ragged:
     return latent.complete(problem.x, np.arange(problem.n), w, truth)
 
 
-def _without_dual(start: Start) -> dict[str, Any]:
+def _stored(problem: Problem, start: Start) -> dict[str, Any]:
     """A start as plain data, for checkpoints."""
-    return {**vars(start), "dual": None, "trained": None}
+    truth = problem.structure.stored_outputs(start.truth)
+    return {**vars(start), "truth": truth, "dual": None, "trained": None}
+
+
+def _restored(problem: Problem, data: dict[str, Any]) -> Start:
+    """A start from plain data that a file may hold in any form."""
+    start = Start(**{**data, "truth": _outputs(problem, data["truth"])})
+    check_types(start)
+    check_shape(start.w, (problem.dim,), "weights of a start")
+    check_finite(start.w, "weights of a start")
+    require(start.dual is None and start.trained is None, "a start has dual variables")
+    return start
+
+
+def _outputs(problem: Problem, data: Any) -> Ragged:
+    """Completed outputs from plain data."""
+    rows = problem.structure.restored_outputs(data)
+    rows.validate()
+    problem.structure.check_completed(problem.x, problem.truth, rows)
+    return rows
 
 
 def differing(a: Ragged, b: Ragged) -> Ints:

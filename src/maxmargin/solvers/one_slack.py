@@ -17,9 +17,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints
+from maxmargin.core.arrays import Floats, Ints, Labels
 from maxmargin.core.memory import MEMORY
 from maxmargin.core.problem import Problem
+from maxmargin.core.validation import (
+    check_finite,
+    check_range,
+    check_shape,
+    mismatch,
+    require,
+)
 from maxmargin.solvers.base import Solver, State, Status
 from maxmargin.solvers.qp import maximise
 
@@ -35,6 +42,19 @@ class CutState(State):
     idle: Floats = field(default_factory=lambda: np.zeros(0))
     C: Floats = field(default_factory=lambda: np.zeros(0))
     made: int = 0  # cuts ever added
+
+    def check_restored(self) -> None:
+        """Refuse cuts, read from a file, that do not fit together."""
+        m = len(self.a)
+        for name, array in (("b", self.b), ("alpha", self.alpha), ("idle", self.idle)):
+            check_shape(array, (m,), f"cuts, {name}")
+        check_shape(self.gram, (m, m), "products of the cuts")
+        for cut in self.a:
+            wrong = mismatch(cut, tuple[Labels | Ints, Floats])
+            require(not wrong, f"a cut is {wrong}")
+            check_shape(cut[1], cut[0].shape, "a cut")
+            check_range(cut[0], 0, len(self.w), "coordinate of a cut")
+            check_finite(cut[1], "a cut")
 
     @property
     def nbytes(self) -> int:

@@ -13,6 +13,9 @@ from dataclasses import fields, is_dataclass
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import NDArray
+
+from maxmargin.core.validation import check_types, mismatch, require
 
 
 class Keeper(Protocol):
@@ -27,12 +30,23 @@ class Keeper(Protocol):
     def keep(self, data: dict[str, Any]) -> None:
         """Take a checkpoint in."""
 
+    def interrupted(self) -> bool:
+        """Whether the run has been asked to end after the step."""
+
 
 @runtime_checkable
 class HoldsDual(Protocol):
     """An object with dual state in the attributes that `DUAL` names."""
 
     DUAL: ClassVar[tuple[str, ...]]
+
+
+@runtime_checkable
+class ChecksRestored(Protocol):
+    """An object whose arrays grow, so that their sizes are not those of a fresh one."""
+
+    def check_restored(self) -> None:
+        """Raise ValueError unless loops can use what was restored."""
 
 
 @runtime_checkable
@@ -57,7 +71,12 @@ def _plain(value: Any) -> Any:
 
 
 def restore_into(state: Any, data: dict[str, Any]) -> None:
-    """Put what `snapshot_of` made into a fresh state of the same kind, in place."""
+    """Put what `snapshot_of` made into a fresh state of the same kind, in place.
+
+    A file may say anything: types, and shapes that do not grow, are compared with those
+    of the fresh state; `check_restored` looks at what grows.
+    """
+    require(isinstance(data, dict), "the checkpoint is not whole")
     names = set(_names(state))
     if names != set(data):
         strange = ", ".join(sorted(names ^ set(data)))
@@ -68,12 +87,38 @@ def restore_into(state: Any, data: dict[str, Any]) -> None:
             restore_into(old, new)
         elif _is_named_tuple(old):
             setattr(state, name, type(old)(**new))
-        elif isinstance(old, np.ndarray) and np.shape(old) == np.shape(new):
-            old[...] = new  # others may hold the same array
+            check_types(getattr(state, name))
         else:
-            setattr(state, name, new)
+            _check_like(name, old, new)
+            if isinstance(old, np.ndarray) and np.shape(old) == np.shape(new):
+                old[...] = new  # others may hold the same array
+            else:
+                setattr(state, name, new)
+    best = data.get("best_w")
+    if best is not None:
+        _check_like("best_w", state.w, best)
+    if isinstance(state, ChecksRestored):
+        state.check_restored()
     if isinstance(state, HoldsScratch):
         state.resize_scratch()
+
+
+def _check_like(name: str, old: Any, new: Any) -> None:
+    """Refuse a value of another type, and an array of another shape than a fresh one."""
+    if isinstance(old, np.ndarray):
+        wrong = mismatch(new, NDArray[old.dtype.type])
+        require(not wrong, f"the checkpoint's {name} is {wrong}")
+        same = new.shape == old.shape or (old.size == 0 and new.ndim == old.ndim)
+        require(same, f"the checkpoint's {name} has the shape {new.shape}")
+        require(not np.isnan(new).any(), f"the checkpoint's {name} has a NaN")
+    elif isinstance(old, bool | int | float):
+        wrong = mismatch(new, type(old))
+        require(not wrong, f"the checkpoint's {name} is {wrong}")
+        require(new == new, f"the checkpoint's {name} is NaN")
+        counts = not isinstance(old, int) or new >= 0
+        require(counts, f"the checkpoint's {name} is {new!r}")
+    elif isinstance(old, list):
+        require(isinstance(new, list), f"the checkpoint's {name} is not a list")
 
 
 def _is_named_tuple(value: Any) -> bool:

@@ -24,7 +24,7 @@ from maxmargin.core.engine import Engine
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import Structure
 from maxmargin.estimators.fitting.callbacks import Watched, watching
-from maxmargin.estimators.fitting.checkpoint import FileKeeper, terminable
+from maxmargin.estimators.fitting.checkpoint import FileKeeper
 from maxmargin.solvers.base import Result, Run, State, Trainer, Watch, run
 from maxmargin.solvers.cccp import CCCP
 from maxmargin.solvers.n_slack.stream import StreamDual
@@ -99,11 +99,11 @@ def once(start: State | None = None, keeper: FileKeeper | None = None) -> Schedu
         if keeper is None:
             yield run(plan.trainer, plan.problem, start=start, watch=watch)
             return
-        with terminable():
+        with keeper.running():
             made = run(
                 plan.trainer, plan.problem, start=start, watch=watch, keeper=keeper
             )
-        keeper.finish(made.result)
+            keeper.finish(made.result)
         yield made
 
     return runs

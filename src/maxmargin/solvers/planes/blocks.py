@@ -298,6 +298,11 @@ class PlaneBlocks:
                 store, self._scratch, self._space, full[s:e], most, len(store.idx)
             )
 
+    def check_restored(self) -> None:
+        """Refuse planes, read from a file, that loops could not use."""
+        coordinates = self._space.limit + self.dim - self._space.base
+        stores.check_store(self._store, self.n, self.most, coordinates)
+
     def resize_scratch(self) -> None:
         """Make scratch space for planes that were restored (`solvers.resume`)."""
         self._widen(int(self._store.width_room.max(initial=0)))
