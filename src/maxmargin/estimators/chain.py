@@ -35,7 +35,7 @@ from maxmargin.estimators.fitting.prediction import (
     joined_layers,
     predict_found,
 )
-from maxmargin.estimators.fitting.training import Plan, TrainingData
+from maxmargin.estimators.fitting.training import TrainingData, TrainingPlan
 from maxmargin.losses.labels import Hamming
 from maxmargin.losses.partial import PartialLoss
 from maxmargin.metrics.sequences import token_error
@@ -251,7 +251,7 @@ class ChainSVM(KernelMixin):
             )
         return np.array([self.class_weight.get(y, 1.0) for y in structure.labels])
 
-    def _plan(self, data: TrainingData, C: float | None = None) -> Plan:
+    def _plan(self, data: TrainingData, C: float | None = None) -> TrainingPlan:
         k, labels = data.structure.label_count(), data.truth.data
         self._counts = np.bincount(labels[labels < k], minlength=k)
         if self.kernel is not None:

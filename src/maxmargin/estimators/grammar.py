@@ -29,7 +29,7 @@ from maxmargin.estimators.fitting.prediction import ask_batches, joined_layers
 from maxmargin.losses.brackets import BracketF1, BracketHamming
 from maxmargin.metrics.brackets import bracket_scores
 from maxmargin.reports.explanation import Hard
-from maxmargin.structures.grammar.structure import Grammar, Sentences
+from maxmargin.structures.grammar.structure import Grammar, GrammarInputs
 
 
 @describe_parameters()
@@ -211,5 +211,7 @@ class GrammarSVM(StructuredEstimator):
         return bracket_scores(list(y), list(self.predict(X))).f1
 
 
-def _best_many(grammar: Grammar, x: Sentences, ids: Ints, w: Floats, k: int) -> Layers:
+def _best_many(
+    grammar: Grammar, x: GrammarInputs, ids: Ints, w: Floats, k: int
+) -> Layers:
     return grammar.nbest(x, ids, w, k)

@@ -26,7 +26,7 @@ from maxmargin.estimators.fitting.parameter_types import (
 )
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.fitting.prediction import ask_batches, predict_found
-from maxmargin.estimators.fitting.training import Plan, TrainingData
+from maxmargin.estimators.fitting.training import TrainingData, TrainingPlan
 from maxmargin.losses.motif import MotifLoss
 from maxmargin.reports.learned import motif_logo
 from maxmargin.solvers.base import Result, State
@@ -225,7 +225,7 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
         given = places is not None
         return TrainingData(structure, x, truth, weight, X, y, given=given)
 
-    def _plan(self, data: TrainingData, C: float | None = None) -> Plan:
+    def _plan(self, data: TrainingData, C: float | None = None) -> TrainingPlan:
         plan = super()._plan(data, C)
 
         def adopt(one: MotifSVM, result: Result, state: State | None) -> None:

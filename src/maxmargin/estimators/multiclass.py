@@ -42,7 +42,7 @@ from maxmargin.estimators.fitting.parameter_types import (
     SolverChoice,
 )
 from maxmargin.estimators.fitting.parameters import describe_parameters
-from maxmargin.estimators.fitting.training import Plan, TrainingData
+from maxmargin.estimators.fitting.training import TrainingData, TrainingPlan
 from maxmargin.losses.labels import Hamming
 from maxmargin.solvers.base import Result
 from maxmargin.structures.classes.output_features import (
@@ -286,7 +286,7 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         factor: Floats = compute_class_weight(self.class_weight, classes=classes, y=y)
         return factor
 
-    def _plan(self, data: TrainingData, C: float | None = None) -> Plan:
+    def _plan(self, data: TrainingData, C: float | None = None) -> TrainingPlan:
         if self.kernel is not None:
             return kernel_plan(self, data, C)
         return super()._plan(data, C)

@@ -24,7 +24,7 @@ from maxmargin.estimators.explaining.fitted_model import (
     decode_one,
     weight_name,
 )
-from maxmargin.estimators.fitting.training import Plan, train
+from maxmargin.estimators.fitting.training import TrainingPlan, train
 from maxmargin.reports.explanation import Support, SupportTable
 from maxmargin.solvers.base import Result, Run, Solver, Watch, run
 from maxmargin.solvers.cccp import LatentResult
@@ -128,7 +128,7 @@ class _Record:
         self.problem: _Recorded
         self.state: Any = None
 
-    def runs(self, plan: Plan, watch: Watch | None) -> Iterator[Run]:
+    def runs(self, plan: TrainingPlan, watch: Watch | None) -> Iterator[Run]:
         """The schedule of a fit that records what the oracle returns."""
         problem = plan.problem
         if problem.structure.offers(MostViolated) is None:

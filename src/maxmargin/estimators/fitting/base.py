@@ -50,8 +50,8 @@ from maxmargin.estimators.fitting.parameter_types import (
 from maxmargin.estimators.fitting.path import fit_path
 from maxmargin.estimators.fitting.prediction import predict_found
 from maxmargin.estimators.fitting.training import (
-    Plan,
     TrainingData,
+    TrainingPlan,
     next_batch,
     once,
     train,
@@ -227,11 +227,11 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
         state = self.__dict__.get("_state")
         return state if isinstance(state, StreamState) else None
 
-    def _plan(self, data: TrainingData, C: float | None = None) -> Plan:
+    def _plan(self, data: TrainingData, C: float | None = None) -> TrainingPlan:
         """What to run, with another C than the estimator's if one is given."""
         problem = self._problem(*data[:4], C)
         structure = data.structure
-        return Plan(
+        return TrainingPlan(
             self._trainer(problem, data), problem,
             lambda one, result, state: one._adopt(structure, result), data.X, data.y,
         )  # fmt: skip

@@ -28,7 +28,7 @@ from maxmargin.core.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import MappedInputs, Structure
 from maxmargin.estimators.fitting.base import StructuredEstimator
-from maxmargin.estimators.fitting.training import Plan, TrainingData
+from maxmargin.estimators.fitting.training import TrainingData, TrainingPlan
 from maxmargin.kernels.functions import Kernel, named_kernel, rows_for
 from maxmargin.kernels.gram import check_semidefinite
 from maxmargin.kernels.maps import (
@@ -189,7 +189,7 @@ class KernelMixin(StructuredEstimator):
 
 def kernel_plan(
     estimator: KernelMixin, data: TrainingData, C: float | None = None
-) -> Plan:
+) -> TrainingPlan:
     """What to run where a kernel replaces the inputs by scores."""
     problem = estimator._problem(*data[:4], C)
     trainer, problem, mapped = estimator._kernel_trainer(problem)
@@ -202,7 +202,7 @@ def kernel_plan(
             machine = machine_over_map(data.structure, mapped, result, state)
         one._adopt_expansion(machine)
 
-    return Plan(trainer, problem, adopt, data.X, data.y, streams=False)
+    return TrainingPlan(trainer, problem, adopt, data.X, data.y, streams=False)
 
 
 def machine_of(structure: Structure, result: KernelResult) -> KernelMachine:

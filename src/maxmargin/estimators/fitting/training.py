@@ -43,7 +43,7 @@ class TrainingData(NamedTuple):
     given: bool = False  # whether y has hidden parts to start from
 
 
-class Plan(NamedTuple):
+class TrainingPlan(NamedTuple):
     """What is run, and what its result means for an estimator."""
 
     trainer: Trainer
@@ -64,10 +64,12 @@ class Trainable(Watched, Protocol):
 
 
 # The runs to make for a plan, one after the other.
-Schedule = Callable[[Plan, Watch | None], Iterator[Run]]
+Schedule = Callable[[TrainingPlan, Watch | None], Iterator[Run]]
 
 
-def train(estimator: Trainable, plan: Plan, schedule: Schedule) -> Iterator[Run]:
+def train(
+    estimator: Trainable, plan: TrainingPlan, schedule: Schedule
+) -> Iterator[Run]:
     """Make the runs of a schedule; after each, the estimator is fitted with its result.
 
     A generator: whoever has seen enough (a path that gets worse) may stop asking.
@@ -82,7 +84,9 @@ def train(estimator: Trainable, plan: Plan, schedule: Schedule) -> Iterator[Run]
         estimator._release(plan.problem.engine)
 
 
-def _watch_of(estimator: Trainable, plan: Plan) -> AbstractContextManager[Watch | None]:
+def _watch_of(
+    estimator: Trainable, plan: TrainingPlan
+) -> AbstractContextManager[Watch | None]:
     """What is called after each step: callbacks and the progress display, if any."""
     ours = estimator.callbacks is not None or estimator.verbose
     if not ours and not vars(estimator).get("_skl_callbacks"):
@@ -95,7 +99,7 @@ def _watch_of(estimator: Trainable, plan: Plan) -> AbstractContextManager[Watch 
 def once(start: State | None = None, keeper: FileKeeper | None = None) -> Schedule:
     """One run, from the state of an earlier one, with checkpoints."""
 
-    def runs(plan: Plan, watch: Watch | None) -> Iterator[Run]:
+    def runs(plan: TrainingPlan, watch: Watch | None) -> Iterator[Run]:
         if keeper is None:
             yield run(plan.trainer, plan.problem, start=start, watch=watch)
             return
@@ -116,7 +120,7 @@ def path_over(Cs: Sequence[float]) -> Schedule:
     valid when C changes, and alpha scales with C, so each run starts near its solution.
     """
 
-    def runs(plan: Plan, watch: Watch | None) -> Iterator[Run]:
+    def runs(plan: TrainingPlan, watch: Watch | None) -> Iterator[Run]:
         state: State | None = None
         for C in Cs:
             if state is not None:
@@ -132,7 +136,7 @@ def path_over(Cs: Sequence[float]) -> Schedule:
 def next_batch(state: State | None) -> Schedule:
     """A run on the next batch of a stream; `state` holds the planes of those before."""
 
-    def runs(plan: Plan, watch: Watch | None) -> Iterator[Run]:
+    def runs(plan: TrainingPlan, watch: Watch | None) -> Iterator[Run]:
         trainer = plan.trainer
         if not plan.streams:
             raise ValueError(
