@@ -40,7 +40,7 @@ MAY = {
     | {"losses", "inference"},
     "solvers": LEAVES
     | {"core.factored"}
-    | {"core.cuts", "core.formulations", "core.problem"}
+    | {"core.cuts", "core.formulations", "core.oracle", "core.problem"}
     | {"inference", "kernels", "core.structure"},
     "baselines": SHAPES
     | {"core.structure", "losses", "datasets", "inference", "io", "structures"}
@@ -273,6 +273,16 @@ def inner_loops(path):
     """Names of the inner loops of a file; none if there is no such file."""
     body = ast.parse(path.read_text()).body if path.exists() else []
     return frozenset(node.name for node in body if compiled(node, ("inner_loop",)))
+
+
+def test_one_name_for_one_class():
+    """No public class has the name of another."""
+    homes = {}
+    for path in FILES:
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes.setdefault(node.name, []).append(str(path.relative_to(SOURCE)))
+    assert not {name: files for name, files in homes.items() if len(files) > 1}
 
 
 @every_file

@@ -34,7 +34,8 @@ from .mapped import open_array as open_array
 from .mapped import place_of as place_of
 from .memory import MEMORY as MEMORY
 from .memory import memory_setting as memory_setting
-from .problem import OracleError as OracleError
+from .oracle import Oracle as Oracle
+from .oracle import OracleError as OracleError
 from .problem import Problem as Problem
 from .structure import Augment as Augment
 from .structure import ByLoss as ByLoss

@@ -193,7 +193,8 @@ class Chain(Structure):
             columns = tokens.matrix.shape[1]
             sparse = is_sparse(tokens.matrix)
         bound = self.sized(labels, names, columns, sparse)
-        check_truth(labels, bound.legal, label_rows(bound.labels, flat, ptr))
+        if len(bound.legal):
+            check_truth(labels, bound.legal, label_rows(bound.labels, flat, ptr))
         return bound
 
     def sized(
@@ -204,7 +205,9 @@ class Chain(Structure):
         sparse: bool,
     ) -> Self:
         """Bind to labels and features that are known already."""
-        legal = legal_scores(labels, self.scheme, self.allowed)
+        legal = np.empty(0)
+        if self.scheme is not None or self.allowed is not None:
+            legal = legal_scores(labels, self.scheme, self.allowed)
         layout = layout_of(
             len(labels),
             self.order,
@@ -273,7 +276,8 @@ class Chain(Structure):
         flat, ptr = flat_labels(Y)
         same_lengths(x.ptr, ptr)
         rows = label_rows(self.labels, flat, ptr)
-        check_truth(self.labels, self.legal, rows)
+        if len(self.legal):
+            check_truth(self.labels, self.legal, rows)
         if len(x.forced):
             bad = np.flatnonzero((x.forced >= 0) & (x.forced != rows.data))
             if len(bad):
