@@ -11,7 +11,7 @@ label_schemes.py  How spans are written as labels: BIO, IOB1, BIOES, BILOU
 loss.py           The contract of losses, and the zero-one loss
 mapped.py         Arrays in memory-mapped files
 memory.py         The one memory setting
-oracle.py         Oracle: structure, loss, formulation and data; planes of examples
+oracle.py         Oracle: structure, loss, formulation and data; the planes of examples
 prediction.py     The question of prediction, in the form that engines run
 problem.py        Problem: an oracle and the engine that runs it
 sequences.py      Sequences of tokens or labels in one flat array

@@ -45,17 +45,6 @@ class Store(NamedTuple):
     top: Ints  # (4,) used: slots, gram, support, entries
 
 
-def space_of(parts: OuterCoordinates | None) -> Space:
-    """What coordinates stand for; None: they are the weights themselves."""
-    if parts is None:
-        none = np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0)
-        return Space(*none, 0, 1, 0, 0, 0)
-    vectors, k, ptr = parts
-    longest = int(np.diff(ptr).max(initial=1)) * k
-    ring = 1 << (longest - 1).bit_length()
-    return Space(*vectors, k, vectors.n * k, vectors.width * k, ring)
-
-
 def check_store(store: Store, n: int, most: int, coordinates: int) -> None:
     """Refuse arrays, read from a file, that would lead loops out of them.
 
@@ -114,6 +103,17 @@ def _spans_of(start: Ints, stop: Ints) -> tuple[Ints, Ints]:
     """All places from each start to its stop, and where each span begins among them."""
     ptr = pointers(stop - start)
     return np.arange(ptr[-1]) + np.repeat(start - ptr[:-1], stop - start), ptr
+
+
+def space_of(parts: OuterCoordinates | None) -> Space:
+    """What coordinates stand for; None: they are the weights themselves."""
+    if parts is None:
+        none = np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0)
+        return Space(*none, 0, 1, 0, 0, 0)
+    vectors, k, ptr = parts
+    longest = int(np.diff(ptr).max(initial=1)) * k
+    ring = 1 << (longest - 1).bit_length()
+    return Space(*vectors, k, vectors.n * k, vectors.width * k, ring)
 
 
 @inner_loop
