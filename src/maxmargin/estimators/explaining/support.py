@@ -95,7 +95,7 @@ class _Recorded(Problem):
 
     seen: dict[int, dict[bytes, Labels]] = field(default_factory=dict)
 
-    def parts(self) -> None:
+    def outer_coordinates(self) -> None:
         """Planes in the coordinates of w, so that they can be compared."""
         return
 
