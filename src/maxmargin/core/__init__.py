@@ -5,6 +5,7 @@ compiled/        Machine code of loops: from the wheel, a cache, or Numba
 cuts.py          Cutting planes, one per example or summed
 engine.py        The interface of engines, and the engine for one core
 factored.py      What SMO on the factored dual needs from a structure
+files.py         Files that are replaced at once or not at all; locks
 formulations.py  Formulations: the plane of a loss, its dual, the violation
 jit.py           The Numba decorators `loop`, `inner_loop` and `dense_loop`
 loss.py          The contract of losses, and the zero-one loss
@@ -13,6 +14,7 @@ memory.py        The one memory setting
 problem.py       Problem: structure, loss, formulation, data and engine together
 sequences.py     Sequences of tokens or labels in one flat array
 structure.py     The contract of structures, and what they may offer
+validation.py    Checks of what comes from files and users, before loops see it
 """
 
 import lazy_loader as lazy

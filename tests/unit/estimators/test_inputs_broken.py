@@ -12,7 +12,7 @@ from maxmargin import (
     NetworkSVM,
     StructuralSVM,
 )
-from maxmargin.core.sequences import Sequences
+from maxmargin.core import Sequences
 from maxmargin.structures.clusters import PairFeatures
 
 
