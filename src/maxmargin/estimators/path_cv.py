@@ -136,9 +136,9 @@ class PathCV(MetaEstimatorMixin, BaseEstimator):
         save(self, path, notes=notes)
 
     @classmethod
-    def load(cls, path: Place, *, own: Any = (), most: int = MOST_BYTES) -> Self:
+    def load(cls, path: Place, *, own: Any = (), max_bytes: int = MOST_BYTES) -> Self:
         """Read a model file; see `maxmargin.load`."""
-        return load_as(cls, path, own=own, most=most)
+        return load_as(cls, path, own=own, max_bytes=max_bytes)
 
     def _folds(self, n: int) -> list[tuple[Any, Any]]:
         splits = max(int(self.cv), 4 if self.cv == 1 else 2)

@@ -441,8 +441,14 @@ class Loop(Generic[S]):
     def resume(self, keeper: Keeper | None) -> None:
         """Continue an earlier run from its last checkpoint."""
         earlier = keeper.earlier() if keeper is not None else None
-        if earlier is not None:
+        if earlier is None:
+            return
+        try:
             self.restore(earlier)
+        except ValueError:
+            raise
+        except Exception as error:  # whatever wrong fields may lead to
+            raise ValueError(f"the checkpoint is not whole ({error})") from error
 
     def checkpoint(self, keeper: Keeper | None) -> None:
         """Keep the state, if it is time, or if the run ends before the tolerance."""
@@ -466,8 +472,16 @@ class Loop(Generic[S]):
     def restore(self, data: dict[str, Any]) -> None:
         """Continue from a snapshot."""
         self.solver.restore(self.problem, self.state, data["state"])
-        self.rows = [tuple(row) for row in data["rows"].tolist()]
-        self.begun -= float(data["seconds"])
+        rows, seconds = data["rows"], float(data["seconds"])
+        plain = (
+            isinstance(rows, np.ndarray) and rows.dtype == HISTORY and rows.ndim == 1
+        )
+        require(plain, "the history in the checkpoint is not one")
+        require(0.0 <= seconds < np.inf, "the time in the checkpoint is not one")
+        status = self.state.status
+        require(status is None or isinstance(status, Status), "its status is not one")
+        self.rows = [tuple(row) for row in rows.tolist()]
+        self.begun -= seconds
 
     def advance(self, watch: Watch | None = None) -> None:
         """Make a step, record it, and decide whether it was the last."""

@@ -410,9 +410,9 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
         save(self, path, notes=notes)
 
     @classmethod
-    def load(cls, path: Place, *, own: Any = (), most: int = MOST_BYTES) -> Self:
+    def load(cls, path: Place, *, own: Any = (), max_bytes: int = MOST_BYTES) -> Self:
         """Read a model file; see `maxmargin.load`."""
-        return load_as(cls, path, own=own, most=most)
+        return load_as(cls, path, own=own, max_bytes=max_bytes)
 
     # Translation between the terms of the structure and those of the user.
 
