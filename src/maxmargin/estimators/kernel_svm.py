@@ -160,12 +160,6 @@ class KernelSVM(MulticlassSVM):
         self.checkpoint = checkpoint
         self.verbose = verbose
 
-    def __sklearn_tags__(self) -> Any:
-        """Precomputed kernels come as square matrices."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        return tags
-
     @property
     def partial_fit(self) -> Any:
         """Not available: constraints of a kernel need their training rows."""

@@ -9,7 +9,6 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import ClassifierMixin
-from sklearn.metrics import accuracy_score
 from sklearn.utils import compute_class_weight
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.multiclass import check_classification_targets
@@ -20,6 +19,7 @@ from maxmargin.core.loss import Loss
 from maxmargin.core.structure import Pieces, Structure
 from maxmargin.estimators.class_inputs import check_finite, class_numbers, cost_table
 from maxmargin.estimators.fitting.base import example_C
+from maxmargin.estimators.fitting.inputs import by_position, check_same_length
 from maxmargin.estimators.fitting.kernel_training import (
     KernelMachine,
     KernelMixin,
@@ -186,9 +186,10 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         self.verbose = verbose
 
     def __sklearn_tags__(self) -> Any:
-        """Sparse inputs are accepted."""
+        """Sparse inputs are accepted; precomputed kernels come as square matrices."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
 
     def fit(self, X: Any, y: Any, sample_weight: SampleWeight = None) -> Self:
@@ -420,8 +421,9 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         return labels
 
     def score(self, X: Any, y: Any, sample_weight: SampleWeight = None) -> float:
-        """Share of right predictions; other labels than those of training are refused."""
-        check_is_fitted(self, "result_")
-        class_numbers(self.classes_, y)
-        right = accuracy_score(y, self.predict(X), sample_weight=sample_weight)
-        return float(right)
+        """Share of right predictions; a label unseen in training counts as an error."""
+        predicted = self.predict(X)
+        check_same_length(predicted, y)
+        truth = np.asarray(by_position(y), dtype=object).ravel()
+        right = truth == np.asarray(predicted.tolist(), dtype=object)
+        return float(np.average(right, weights=sample_weight))

@@ -27,6 +27,7 @@ import numpy as np
 from maxmargin.core.arrays import Floats, Ints
 from maxmargin.core.problem import ADVICE, OracleError, Problem
 from maxmargin.core.structure import MostViolated
+from maxmargin.solvers.certificate import meaning
 from maxmargin.solvers.resume import Keeper, restore_into, snapshot_of
 
 HISTORY = np.dtype(
@@ -49,7 +50,8 @@ class Status(Enum):
     MAX_ITER = "the iteration limit was reached before the tolerance"
     MAX_TIME = "the time limit was reached before the tolerance"
     NO_PROGRESS = (
-        "no plane improves the dual any more: the gap is what inference leaves"
+        "training ended above the tolerance because the dual no longer rises: "
+        "inference is not exact, or rounding errors have become as large as the steps"
     )
     STEADY = "a loop over all examples changed the dual variables less than asked"
     WITHIN_EPSILON = "no constraint is violated by more than the epsilon asked for"
@@ -151,7 +153,10 @@ class Result:
         "exact"; "relaxed" where answers may be fractional; "bound" where inference or
         slack rescaling only bounds the slack: primal and gap are then upper bounds; or
         "reduced" where they are those of the problem over the outputs found so far
-        (summed error; see `notes`).
+        (summed error; see `notes`); "local" where outputs have hidden parts: dual and
+        gap are those of the last convex problem; "basis" where a kernel has been
+        replaced by a basis; "estimate" where the dual comes from a sample; "none" where
+        the dual bounds nothing. `meaning()` says it in a sentence.
     oracle_calls, planes, iterations : int
         Examples asked about, planes held at the end, steps made.
     seconds : float
@@ -179,6 +184,10 @@ class Result:
     def converged(self) -> bool:
         """Whether the tolerance was met."""
         return self.status is Status.CONVERGED
+
+    def meaning(self) -> str:
+        """What is proved about the weights, in a sentence or two."""
+        return meaning(self.certificate)
 
     def summary(self) -> str:
         """The certificate in a few words."""

@@ -119,7 +119,12 @@ def _fitted(args: argparse.Namespace, task: str, data: Data) -> Any:
             print(f"maxmargin: {line}", file=sys.stderr)
     with terminable(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return model.fit(data.X, data.y)
+        try:
+            return model.fit(data.X, data.y)
+        except KeyboardInterrupt:
+            if "result_" not in vars(model):  # before the first step
+                raise
+            return model  # the best weights so far are written
 
 
 def _write(model: Any, place: str, notes: dict[str, Any]) -> None:
@@ -142,6 +147,7 @@ def _say(
             "model": place, "task": task, "format": form, "examples": n, "C": model.C,
             "status": result.status.name.lower(), "primal": result.primal,
             "dual": result.dual, "gap": result.gap, "certificate": result.certificate,
+            "meaning": result.meaning(),
             "iterations": result.iterations, "oracle_calls": result.oracle_calls,
             "seconds": result.seconds, "dim": len(result.w),
         }  # fmt: skip
@@ -150,6 +156,7 @@ def _say(
         what = f"{model.__class__.__name__} on {n} examples ({form})"
         print(what + _labels(model), file=out)
         print(result.summary(), file=out)
+        print(result.meaning(), file=out)
         if place != STANDARD:
             print(f"model: {place}", file=out)
 

@@ -18,7 +18,7 @@ are those of every other fit.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -224,6 +224,8 @@ def machine_over_map(
     over = mapped.problem.structure.require(MappedInputs, "a kernel")
     weights, rest = over.split_weights(result.w)
     expansion = mapped.phi.expansion(weights)
+    if not mapped.dual and result.certificate == "exact":
+        result = replace(result, certificate="basis")
     if mapped.dual and state is not None:
         expansion = dual_expansion(mapped, state, weights, expansion)
     return _machine(structure, expansion, rest, result, [])

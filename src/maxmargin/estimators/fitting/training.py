@@ -28,7 +28,7 @@ from maxmargin.estimators.fitting.callbacks import (
     watching,
 )
 from maxmargin.estimators.fitting.checkpoint import FileKeeper, terminable
-from maxmargin.solvers.base import Result, Run, State, Trainer, Watch, run
+from maxmargin.solvers.base import Result, Run, State, Status, Trainer, Watch, run
 from maxmargin.solvers.cccp import CCCP
 from maxmargin.solvers.n_slack.stream import Stream
 
@@ -73,13 +73,18 @@ Schedule = Callable[[Plan, Watch | None], Iterator[Run]]
 def train(estimator: Trainable, plan: Plan, schedule: Schedule) -> Iterator[Run]:
     """Make the runs of a schedule; after each, the estimator is fitted with its result.
 
-    A generator: whoever has seen enough (a path that gets worse) may stop asking.
+    A generator: whoever has seen enough (a path that gets worse) may stop asking. After
+    a run that was interrupted (Ctrl-C), KeyboardInterrupt goes on to the caller, so that
+    a search over parameters or a script stops; the estimator keeps the best weights.
     """
     keep_callback_data(estimator, plan.X, plan.y)
     try:
         with watching(estimator, lambda one, now: plan.adopt(one, now, None)) as watch:
             for made in schedule(plan, watch):
                 plan.adopt(estimator, made.result, made.state)
+                if made.result.status is Status.INTERRUPTED:
+                    yield made
+                    raise KeyboardInterrupt  # the estimator has the best weights so far
                 warn_unless_converged(made.result)
                 yield made
     finally:
