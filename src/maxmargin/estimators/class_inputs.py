@@ -27,7 +27,9 @@ def check_finite(X: Any) -> None:
     raise ValueError(f"Input X contains {name}: row {i}, column {j}")
 
 
-def class_numbers(classes: np.ndarray, y: Any) -> Ints:
+def class_numbers(
+    classes: np.ndarray, y: Any, what: str = "classes of training"
+) -> Ints:
     """Index of each label among the sorted classes; other labels are refused."""
     labels = np.asarray(y)
     strange = np.flatnonzero(~np.isin(labels, classes))
@@ -35,7 +37,7 @@ def class_numbers(classes: np.ndarray, y: Any) -> Ints:
         label = labels[strange[:1]].tolist()[0]
         raise ValueError(
             f"y[{strange[0]}] is {label!r}, which is not among the {len(classes)} "
-            "classes of training"
+            f"{what}"
         )
     return np.searchsorted(classes, labels)
 

@@ -94,6 +94,8 @@ class GrammarSVM(StructuredEstimator):
     ('S', ('NP', ('PRP', 'she')), ('VP', ('VBD', 'slept')))
     """
 
+    _at_prediction = ("beam", "fallback")
+
     def __init__(
         self,
         C: float = 0.2,
@@ -207,7 +209,11 @@ class GrammarSVM(StructuredEstimator):
         return True
 
     def score(self, X: Any, y: Any) -> float:
-        """F1 of labelled brackets over all sentences together."""
+        """F1 of all labelled brackets, punctuation and top included.
+
+        Published figures leave these out (evalb with COLLINS.prm): they are
+        ``bracket_scores(y, model.predict(X), COLLINS).f1`` of `maxmargin.metrics`.
+        """
         return bracket_scores(list(y), list(self.predict(X))).f1
 
 

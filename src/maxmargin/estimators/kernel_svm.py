@@ -160,11 +160,6 @@ class KernelSVM(MulticlassSVM):
         self.checkpoint = checkpoint
         self.verbose = verbose
 
-    @property
-    def partial_fit(self) -> Any:
-        """Not available: constraints of a kernel need their training rows."""
-        raise AttributeError("KernelSVM has no partial_fit: it needs all rows at once")
-
     def _kernel(self, X: Any) -> Any:
         given = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
         kernel = named_kernel(self.kernel, X, **given)

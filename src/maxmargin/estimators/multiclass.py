@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from sklearn.base import ClassifierMixin
 from sklearn.utils import compute_class_weight
 from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -46,6 +47,7 @@ from maxmargin.structures.classes.output_features import (
     described,
     similar,
 )
+from maxmargin.structures.chain.names import other_name
 from maxmargin.structures.classes.structure import Multiclass
 from maxmargin.structures.classes.taxonomy import Taxonomy
 
@@ -220,15 +222,15 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         check_classification_targets(y)
         classes, labels = np.unique(y, return_inverse=True)
         if known is not None:
-            classes = np.union1d(known, classes)
-            labels = np.searchsorted(classes, y)
+            classes = np.unique(np.asarray(known))
+            labels = class_numbers(classes, y, "classes given")
         weight = example_C(self.C, sample_weight, len(labels)) / self.C
         weight *= self._class_factor(classes, y)[labels]
         if not weight.any():
             raise ValueError("all sample weights are zero: there is nothing to learn")
         if (weight == 0).any() and self.kernel != "precomputed":
             X, labels, weight = X[weight > 0], labels[weight > 0], weight[weight > 0]
-        if len(np.unique(labels)) < 2:
+        if len(classes if known is not None else np.unique(labels)) < 2:
             raise ValueError(
                 "y has examples of one class only: a classifier needs two or more"
             )
@@ -238,6 +240,7 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         truth = structure.encode_labels(x, labels)
         return TrainingData(structure, x, truth, weight, X, classes[labels])
 
+    @available_if(lambda self: self._can_stream())
     def partial_fit(  # type: ignore[override]
         self, X: Any, y: Any, classes: Any = None, sample_weight: SampleWeight = None
     ) -> Self:
@@ -248,28 +251,41 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         X, y, sample_weight
             The batch, as for `fit`.
         classes : array, optional
-            All classes, given with the first batch if it does not contain them all.
+            All classes, given with the first batch if it does not contain them all; the
+            batch itself may then have one class only.
 
         Returns
         -------
         self
         """
-        if self._stream_state() is None:
+        self._check_streams()
+        if "result_" not in vars(self):
             data = self._training_data(X, y, sample_weight, classes)
-        else:
+        elif classes is None or np.array_equal(np.unique(classes), self.classes_):
             data = self._batch_data(X, y, sample_weight)
+        else:
+            raise ValueError(
+                f"classes={list(classes)!r} are not those of the model, "
+                f"{self.classes_.tolist()!r}: the first batch fixes them"
+            )
         self._fit_batch(data)
         return self
 
     def _batch_data(self, X: Any, y: Any, sample_weight: SampleWeight) -> TrainingData:
         """A further batch, with the numbers of the classes of the first."""
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
+        X, y = validate_data(
+            self, X, y, reset=False, accept_sparse="csr", dtype=np.float64,
+            ensure_all_finite=False,
+        )  # fmt: skip
+        check_finite(X)
         x = self.structure_.encode(X)
         try:
-            truth = Ragged.single(class_numbers(self.classes_, y))
+            labels = class_numbers(self.classes_, y)
         except ValueError as error:
             raise ValueError(f"{error}: the first batch fixes them") from None
-        return TrainingData(self.structure_, x, truth, sample_weight, X, y)
+        weight = example_C(self.C, sample_weight, len(labels)) / self.C
+        weight *= self._class_factor(self.classes_, y)[labels]
+        return TrainingData(self.structure_, x, Ragged.single(labels), weight, X, y)
 
     def _class_factor(self, classes: np.ndarray, y: np.ndarray) -> Floats:
         if isinstance(self.class_weight, Mapping):
@@ -374,7 +390,7 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         known = getattr(self, "feature_names_in_", None)
         width = structure.width - bool(self.fit_intercept)
         inputs = [f"x{j}" for j in range(width)] if known is None else list(known)
-        inputs += ["constant"] * bool(self.fit_intercept)
+        inputs += [other_name("constant", inputs)] * bool(self.fit_intercept)
         return ProductNames(inputs, self._output_names(), structure.sparse)
 
     def _output_names(self) -> list[str]:

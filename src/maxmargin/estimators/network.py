@@ -189,6 +189,13 @@ class NetworkSVM(KernelMixin):
         both = self.kernel, self.edge_kernel
         return self.kernel_method == "exact" and both != (None, None)
 
+    def _can_stream(self) -> bool:
+        if self.edge_kernel is not None:
+            raise AttributeError(
+                "partial_fit is not there for kernels, which need all edges at once"
+            )
+        return super()._can_stream()
+
     def _maps_inputs(self) -> bool:
         return self.kernel is not None and not self._factored()
 

@@ -19,15 +19,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+from sklearn.utils.metaestimators import available_if
 
 from maxmargin.core.arrays import Floats, Ints
 from maxmargin.core.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import MappedInputs, Structure
 from maxmargin.estimators.fitting.base import StructuredEstimator
+from maxmargin.estimators.fitting.parameter_types import SampleWeight
 from maxmargin.estimators.fitting.training import Plan, TrainingData
 from maxmargin.kernels.functions import Kernel, named_kernel, rows_for
 from maxmargin.kernels.gram import check_semidefinite
@@ -96,6 +98,22 @@ class KernelMixin(StructuredEstimator):
             one._adopt_expansion(machine)
 
         return Plan(trainer, problem, adopt, data.X, data.y, streams=False)
+
+    @available_if(lambda self: self._can_stream())
+    def partial_fit(self, X: Any, y: Any, sample_weight: SampleWeight = None) -> Self:
+        """Continue training with a further batch; not there with a kernel.
+
+        See `StructuredEstimator.partial_fit`.
+        """
+        return super().partial_fit(X, y, sample_weight)
+
+    def _can_stream(self) -> bool:
+        """Whether there is a `partial_fit`."""
+        if self.kernel is not None:
+            raise AttributeError(
+                "partial_fit is not there for kernels, which need all rows at once"
+            )
+        return True
 
     def _maps_inputs(self) -> bool:
         """Whether a kernel replaces the inputs by scores."""

@@ -237,9 +237,14 @@ def _items(token: Any, row: int, ptr: Ints) -> Iterable[tuple[str, float]]:
     try:
         if isinstance(token, Mapping):
             return list(_pairs(token))
-        return [(_name(name), 1.0) for name in token]
+        return [(_name(name), 1.0) for name in _ordered(token)]
     except TypeError as error:
         raise ValueError(f"{place(row, ptr)}: {error}") from None
+
+
+def _ordered(names: Any) -> Any:
+    """Names in an order that does not depend on PYTHONHASHSEED."""
+    return sorted(names, key=str) if isinstance(names, set | frozenset) else names
 
 
 def _name(name: Any) -> str:
@@ -258,7 +263,7 @@ def _pairs(token: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
             for name, number in _pairs(value):
                 yield f"{key}:{name}", number
         elif isinstance(value, list | tuple | set | frozenset):
-            for item in value:
+            for item in _ordered(value):
                 yield f"{key}:{_name(item)}", 1.0
         else:
             kind = type(value).__name__
