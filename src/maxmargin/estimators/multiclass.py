@@ -18,7 +18,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from maxmargin.core.arrays import Floats, Ints, Ragged
 from maxmargin.core.loss import Loss
 from maxmargin.core.structure import Pieces, Structure
-from maxmargin.estimators.class_inputs import check_finite, class_numbers, cost_table
+from maxmargin.estimators.class_inputs import (
+    check_finite,
+    check_labels,
+    class_numbers,
+    cost_table,
+)
 from maxmargin.estimators.fitting.base import example_C
 from maxmargin.estimators.fitting.inputs import by_position, check_same_length
 from maxmargin.estimators.fitting.kernel_training import (
@@ -41,13 +46,13 @@ from maxmargin.estimators.fitting.training import TrainingData
 from maxmargin.losses.base import ZeroOne
 from maxmargin.losses.labels import Hamming
 from maxmargin.solvers.base import Result
+from maxmargin.structures.chain.names import other_name
 from maxmargin.structures.classes.output_features import (
     ProductNames,
     compact,
     described,
     similar,
 )
-from maxmargin.structures.chain.names import other_name
 from maxmargin.structures.classes.structure import Multiclass
 from maxmargin.structures.classes.taxonomy import Taxonomy
 
@@ -215,6 +220,8 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         self, X: Any, y: Any, sample_weight: SampleWeight, known: Any = None
     ) -> TrainingData:
         """Rows and class numbers; `known` are classes that y need not show."""
+        if y is not None:
+            check_labels(y)
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False
         )

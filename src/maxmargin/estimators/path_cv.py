@@ -21,12 +21,20 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    process_routing,
+)
 from sklearn.utils.metaestimators import _safe_split, available_if
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.estimators.fitting.base import StructuredEstimator, seed_of
-from maxmargin.estimators.fitting.inputs import by_position, check_same_length, take_rows
+from maxmargin.estimators.fitting.inputs import (
+    by_position,
+    check_same_length,
+    take_rows,
+)
 from maxmargin.estimators.fitting.model_files import load_as, save
 from maxmargin.estimators.fitting.parameter_types import SampleWeight, Seed
 from maxmargin.estimators.fitting.parameters import describe_parameters
@@ -184,7 +192,9 @@ class PathCV(MetaEstimatorMixin, BaseEstimator):
     def score(self, X: Any, y: Any) -> float:
         """Score by `scoring` of the estimator that was fitted on all data."""
         check_is_fitted(self, "estimator_")
-        return float(check_scoring(self.estimator_, self.scoring)(self.estimator_, X, y))
+        return float(
+            check_scoring(self.estimator_, self.scoring)(self.estimator_, X, y)
+        )
 
     @property
     def classes_(self) -> Any:

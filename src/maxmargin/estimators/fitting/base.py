@@ -37,6 +37,7 @@ from maxmargin.estimators.fitting.inputs import (
     object_array,
 )
 from maxmargin.estimators.fitting.model_files import load_as, save
+from maxmargin.estimators.fitting.parameter_checks import check_parameters
 from maxmargin.estimators.fitting.parameter_types import (
     CallbackChoice,
     CheckpointChoice,
@@ -283,6 +284,7 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
         self, structure: Structure, x: Any, truth: Ragged, sample_weight: SampleWeight,
         C: float | None = None,
     ) -> Problem:  # fmt: skip
+        check_parameters(self.get_params(deep=False))
         return Problem(
             structure,
             self._loss(structure).bind(structure.label_count()),

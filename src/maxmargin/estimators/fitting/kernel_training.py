@@ -205,8 +205,6 @@ class KernelMixin(StructuredEstimator):
             )
         if self.basis not in BASES:
             raise ValueError(f"basis={self.basis!r} is neither 'free' nor 'train'")
-        if self.n_basis < 1:
-            raise ValueError(f"n_basis={self.n_basis!r}: at least one point is needed")
 
     def _checked_kernel(self, X: Any) -> Kernel:
         """The kernel asked for; refused if it is not positive semi-definite on X."""

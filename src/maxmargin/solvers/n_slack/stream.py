@@ -29,7 +29,6 @@ from maxmargin.core.problem import Problem
 from maxmargin.solvers.base import Solver, State, permutation
 from maxmargin.solvers.planes.blocks import PlaneBlocks
 
-
 LOOK = 5  # steps between two looks at all old examples
 
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints, Labels, pointers
+from maxmargin.core.arrays import Floats, Ints, Labels, pointers, usable
 from maxmargin.structures.alignment.views import View
 
 LARGEST = 2**62  # symbols of a view are numbered in an int64
@@ -354,7 +354,9 @@ def _stacked(
                 f"{where}: track {track!r} has {values.shape[1]} numbers per position, "
                 f"not {width}"
             )
-        if not np.isfinite(values).all():
-            k = int(np.argwhere(~np.isfinite(values))[0, 0])
-            raise ValueError(f"{where}, position {k}: track {track!r} is not finite")
+        if not usable(values).all():
+            k = int(np.argwhere(~usable(values))[0, 0])
+            raise ValueError(
+                f"{where}, position {k}: track {track!r} is not finite, or too large"
+            )
     return np.concatenate([np.asarray(v, np.float64) for v in parts])

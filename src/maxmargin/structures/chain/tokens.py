@@ -13,6 +13,7 @@ offsets, taken as it is. Dicts follow CRFsuite: a string value makes the feature
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, repeat
 from typing import Any, NamedTuple
@@ -20,7 +21,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Vectors, pointers
+from maxmargin.core.arrays import (
+    Floats,
+    Ints,
+    Labels,
+    Ragged,
+    Vectors,
+    pointers,
+    usable,
+)
 from maxmargin.core.jit import loop
 from maxmargin.core.sequences import Sequences, place
 
@@ -87,7 +96,10 @@ def _kind(row: Any, i: int) -> str:
         return ""
     if isinstance(row, np.ndarray) and row.dtype != object:
         return "arrays"
-    named = [isinstance(token, Mapping | str | list | tuple | set) for token in row]
+    named = [
+        isinstance(token, Mapping | str | list | tuple | set | frozenset)
+        for token in row
+    ]
     if isinstance(row[0], list | tuple) and _numeric(row[0]):
         return "arrays"
     if all(named):
@@ -123,20 +135,23 @@ def _check_matrix(matrix: Any, ptr: Ints) -> Any:
     values = matrix.data if sp.issparse(matrix) else matrix
     if values.dtype == object:
         raise ValueError("features must be numbers, not Python objects")
-    if values.dtype.kind == "f" and not np.isfinite(values).all():
+    if values.dtype.kind == "f" and not usable(values).all():
         dense = sp.csr_array(matrix) if sp.issparse(matrix) else matrix
         bad = (
             int(
                 np.searchsorted(
-                    dense.indptr, np.flatnonzero(~np.isfinite(dense.data))[0], "right"
+                    dense.indptr, np.flatnonzero(~usable(dense.data))[0], "right"
                 )
             )
             - 1
             if sp.issparse(matrix)
-            else int(np.argwhere(~np.isfinite(dense))[0][0])
+            else int(np.argwhere(~usable(dense))[0][0])
         )
         i = int(np.searchsorted(ptr, bad, "right")) - 1
-        raise ValueError(f"sequence {i}, token {bad - ptr[i]}: a feature is not finite")
+        raise ValueError(
+            f"sequence {i}, token {bad - ptr[i]}: a feature is not finite, or so large "
+            "that its square overflows"
+        )
     return matrix
 
 
@@ -164,10 +179,20 @@ def matrix_of(tokens: Gathered, names: Mapping[str, int]) -> Any:
     else:
         sizes, idx, val = _columns(tokens, lambda name: names.get(name, -1))
     ptr = pointers(sizes)
-    if not np.isfinite(val).all():
-        bad = int(np.searchsorted(ptr, np.flatnonzero(~np.isfinite(val))[0], "right"))
-        raise ValueError(f"{place(bad - 1, tokens.ptr)}: a feature is not finite")
+    if not usable(val).all():
+        at = np.flatnonzero(~usable(val))[0]
+        bad = int(np.searchsorted(ptr, at, "right"))
+        raise ValueError(
+            f"{place(bad - 1, tokens.ptr)}: a feature is not finite, or so large that its "
+            "square overflows"
+        )
     known = idx >= 0
+    if len(idx) and not known.any():
+        warnings.warn(
+            "none of the features of these tokens occurred in training: are they made "
+            "in the same way (dicts, lists or strings, with the same names)?",
+            stacklevel=3,
+        )
     kept = np.concatenate(([0], np.cumsum(known)))[ptr]
     data = val[known], idx[known], kept
     return sp.csr_array(data, shape=(len(tokens.named), len(names)))
