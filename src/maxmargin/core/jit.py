@@ -14,6 +14,7 @@ test), because Numba's cache watches the calling file alone.
 from __future__ import annotations
 
 import gc
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -76,17 +77,32 @@ class _NoCollection(event.Listener):
 
     def __init__(self) -> None:
         self.depth, self.enabled = 0, False
+        self.begun, self.seconds = 0.0, 0.0
 
     def on_start(self, event: Any) -> None:
         if self.depth == 0:
             self.enabled = gc.isenabled()
             gc.disable()
+            self.begun = time.perf_counter()
         self.depth += 1
 
     def on_end(self, event: Any) -> None:
         self.depth -= 1
-        if self.depth == 0 and self.enabled:
-            gc.enable()
+        if self.depth == 0:
+            self.seconds += time.perf_counter() - self.begun
+            if self.enabled:
+                gc.enable()
 
 
-event.register("numba:compile", _NoCollection())
+_compilations = _NoCollection()
+event.register("numba:compile", _compilations)
+
+
+def compile_seconds() -> float:
+    """Seconds that this process has spent on compiling, in all."""
+    return _compilations.seconds
+
+
+def clock() -> float:
+    """Seconds on a clock that stands still while Numba compiles; for limits on time."""
+    return time.perf_counter() - compile_seconds()

@@ -270,7 +270,7 @@ class ChainSVM(KernelMixin):
         return super().fit(X, y, sample_weight)
 
     @available_if(lambda self: self._can_stream())
-    def partial_fit(  # type: ignore[override]
+    def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: SampleWeight = None
     ) -> Self:
         """Continue training with another batch; earlier ones are not needed again.

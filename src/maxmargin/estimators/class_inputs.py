@@ -33,6 +33,23 @@ def check_finite(X: Any) -> None:
     raise ValueError(f"Input X contains {name}: row {i}, column {j}")
 
 
+def check_table(X: Any) -> None:
+    """Refuse sequences where one row of numbers per example is needed."""
+    if not isinstance(X, list | tuple) or len(X) == 0:
+        return
+    row = X[0]
+    if isinstance(row, np.ndarray) and row.ndim == 1:
+        return
+    if isinstance(row, np.ndarray) or (
+        isinstance(row, list | tuple)
+        and any(isinstance(v, list | tuple | dict | np.ndarray) for v in row[:1])
+    ):
+        raise ValueError(
+            "X[0] is a sequence of rows, but a classifier takes one row of numbers per "
+            "example: for sequences of labels use ChainSVM"
+        )
+
+
 def check_labels(y: Any) -> None:
     """Refuse labels that are missing, and labels of several types."""
     given = by_position(y)

@@ -21,6 +21,7 @@ from maxmargin.core.structure import Pieces, Structure
 from maxmargin.estimators.class_inputs import (
     check_finite,
     check_labels,
+    check_table,
     class_numbers,
     cost_table,
 )
@@ -220,6 +221,7 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         self, X: Any, y: Any, sample_weight: SampleWeight, known: Any = None
     ) -> TrainingData:
         """Rows and class numbers; `known` are classes that y need not show."""
+        check_table(X)
         if y is not None:
             check_labels(y)
         X, y = validate_data(
@@ -248,7 +250,7 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         return TrainingData(structure, x, truth, weight, X, classes[labels])
 
     @available_if(lambda self: self._can_stream())
-    def partial_fit(  # type: ignore[override]
+    def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: SampleWeight = None
     ) -> Self:
         """Continue training with another batch; earlier ones are not needed again.
@@ -423,6 +425,7 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         X : array or sparse matrix (n, n_features)
         """
         check_is_fitted(self, "result_")
+        check_table(X)
         X = validate_data(
             self, X, accept_sparse="csr", dtype=np.float64, reset=False,
             ensure_all_finite=False,
@@ -449,4 +452,7 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         check_same_length(predicted, y)
         truth = np.asarray(by_position(y), dtype=object).ravel()
         right = truth == np.asarray(predicted.tolist(), dtype=object)
-        return float(np.average(right, weights=sample_weight))
+        weight = (
+            None if sample_weight is None else np.asarray(sample_weight, np.float64)
+        )
+        return float(np.average(right, weights=weight))

@@ -25,11 +25,14 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints
+from maxmargin.core.jit import clock, compile_seconds
 from maxmargin.core.problem import ADVICE, OracleError, Problem
 from maxmargin.core.structure import MostViolated
 from maxmargin.solvers.certificate import meaning
 from maxmargin.solvers.resume import Keeper, restore_into, snapshot_of
 
+PLATEAU = 60  # steps without progress after which approximate inference is blamed
+POOR = 0.5  # gap of a run that ended early, above which w = 0 may be better
 HISTORY = np.dtype(
     [
         ("iteration", np.int64),
@@ -90,7 +93,7 @@ class State:
     planes: int = 0
     stalls: int = 0  # steps in a row that hardly raised the dual
     status: Status | None = None  # set by a step that knows it is the last
-    deadline: float = float("inf")  # on the clock of time.perf_counter
+    deadline: float = float("inf")  # on the clock of core.jit, without compiling
     certificate: str | None = None  # None: that of the problem
     notes: dict[str, Any] = field(default_factory=dict)  # for `Result.notes`
 
@@ -116,7 +119,7 @@ class State:
 
     def late(self) -> bool:
         """Whether the time is up."""
-        return time.perf_counter() > self.deadline
+        return clock() > self.deadline
 
     def drop_idle(self, patience: int = 3) -> None:
         """Drop planes without weight for so many visits, before a run at another C."""
@@ -160,7 +163,8 @@ class Result:
     oracle_calls, planes, iterations : int
         Examples asked about, planes held at the end, steps made.
     seconds : float
-        Wall clock.
+        Wall clock, compiling included; ``notes["compiling"]`` are the seconds spent on
+        compiling, which `max_time` does not count.
     history : structured array
         One row per step: iteration, seconds, oracle_calls, planes, primal, dual, gap.
     notes : dict
@@ -400,12 +404,12 @@ def begin(
     resumable: bool = False,
 ) -> Loop[Any]:
     """A run before its first step: the solver is resolved, checked and started."""
-    now = time.perf_counter()
+    now, limit = time.perf_counter(), clock()
     solver, problem, notes = trainer.resolve(problem)
     check(solver, problem, resumable)
     state = solver.start(problem, start)
     if solver.max_time is not None:
-        state.deadline = now + solver.max_time
+        state.deadline = limit + solver.max_time
     return Loop(solver, problem, state, notes, now)
 
 
@@ -427,6 +431,7 @@ class Loop(Generic[S]):
         self.solver, self.problem, self.state = solver, problem, state
         self.notes = notes or {}
         self.begun = time.perf_counter() if begun is None else begun
+        self.compiled = compile_seconds()
         self.status: Status | None = None
         self.rows: list[tuple[Any, ...]] = []
 
@@ -470,12 +475,30 @@ class Loop(Generic[S]):
             state.planes, state.primal, state.dual, shown,
         ))  # fmt: skip
         self.status = self.solver.verdict(state)
+        if self.status is None and self._stuck():
+            self.status = Status.NO_PROGRESS
         if self.status is None and len(self.rows) >= self.solver.max_iter:
             self.status = Status.MAX_ITER
         if self.status is None and state.late():
             self.status = Status.MAX_TIME
         if watch is not None and watch(self._history(self.rows[-1:])[0], self.result):
             self.status = self.status or Status.STOPPED
+
+    def _stuck(self) -> bool:
+        """Whether approximate inference leaves a gap that further steps do not close.
+
+        The gap of the best weights has then hardly fallen in the last steps, nor has the
+        dual risen by a share of the gap worth waiting for.
+        """
+        if len(self.rows) <= PLATEAU or self.problem.certificate == "exact":
+            return False
+        before, now = self.rows[-1 - PLATEAU], self.rows[-1]
+        gap, dual = HISTORY.names.index("gap"), HISTORY.names.index("dual")
+        if not (np.isfinite(self.state.primal) and np.isfinite(before[gap])):
+            return False
+        still = now[gap] > 0.98 * before[gap]
+        rise = now[dual] - before[dual]
+        return still and rise <= 0.02 * now[gap] * abs(self.state.primal)
 
     def finish(self) -> Result:
         """The result, after a last oracle pass if the weights at hand had none."""
@@ -487,8 +510,21 @@ class Loop(Generic[S]):
                 self.status = Status.INTERRUPTED
             if self.solver.verdict(self.state) is Status.CONVERGED:
                 self.status = Status.CONVERGED
+        self._try_zero()
         self._check_duality()
         return self.result()
+
+    def _try_zero(self) -> None:
+        """Weights whose objective may be above that of w = 0 are compared with w = 0."""
+        state, problem = self.state, self.problem
+        limited = self.status in (Status.MAX_ITER, Status.MAX_TIME, Status.NO_PROGRESS)
+        plain = MostViolated in self.solver.needs and state.w.shape == (problem.dim,)
+        penalty = problem.formulation.penalty in ("linear", "squared")
+        if limited and plain and penalty and state.gap() > POOR:
+            w, before = np.zeros(problem.dim), state.fresh
+            state.oracle_calls += problem.n
+            state.keep(problem, w, problem.primal_at(w, problem.risk_at(w)))
+            state.fresh = before
 
     def result(self) -> Result:
         """What is known by now, as if training ended here."""
@@ -498,7 +534,10 @@ class Loop(Generic[S]):
             self.status or Status.STOPPED, state.primal, state.dual, state.gap(),
             state.certificate or self.problem.certificate, state.oracle_calls,
             state.planes, len(self.rows), time.perf_counter() - self.begun,
-            self._history(self.rows), {**state.notes, **self.notes},
+            self._history(self.rows), {
+                **state.notes, **self.notes,
+                "compiling": compile_seconds() - self.compiled,
+            },
         )  # fmt: skip
         return self.solver.report(self.problem, state, plain)
 

@@ -23,6 +23,8 @@ from maxmargin.cli.tasks.detect import detect
 from maxmargin.cli.tasks.table import TASKS
 from maxmargin.estimators.fitting.checkpoint import terminable
 
+MOST = 20  # labels that are shown
+
 
 def run(args: argparse.Namespace, inputs: Inputs) -> int:
     """Train and save; returns the exit code."""
@@ -59,8 +61,10 @@ def _arguments(args: argparse.Namespace) -> tuple[str | None, list[str], str]:
     if len(words) < 2:
         raise UsageError("train needs data and, last, the model file to write")
     hint = meant(words[0], TASKS)
-    if task is None and hint and not os.path.exists(words[0]):
-        raise UsageError(f"{words[0]!r} is neither a task nor a file{hint}")
+    word = task is None and words[0].isalpha() and not os.path.exists(words[0])
+    if word or (task is None and hint and not os.path.exists(words[0])):
+        known = hint or f"; tasks are {', '.join(TASKS)}"
+        raise UsageError(f"{words[0]!r} is neither a task nor a file{known}")
     return task, words[:-1], words[-1]
 
 
@@ -166,4 +170,5 @@ def _labels(model: Any) -> str:
     names = [str(label) for label in getattr(model, "classes_", ())]
     if not names:
         return ""
-    return f", {len(names)} labels: {', '.join(names[:8])}" + ", .." * (len(names) > 8)
+    more = f" and {len(names) - MOST} more" if len(names) > MOST else ""
+    return f", {len(names)} labels: {', '.join(names[:MOST])}{more}"

@@ -60,7 +60,8 @@ tol : float
 max_iter : int
     Largest number of iterations.
 max_time : float
-    Largest number of seconds.
+    Largest number of seconds; time for compiling (at the first use of a loop on a machine)
+    does not count.
 n_jobs : int
     Number of threads (or processes, see `engine`) that search for violated constraints
     and predict; -1 uses all cores. None is 1, or what ``joblib.parallel_config`` says.

@@ -28,6 +28,7 @@ from maxmargin.estimators.fitting.callbacks import (
     watching,
 )
 from maxmargin.estimators.fitting.checkpoint import FileKeeper, terminable
+from maxmargin.estimators.fitting.scale import scale_hint
 from maxmargin.solvers.base import Result, Run, State, Status, Trainer, Watch, run
 from maxmargin.solvers.cccp import CCCP
 from maxmargin.solvers.n_slack.stream import Stream
@@ -96,16 +97,28 @@ def once(start: State | None = None, keeper: FileKeeper | None = None) -> Schedu
 
     def runs(plan: Plan, watch: Watch | None) -> Iterator[Run]:
         if keeper is None:
-            yield run(plan.trainer, plan.problem, start=start, watch=watch)
+            made = run(plan.trainer, plan.problem, start=start, watch=watch)
+            yield _with_hint(plan.problem, made)
             return
         with terminable():
             made = run(
                 plan.trainer, plan.problem, start=start, watch=watch, keeper=keeper
             )
         keeper.finish(made.result)
-        yield made
+        yield _with_hint(plan.problem, made)
 
     return runs
+
+
+def _with_hint(problem: Problem, made: Run) -> Run:
+    """The run, with a note on the scale of C and features where that seems wrong."""
+    if made.result.status is Status.INTERRUPTED:
+        return made
+    hint = scale_hint(problem, made.result)
+    if hint is None:
+        return made
+    noted = replace(made.result, notes={**made.result.notes, "hint": hint})
+    return Run(noted, made.state)
 
 
 def path_over(Cs: Sequence[float]) -> Schedule:
@@ -150,8 +163,12 @@ def next_batch(state: State | None) -> Schedule:
 
 def warn_unless_converged(result: Result) -> None:
     """Say so when neither the tolerance nor another rule asked for was met."""
+    hint = result.notes.get("hint")
     if not result.status.as_asked:
+        more = "" if hint is None else f"; {hint}"
         warnings.warn(
-            f"{result.status.value} ({result.summary()})", ConvergenceWarning,
+            f"{result.status.value} ({result.summary()}){more}", ConvergenceWarning,
             stacklevel=5,
         )  # fmt: skip
+    elif hint is not None:
+        warnings.warn(hint, ConvergenceWarning, stacklevel=5)

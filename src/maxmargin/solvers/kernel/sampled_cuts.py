@@ -19,13 +19,13 @@ draws are independent, as Theorem 6.2 wants, and vary less than rows drawn at ra
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints
+from maxmargin.core.jit import clock
 from maxmargin.core.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import MappedInputs
@@ -214,7 +214,7 @@ class SampledCuts(Solver[SampledState]):
             seed=self.seed,
         )  # fmt: skip
         if np.isfinite(state.deadline):
-            left = max(state.deadline - time.perf_counter(), 1e-3)
+            left = max(state.deadline - clock(), 1e-3)
             trainer = replace(trainer, max_time=left)
         warm = last.warm if last is not None else None
         result, inner = run(trainer, problem, start=warm)
