@@ -54,7 +54,9 @@ class GrammarSVM(StructuredEstimator):
     branching : {"right", "left"}
         In which direction rules with more than two children are binarised.
     horizontal : int or None
-        Number of siblings that symbols made by binarisation remember; None: all of them.
+        Number of siblings that symbols made by binarisation remember. Few let the grammar
+        derive rules that training has not shown; None: all of them, so that it derives
+        the rules of the training trees only.
     vertical : int
         1: plain labels. 2: labels are annotated with their parent. 3: also with its parent.
     anchors : tuple of str, str or "all"
@@ -105,7 +107,7 @@ class GrammarSVM(StructuredEstimator):
         penalty: str = "linear",
         terminals: str = "tags",
         branching: str = "right",
-        horizontal: int | None = None,
+        horizontal: int | None = 1,
         vertical: int = 1,
         anchors: Any = (),
         anchor_by: str = "label",

@@ -31,7 +31,7 @@ from maxmargin.core.structure import MostViolated
 from maxmargin.solvers.certificate import meaning
 from maxmargin.solvers.resume import Keeper, restore_into, snapshot_of
 
-PLATEAU = 60  # steps without progress after which approximate inference is blamed
+PLATEAU = 20  # steps without progress after which approximate inference is blamed
 POOR = 0.5  # gap of a run that ended early, above which w = 0 may be better
 HISTORY = np.dtype(
     [
@@ -493,7 +493,7 @@ class Loop(Generic[S]):
         if len(self.rows) <= PLATEAU or self.problem.certificate == "exact":
             return False
         before, now = self.rows[-1 - PLATEAU], self.rows[-1]
-        gap, dual = HISTORY.names.index("gap"), HISTORY.names.index("dual")
+        dual, gap = 5, 6  # columns of HISTORY
         if not (np.isfinite(self.state.primal) and np.isfinite(before[gap])):
             return False
         still = now[gap] > 0.98 * before[gap]

@@ -7,11 +7,14 @@ weights: lengths of psi(truth) - psi(y), and slacks that training has hardly low
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin.core.arrays import Floats, Rows
 from maxmargin.core.problem import Problem
-from maxmargin.core.structure import MostViolated
+from maxmargin.core.structure import Latent, MostViolated
 from maxmargin.solvers.base import Result, Status
 from maxmargin.solvers.cccp import LatentResult
 
@@ -19,7 +22,8 @@ SAMPLE = 200  # examples
 SMALL = 0.01  # share of 1/2 ||w||^2 in the objective below which slacks are looked at
 UNMOVED = 0.99  # share of the slacks at zero weights that count as nothing learned
 APART = 1e3  # ratio of feature sizes
-LARGE = 1e6  # C times the squared length of a constraint
+FEW = 20  # examples looked at before training
+LARGE = 1e5  # C times the squared length of a constraint
 SLOW = (Status.MAX_ITER, Status.MAX_TIME, Status.NO_PROGRESS)
 
 
@@ -56,6 +60,30 @@ def scale_hint(problem: Problem, result: Result) -> str | None:
         f"have a mean squared length of {square:.3g}, so try C = {1.0 / square:.2g} or "
         "more, or scale the features up"
     )
+
+
+def warn_if_large(problem: Problem) -> None:
+    """Say before training that it will take long, where features are huge for C."""
+    if problem.formulation.penalty not in ("linear", "squared"):
+        return
+    structure = problem.structure
+    plain = (
+        structure.offers(MostViolated) is not None and structure.offers(Latent) is None
+    )
+    if not plain or problem.dim == 0 or problem.n == 0:
+        return
+    ids = np.unique(np.linspace(0, problem.n - 1, FEW).astype(np.int64))
+    square = mean_square(problem.cuts(np.zeros(problem.dim), ids).a)
+    C = float(problem.C[ids].max(initial=0.0))
+    if C * square > LARGE:
+        warnings.warn(
+            f"features are large for this C: C times the mean squared length of a "
+            f"constraint is {C * square:.0e}, so training may take very long. Scale the "
+            f"features down (normalize=True where there is such a parameter), or try C = "
+            f"{100.0 / square:.1g}",
+            ConvergenceWarning,
+            stacklevel=6,
+        )
 
 
 def _slow_hint(a: Rows, square: float, C: float, dim: int) -> str | None:

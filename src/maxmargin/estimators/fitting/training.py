@@ -28,7 +28,7 @@ from maxmargin.estimators.fitting.callbacks import (
     watching,
 )
 from maxmargin.estimators.fitting.checkpoint import FileKeeper, terminable
-from maxmargin.estimators.fitting.scale import scale_hint
+from maxmargin.estimators.fitting.scale import scale_hint, warn_if_large
 from maxmargin.solvers.base import Result, Run, State, Status, Trainer, Watch, run
 from maxmargin.solvers.cccp import CCCP
 from maxmargin.solvers.n_slack.stream import Stream
@@ -96,6 +96,7 @@ def once(start: State | None = None, keeper: FileKeeper | None = None) -> Schedu
     """One run, from the state of an earlier one, with checkpoints."""
 
     def runs(plan: Plan, watch: Watch | None) -> Iterator[Run]:
+        warn_if_large(plan.problem)
         if keeper is None:
             made = run(plan.trainer, plan.problem, start=start, watch=watch)
             yield _with_hint(plan.problem, made)
