@@ -8,6 +8,7 @@ table.
 import io
 import pickle
 import re
+import sys
 import warnings
 from functools import cache
 from typing import Any, NamedTuple
@@ -391,4 +392,4 @@ def table() -> str:
 
 
 if __name__ == "__main__":
-    print(table())
+    sys.stdout.write(table() + "\n")

@@ -237,12 +237,13 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         weight *= self._class_factor(classes, y)[labels]
         if not weight.any():
             raise ValueError("all sample weights are zero: there is nothing to learn")
-        if (weight == 0).any() and self.kernel != "precomputed":
-            X, labels, weight = X[weight > 0], labels[weight > 0], weight[weight > 0]
-        if len(classes if known is not None else np.unique(labels)) < 2:
+        used = np.unique(labels[weight > 0])
+        if len(classes if known is not None else used) < 2:
             raise ValueError(
                 "y has examples of one class only: a classifier needs two or more"
             )
+        if (weight == 0).any() and self.kernel != "precomputed":
+            X, labels, weight = X[weight > 0], labels[weight > 0], weight[weight > 0]
         self.classes_ = classes
         structure = replace(self._structure(X, labels), k=len(classes)).bind(X, labels)
         x = structure.encode(X)
@@ -426,6 +427,8 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         """
         check_is_fitted(self, "result_")
         check_table(X)
+        if isinstance(X, np.ndarray) and X.dtype.kind == "f":
+            check_finite(X)
         X = validate_data(
             self, X, accept_sparse="csr", dtype=np.float64, reset=False,
             ensure_all_finite=False,

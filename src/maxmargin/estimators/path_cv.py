@@ -20,13 +20,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 from sklearn.pipeline import Pipeline
-from sklearn.utils import get_tags
+from sklearn.utils import get_tags, indexable
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
     MethodMapping,
     process_routing,
 )
 from sklearn.utils.metaestimators import _safe_split, available_if
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.estimators.fitting.base import StructuredEstimator, seed_of
@@ -151,7 +152,11 @@ class PathCV(MetaEstimatorMixin, BaseEstimator):
             estimator, the scorer and the splitter ask for.
         """
         final = _final(self.estimator)
+        X, y = indexable(X)[0], indexable(y)[0]
+        sample_weight = indexable(sample_weight)[0]
         check_same_length(X, y)
+        if is_classifier(self.estimator):
+            check_classification_targets(np.asarray(by_position(y)))
         Cs = np.sort(checked_penalties(self.Cs)).tolist()
         routed = self._routed(sample_weight, params)
         rows = self._folds(X, y, routed.split)

@@ -396,7 +396,9 @@ class CCCP(Solver[LatentState]):
             current.status = result.status
             return True
         floor = self.inner.tol
-        if result.status is Status.NO_PROGRESS:  # inference cannot close the gap further
+        if (
+            result.status is Status.NO_PROGRESS
+        ):  # inference cannot close the gap further
             floor = max(floor, result.gap)
         if state.tol <= floor and (drop <= self.tol or len(moved) == 0):
             current.status = result.status

@@ -31,7 +31,7 @@ from maxmargin.core.structure import MappedInputs, Structure
 from maxmargin.estimators.fitting.base import StructuredEstimator
 from maxmargin.estimators.fitting.parameter_types import SampleWeight
 from maxmargin.estimators.fitting.training import Plan, TrainingData
-from maxmargin.kernels.functions import Kernel, named_kernel, rows_for
+from maxmargin.kernels.functions import Kernel, Precomputed, named_kernel, rows_for
 from maxmargin.kernels.gram import check_semidefinite
 from maxmargin.kernels.maps import (
     Expansion,
@@ -164,7 +164,7 @@ class KernelMixin(StructuredEstimator):
 
     def _kernel(self, X: Any) -> Any:
         """The kernel asked for, scaled to the inputs X."""
-        return named_kernel(self.kernel, X)
+        return checked_square(named_kernel(self.kernel, X), X)
 
     def _kernel_trainer(
         self, problem: Problem
@@ -226,6 +226,15 @@ class KernelMixin(StructuredEstimator):
             phi = nystroem(kernel, X, self.n_basis, self._seed(), memory)
             values = phi(X)
         return MappedProblem(cuts, cuts.over(phi, values), phi, values, whole)
+
+
+def checked_square(kernel: Kernel, X: Any) -> Kernel:
+    """The kernel; a precomputed one is refused unless X is a square matrix."""
+    if isinstance(kernel, Precomputed) and X.shape[0] != X.shape[1]:
+        raise ValueError(
+            f"a precomputed kernel is a square matrix, but X has shape {X.shape}"
+        )
+    return kernel
 
 
 def machine_of(structure: Structure, result: KernelResult) -> KernelMachine:
