@@ -204,6 +204,7 @@ class AlignmentSVM(StructuredEstimator):
         self, X: Any, y: Any, sample_weight: SampleWeight
     ) -> TrainingData:
         check_same_length(X, y)
+        self._check_container(X)
         for q, (pair, written) in enumerate(zip(X, y, strict=True)):
             if _is_pair(pair):
                 check_rows(written, pair, f"pair {q}")

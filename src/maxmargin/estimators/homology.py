@@ -146,6 +146,7 @@ class HomologySVM(StructuredEstimator):
         self, X: Any, y: Any, sample_weight: SampleWeight
     ) -> TrainingData:
         check_same_length(X, y)
+        self._check_container(X)
         return super()._training_data(_aligned(X, y), y, sample_weight)
 
     def _batch_data(self, X: Any, y: Any, sample_weight: SampleWeight) -> TrainingData:

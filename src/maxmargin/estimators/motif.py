@@ -193,6 +193,7 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
         self, X: Any, y: Any, sample_weight: SampleWeight, places: Any = None
     ) -> TrainingData:
         check_same_length(X, y)
+        self._check_container(X)
         check_labels(y)
         X, y = by_position(X), by_position(y)
         labels = np.array(np.asarray(y).tolist())

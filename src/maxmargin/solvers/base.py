@@ -508,7 +508,8 @@ class Loop(Generic[S]):
                 self.solver.certify(self.problem, self.state)
             except KeyboardInterrupt:  # the user is in a hurry: do without it
                 self.status = Status.INTERRUPTED
-            if self.solver.verdict(self.state) is Status.CONVERGED:
+            closed = self.solver.verdict(self.state) is Status.CONVERGED
+            if closed and self.status is not Status.INTERRUPTED:
                 self.status = Status.CONVERGED
         self._try_zero()
         self._check_duality()

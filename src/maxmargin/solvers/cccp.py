@@ -306,6 +306,9 @@ class CCCP(Solver[LatentState]):
             state.inner = self._convex(problem, state)
             state.inner.restore(data["inner"])
             state.follow()
+        else:  # the earlier run had made all of its rounds: make some more
+            state.status, state.rounds = None, 0
+            state.inner = self._convex(problem, state)
 
     def _convex_solver(self, tol: float) -> Solver[Any]:
         assert isinstance(self.inner, Solver)  # `resolve`

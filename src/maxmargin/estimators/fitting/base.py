@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from joblib import effective_n_jobs
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -225,11 +226,20 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
     ) -> TrainingData:
         """X and y as a structure has encoded them, which is bound to them."""
         check_same_length(X, y)
+        self._check_container(X)
         X, y = by_position(X), by_position(y)
         structure = self._structure(X, y).bind(X, y)
         x = structure.encode(X)
         truth = structure.encode_labels(x, y)
         return TrainingData(structure, x, truth, sample_weight, X, y)
+
+    def _check_container(self, X: Any) -> None:
+        """Refuse one sparse matrix where a list of examples is needed."""
+        if issparse(X):
+            raise TypeError(
+                f"X is one {type(X).__name__}, not a list of examples: "
+                f"{type(self).__name__} takes one input per output"
+            )
 
     def _batch_data(self, X: Any, y: Any, sample_weight: SampleWeight) -> TrainingData:
         """A further batch, encoded by the structure that the first one was bound to."""
