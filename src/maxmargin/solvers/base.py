@@ -27,7 +27,7 @@ import numpy as np
 from maxmargin.core.arrays import Floats, Ints
 from maxmargin.core.jit import clock, compile_seconds
 from maxmargin.core.problem import ADVICE, OracleError, Problem
-from maxmargin.core.structure import MostViolated
+from maxmargin.core.structure import Latent, MappedInputs, MostViolated
 from maxmargin.solvers.certificate import meaning
 from maxmargin.solvers.resume import Keeper, restore_into, snapshot_of
 
@@ -519,7 +519,10 @@ class Loop(Generic[S]):
         """Weights whose objective may be above that of w = 0 are compared with w = 0."""
         state, problem = self.state, self.problem
         limited = self.status in (Status.MAX_ITER, Status.MAX_TIME, Status.NO_PROGRESS)
-        plain = MostViolated in self.solver.needs and state.w.shape == (problem.dim,)
+        other = {Latent, MappedInputs} & set(
+            self.solver.needs
+        )  # their w is not weights
+        plain = not other and state.w.shape == (problem.dim,)
         penalty = problem.formulation.penalty in ("linear", "squared")
         if limited and plain and penalty and state.gap() > POOR:
             w, before = np.zeros(problem.dim), state.fresh
