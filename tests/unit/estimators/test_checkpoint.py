@@ -214,7 +214,10 @@ def watch(row):
     time.sleep(0.02)
 model = StructuralSVM(Multiclass(), C=0.5, tol=1e-7, solver="block-dual",
                       callbacks=watch, checkpoint=Checkpoint(sys.argv[1], every=0.0))
-model.fit(X, y)
+try:
+    model.fit(X, y)
+except KeyboardInterrupt:
+    pass
 print("end", model.result_.status.name, repr(model.result_.primal), flush=True)
 """
 
