@@ -22,6 +22,7 @@ SAMPLE = 200  # examples
 SMALL = 0.01  # share of 1/2 ||w||^2 in the objective below which slacks are looked at
 UNMOVED = 0.99  # share of the slacks at zero weights that count as nothing learned
 APART = 1e3  # ratio of feature sizes
+TINY = 0.01  # C times the squared length of a constraint: C is far too small
 FEW = 20  # examples looked at before training
 LARGE = 1e5  # C times the squared length of a constraint
 SLOW = (Status.MAX_ITER, Status.MAX_TIME, Status.NO_PROGRESS)
@@ -52,7 +53,7 @@ def scale_hint(problem: Problem, result: Result) -> str | None:
         return _slow_hint(start.a, square, float(problem.C.max()), problem.dim)
     before = problem.costs(start.slack, ids).risk
     after = problem.costs(problem.cuts(result.w, ids).slack, ids).risk
-    if after < UNMOVED * before or float(problem.C.max()) * square >= 1.0:
+    if after < UNMOVED * before or float(problem.C.max()) * square >= TINY:
         return None  # something was learned, or C is not what prevents it
     return (
         f"weights stay close to zero: the training errors still cost {after / before:.1%} "
