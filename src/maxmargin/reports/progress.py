@@ -14,7 +14,7 @@ import sys
 from typing import Any
 
 EVERY = 5.0  # seconds between two lines where there is no terminal
-WIDE = 100  # columns of a terminal with room for all figures
+WIDE = 80  # columns of a terminal with room for all figures
 COMPILING = "compiling loops, once per installation .."
 
 
