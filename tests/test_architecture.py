@@ -191,6 +191,8 @@ def test_files_say_what_they_are(path):
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             name = node.name.lstrip("_")
+            if name == "get_metadata_routing":  # scikit-learn calls it by this name
+                continue
             assert not name.startswith(("get_", "compute_", "do_")), node.name
 
 

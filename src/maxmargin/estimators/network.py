@@ -194,6 +194,13 @@ class NetworkSVM(KernelMixin):
             return kernel_plan(self, data, C)
         return super()._plan(data, C)
 
+    def _can_stream(self) -> bool:
+        if self.edge_kernel is not None:
+            raise AttributeError(
+                "partial_fit is not there for kernels, which need all edges at once"
+            )
+        return super()._can_stream()
+
     def fit(self, X: Any, y: Any, sample_weight: SampleWeight = None) -> Self:
         """Learn weights; ends with a certificate in `result_`.
 

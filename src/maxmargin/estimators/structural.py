@@ -23,7 +23,13 @@ from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.fitting.prediction import predict_found
 from maxmargin.estimators.fitting.training import TrainingData, TrainingPlan
 from maxmargin.losses.labels import Hamming
-from maxmargin.structures.python_structure import as_structure, check_own_loss, own_loss
+from maxmargin.structures.classes.structure import Multiclass
+from maxmargin.structures.python_structure import (
+    OwnStructure,
+    as_structure,
+    check_own_loss,
+    own_loss,
+)
 
 
 @describe_parameters()
@@ -120,6 +126,12 @@ class StructuralSVM(StructuredEstimator):
 
     def _structure(self, X: Any, y: Any) -> Structure:
         return as_structure(self.structure)
+
+    def _check_container(self, X: Any) -> None:
+        """A table is fine where the structure takes rows."""
+        structure = as_structure(self.structure)
+        if not isinstance(structure, Multiclass | OwnStructure):
+            super()._check_container(X)
 
     def _known_losses(self, structure: Structure) -> LossesByName:
         own = own_loss(structure)

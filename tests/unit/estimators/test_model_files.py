@@ -100,18 +100,18 @@ def test_own_classes_are_handed_over():
 
 def test_what_cannot_be_stored_is_named():
     X, y = [[0.0], [1.0]], [0, 1]
-    model = StructuralSVM(Knapsack(most=object()))
-    with pytest.raises(ModelFileError, match=r"the model\.structure is a Knapsack"):
+    model = MulticlassSVM().fit(X, y).set_params(loss=Knapsack(most=object()))
+    with pytest.raises(ModelFileError, match=r"the model\.loss is a Knapsack"):
         saved(model)
     model = MulticlassSVM(callbacks=[print]).fit(X, y)
     assert loaded(saved(model)).callbacks is None
     with pytest.raises(ModelFileError, match=r"\.random_state is a lambda"):
-        saved(MulticlassSVM(random_state=lambda: 0))
+        saved(MulticlassSVM().fit(X, y).set_params(random_state=lambda: 0))
     deep = []
     for _ in range(200):
         deep = [deep]
     with pytest.raises(ModelFileError, match="nested too deeply"):
-        saved(MulticlassSVM(node_weights=deep))
+        saved(MulticlassSVM().fit(X, y).set_params(node_weights=deep))
 
 
 VALUES = st.recursive(

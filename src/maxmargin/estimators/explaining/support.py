@@ -24,6 +24,7 @@ from maxmargin.estimators.explaining.fitted_model import (
     decode_one,
     weight_name,
 )
+from maxmargin.estimators.fitting.inputs import by_position
 from maxmargin.estimators.fitting.training import TrainingPlan, train
 from maxmargin.reports.explanation import Support, SupportTable
 from maxmargin.solvers.base import Result, Run, Solver, Watch, run
@@ -45,7 +46,9 @@ def support_structures(
 
     See `StructuredEstimator.support_structures`.
     """
-    check_is_fitted(model, "coef_")
+    check_is_fitted(model, "result_")
+    model._check_has_weights("support_structures")
+    X, y = by_position(X), by_position(y)
     names = model._weight_names()
     at = _find(feature, names, len(model._weights()))
     record = _Record(model.result_, model.tol)

@@ -193,10 +193,17 @@ class Grammar(Structure):
                     entries.append([(number[tag], -1)] if tag in number else [])
                     if tag not in number:
                         unseen.append(f"sentence {i}, token {t}: {tag!r}")
-        if unseen and self.fallback == "none":
+        if unseen and len(unseen) == len(entries) and len(unseen) > 1:
+            raise ValueError(
+                f"{unseen[0]}: no training tree has this tag, nor any other tag of these "
+                "sentences. The model parses tags: give (word, tag) pairs, word/TAG in "
+                "files, or train with terminals='words'"
+            )
+        if unseen:
             more = f" and {len(unseen) - 1} more" if len(unseen) > 1 else ""
+            left = "no parse" if self.fallback == "none" else "a flat tree only"
             warnings.warn(
-                f"{unseen[0]}{more}: tags that no training tree has, so there is no parse",
+                f"{unseen[0]}{more}: tags that no training tree has, so there is {left}",
                 stacklevel=2,
             )
         flat = np.array([e for word in entries for e in word], np.int32).reshape(-1, 2)
