@@ -1,0 +1,14 @@
+from .alignment import Alignment as Alignment
+from .base import Decoded as Decoded
+from .base import Marginals as Marginals
+from .base import NBest as NBest
+from .base import ScoreStructure as ScoreStructure
+from .chain import Chain as Chain
+from .classes import Classes as Classes
+from .dependencies import DependencyTree as DependencyTree
+from .matching import Matching as Matching
+from .network import Network as Network
+from .oracle import most_violated as most_violated
+from .ranking import Ranking as Ranking
+from .segments import Segments as Segments
+from .span_trees import SpanTree as SpanTree

@@ -1,0 +1,218 @@
+"""Constituency trees from scores of labelled spans, as in span-based neural parsers.
+
+    score(y) = sum over the spans (i, j) of a binary tree  spans[i, j, label]
+
+A label that stands for "no constituent", usually of score zero, makes wider nodes out of
+binary ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from maxmargin.core.arrays import Floats, Ints, Labels, Ragged
+from maxmargin.decode.base import (
+    Cells,
+    Costs,
+    ScoreStructure,
+    named_loss,
+    position_costs,
+)
+from maxmargin.decode.batch import (
+    ScoreBatch,
+    Scores,
+    Table,
+    check_finite,
+    main_table,
+    named_tables,
+    over_rows,
+    row_sizes,
+)
+from maxmargin.inference.hypergraph import Hypergraph
+from maxmargin.inference.tree.spans import best_spans, span_hypergraph, sum_spans
+
+Span = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class SpanTree(ScoreStructure):
+    """Binary trees whose spans have labels.
+
+    Table: "spans" (rows, tokens, tokens, labels), [i, j, c] for the tokens i to j, both
+    included. Outputs: lists of (first token, last token, label), 2 n - 1 of them, the
+    root first. A target may leave out spans of the label `empty`: they are filled in
+    so that the tree is binary, the rest of a wide node branching to the right. Losses:
+    "hamming", spans of the answer that the target does not have; "zero-one".
+
+    Parameters
+    ----------
+    empty : int, default=0
+        The label that stands for no constituent.
+
+    Examples
+    --------
+    >>> scores = np.zeros((1, 3, 3, 2))
+    >>> scores[0, 1, 2, 1] = scores[0, 0, 2, 1] = 1.0
+    >>> SpanTree().best(scores).outputs[0]
+    [(0, 2, 1), (0, 0, 0), (1, 2, 1), (1, 1, 0), (2, 2, 0)]
+    """
+
+    empty: int = 0
+
+    tables: ClassVar[tuple[str, ...]] = ("spans",)
+
+    def side_shapes(self, main: tuple[int, ...]) -> dict[str, tuple[int, ...]]:
+        """There are no others."""
+        return {}
+
+    def read(self, scores: Scores, mask: Any = None) -> ScoreBatch:
+        """Check the table."""
+        named = named_tables(scores, self.tables)
+        main = main_table(named["spans"], "spans", 4, "(rows, tokens, tokens, labels)")
+        if main.shape[1] != main.shape[2]:
+            raise ValueError(f"spans has shape {main.shape}: sides 1 and 2 differ")
+        sizes = row_sizes(mask, *main.shape[:2])
+        upper = np.triu(np.ones(main.shape[1:3], bool))[:, :, None]
+
+        def valid(b: int) -> Any:
+            n = sizes[b]
+            return np.where(upper[:n, :n], main[b, :n, :n], 0.0)
+
+        check_finite(main, valid, "spans")
+        return ScoreBatch((main,), sizes[:, None])
+
+    def encode(self, batch: ScoreBatch, target: Any) -> Ragged:
+        """Spans of the binary tree, from the root down."""
+        if len(target) != batch.rows:
+            raise ValueError(f"{len(target)} targets for {batch.rows} rows of scores")
+        rows = [
+            self._binary(b, int(batch.sizes[b, 0]), batch.main.shape[3], spans)
+            for b, spans in enumerate(target)
+        ]
+        out = Ragged.pack(rows)
+        for b in np.flatnonzero(self.row_scores(batch, out) == -np.inf):
+            raise ValueError(f"row {b}: the target has a span with the score -inf")
+        return out
+
+    def _binary(self, b: int, n: int, labels: int, spans: Any) -> list[int]:
+        """All spans of the target with those of the empty label added."""
+        given: dict[tuple[int, int], int] = {}
+        for first, last, label in spans:
+            if not (0 <= first <= last < n and 0 <= label < labels):
+                raise ValueError(
+                    f"row {b}: ({first}, {last}, {label}) of the target is no span of "
+                    f"{n} tokens with a label 0 .. {labels - 1}"
+                )
+            if given.setdefault((int(first), int(last)), int(label)) != label:
+                raise ValueError(f"row {b}: span ({first}, {last}) has two labels")
+        row: list[int] = []
+        stack = [(0, n - 1)]
+        used = 0
+        while stack:
+            i, j = stack.pop()
+            used += (i, j) in given
+            row += [i, j, given.get((i, j), self.empty)]
+            if i < j:
+                ends = [k for (first, k) in given if first == i and k < j]
+                starts = [k for (k, last) in given if last == j and k > i]
+                if ends:
+                    k = max(ends)
+                else:
+                    inner = [a for (a, z) in given if i < a and z <= j]
+                    k = min(inner, default=i + 1) - 1
+                    if not inner and starts:
+                        k = min(starts) - 1
+                stack += [(k + 1, j), (i, k)]
+        if used != len(given):
+            raise ValueError(f"row {b}: spans of the target cross each other")
+        return row
+
+    def outputs(self, batch: ScoreBatch, rows: Ragged) -> list[list[Span]]:
+        """Lists of triples."""
+        return [
+            [(r[k], r[k + 1], r[k + 2]) for k in range(0, len(r), 3)]
+            for r in rows.unpack()
+        ]
+
+    def find_best(self, batch: ScoreBatch, n_jobs: int = 1) -> tuple[Ragged, Floats]:
+        """CKY."""
+        none = np.full((1, 1, 1), -1, np.int32)
+        truth = np.broadcast_to(none, batch.main.shape[:3])
+        return self._cky(batch, np.array(truth), 0.0, n_jobs)
+
+    def _cky(
+        self, batch: ScoreBatch, truth: Labels, penalty: float, n_jobs: int
+    ) -> tuple[Ragged, Floats]:
+        sizes, value = batch.sizes[:, 0].copy(), np.empty(batch.rows)
+        width = 3 * (2 * batch.main.shape[1] - 1)
+        rows = np.empty((batch.rows, width), np.int32)
+
+        def task(first: int, last: int) -> None:
+            best_spans(first, last, batch.main, sizes, truth, penalty, rows, value)
+
+        over_rows(batch.rows, task, n_jobs)
+        found = np.where(value > -np.inf, 3 * (2 * sizes - 1), 0)
+        keep = np.arange(width) < found[:, None]
+        ptr = np.concatenate(([0], np.cumsum(found)))
+        return Ragged(ptr, rows[keep]), value
+
+    def cells(self, batch: ScoreBatch, rows: Ragged) -> tuple[Cells, ...]:
+        """Spans."""
+        _, N, _, L = batch.main.shape
+        first, last, label = rows.data.astype(np.int64).reshape(-1, 3).T
+        row = np.repeat(np.arange(rows.n), rows.sizes // 3)
+        return (Cells(row, ((row * N + first) * N + last) * L + label),)
+
+    def costs(self, batch: ScoreBatch, truth: Ragged, loss: Any) -> Costs:
+        """One per span that the target does not have."""
+        named_loss(loss, self.losses)
+        spans: Ints = 2 * batch.sizes[:, 0] - 1
+        return position_costs(batch, self.cells(batch, truth)[0], spans)
+
+    def find_augmented(
+        self, batch: ScoreBatch, costs: Costs, n_jobs: int = 1
+    ) -> tuple[Ragged, Floats]:
+        """CKY with the true spans one lower, without a copy of the table."""
+        L = batch.main.shape[3]
+        truth = np.full(batch.main.shape[:3], -1, np.int32)
+        truth.reshape(-1)[costs.index // L] = costs.index % L
+        rows, value = self._cky(batch, truth, 1.0, n_jobs)
+        return rows, value + costs.constant
+
+    def hypergraph(self, batch: ScoreBatch, b: int) -> Hypergraph:
+        """Spans from the shortest to the longest."""
+        return span_hypergraph(
+            int(batch.sizes[b, 0]), batch.main.shape[1], batch.main.shape[3]
+        )
+
+    def row_of(self, batch: ScoreBatch, b: int, cells: Labels) -> Any:
+        """Spans, larger and earlier ones first: from the root down, left to right."""
+        _, N, _, L = batch.main.shape
+        first, last, label = cells // (N * L), cells // L % N, cells % L
+        order = np.lexsort((-last, first))
+        return np.stack([first, last, label], axis=1)[order].ravel()
+
+    def log_partition(self, batch: ScoreBatch, n_jobs: int = 1) -> Floats:
+        """Inside algorithm."""
+        return self._sum(batch, np.zeros(batch.rows), False, n_jobs)[0]
+
+    def weighted_marginals(
+        self, batch: ScoreBatch, factor: Floats, n_jobs: int = 1
+    ) -> tuple[Floats, tuple[Table, ...]]:
+        """Inside and outside."""
+        return self._sum(batch, factor, True, n_jobs)
+
+    def _sum(
+        self, batch: ScoreBatch, factor: Floats, wanted: bool, n_jobs: int
+    ) -> tuple[Floats, tuple[Table, ...]]:
+        sizes, log_z = batch.sizes[:, 0].copy(), np.empty(batch.rows)
+        out = np.zeros(batch.main.shape if wanted else (1, 1, 1, 1))
+
+        def task(first: int, last: int) -> None:
+            sum_spans(first, last, batch.main, sizes, out, log_z, factor, wanted)
+
+        over_rows(batch.rows, task, n_jobs)
+        return log_z, (out,)

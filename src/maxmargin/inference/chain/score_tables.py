@@ -1,0 +1,429 @@
+"""Label sequences on plain score tables, a padded batch at a time.
+
+    score(y) = start[y_1] + end[y_L] + sum_t emissions[t, y_t]
+             + sum_t transitions[t, y_{t-1}, y_t] (+ triples[y_{t-2}, y_{t-1}, y_t])
+
+Transitions come as (1 or rows, 1 or tokens - 1, K, K): shared over the batch, over the
+tokens, or neither. The best sequence is Viterbi's: the forward pass keeps maxima only
+(its inner loop over the next label vectorises) and the way back finds the labels.
+Sums over all sequences use scaled probabilities, which need one exponential per token
+and label; a row whose scale falls below `TINY` is done again with logarithms.
+All loops work on rows first .. last - 1, so that threads can share a batch.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from maxmargin.core.arrays import Floats, Ints
+from maxmargin.core.jit import dense_loop, inner_loop, loop
+from maxmargin.inference.hypergraph import Hypergraph, empty_edges
+
+TINY = 1e-200
+
+
+@loop
+def best_chains(first, last, emissions, sizes, transitions, start, end, labels, value):
+    """Labels and value of the best sequence of each row (Viterbi)."""
+    T, K = emissions.shape[1], emissions.shape[2]
+    at_row, at_token = transitions.shape[0] - 1, transitions.shape[1] - 1
+    forward = np.empty((T, K))
+    for b in range(first, last):
+        n = sizes[b]
+        for c in range(K):
+            forward[0, c] = start[c] + emissions[b, 0, c]
+        for t in range(1, n):
+            table = transitions[min(b, at_row), min(t - 1, at_token)]
+            before, now = forward[t - 1], forward[t]
+            for c in range(K):
+                now[c] = -np.inf
+            for a in range(K):
+                base, row = before[a], table[a]
+                for c in range(K):
+                    now[c] = max(now[c], base + row[c])
+            for c in range(K):
+                now[c] += emissions[b, t, c]
+        top, at = -np.inf, 0
+        for c in range(K):
+            if forward[n - 1, c] + end[c] > top:
+                top, at = forward[n - 1, c] + end[c], c
+        value[b] = top
+        labels[b, n - 1] = at
+        for t in range(n - 1, 0, -1):
+            table = transitions[min(b, at_row), min(t - 1, at_token)]
+            most, c = -np.inf, 0
+            for a in range(K):
+                if forward[t - 1, a] + table[a, at] > most:
+                    most, c = forward[t - 1, a] + table[a, at], a
+            at = c
+            labels[b, t - 1] = at
+
+
+@loop
+def best_triples(
+    first, last, emissions, sizes, transitions, triples, start, end, labels, value
+):
+    """As `best_chains` with scores of label triples (K, K, K); a state is two labels."""
+    T, K = emissions.shape[1], emissions.shape[2]
+    at_row, at_token = transitions.shape[0] - 1, transitions.shape[1] - 1
+    forward = np.empty((max(T, 2), K, K))
+    for b in range(first, last):
+        n = sizes[b]
+        if n == 1:
+            value[b] = -np.inf
+            for c in range(K):
+                if start[c] + emissions[b, 0, c] + end[c] > value[b]:
+                    value[b] = start[c] + emissions[b, 0, c] + end[c]
+                    labels[b, 0] = c
+            continue
+        for t in range(1, n):
+            table = transitions[min(b, at_row), min(t - 1, at_token)]
+            now = forward[t]
+            for d in range(K):
+                for c in range(K):
+                    now[d, c] = -np.inf if t > 1 else start[d] + emissions[b, 0, d]
+            if t > 1:
+                for a in range(K):
+                    for d in range(K):
+                        base, row, to = forward[t - 1, a, d], triples[a, d], now[d]
+                        for c in range(K):
+                            to[c] = max(to[c], base + row[c])
+            for d in range(K):
+                for c in range(K):
+                    now[d, c] += table[d, c] + emissions[b, t, c]
+        top, d, c = -np.inf, 0, 0
+        for a in range(K):
+            for k in range(K):
+                if forward[n - 1, a, k] + end[k] > top:
+                    top, d, c = forward[n - 1, a, k] + end[k], a, k
+        value[b] = top
+        labels[b, n - 1], labels[b, n - 2] = c, d
+        for t in range(n - 1, 1, -1):
+            most, at = -np.inf, 0
+            for a in range(K):
+                if forward[t - 1, a, d] + triples[a, d, c] > most:
+                    most, at = forward[t - 1, a, d] + triples[a, d, c], a
+            d, c = at, d
+            labels[b, t - 2] = d
+
+
+def sum_chains(
+    first: int,
+    last: int,
+    emissions: Floats,
+    sizes: Ints,
+    transitions: Floats,
+    ends: tuple[Floats, Floats],
+    log_z: Floats,
+    out: tuple[Floats, Floats, Floats, Floats] | None = None,
+    factor: Floats | None = None,
+) -> None:
+    """Log Z of rows first .. last - 1; if asked, factor[b] times their marginals.
+
+    `out` holds tables like emissions, transitions, start and end, filled with zeros, to
+    which the marginals are added.
+    """
+    row = transitions.max(axis=(2, 3))
+    safe = np.where(np.isfinite(row), row, 0.0)
+    powers = np.exp(transitions - safe[:, :, None, None])
+    wanted = out is not None
+    if out is None or factor is None:
+        none = np.zeros((1, 1, 1))
+        out, factor = (none, none[None], none[0, 0], none[0, 0]), none[0, 0]
+    bad = _sum_scaled(
+        first, last, emissions, sizes, powers, safe, *ends, *out, log_z, factor, wanted
+    )
+    for b in np.flatnonzero(bad) + first:
+        _sum_logs(b, emissions, sizes, transitions, *ends, *out, log_z, factor, wanted)
+
+
+@dense_loop
+def _sum_scaled(
+    first, last, emissions, sizes, powers, shift, start, end, out_emissions,
+    out_transitions, out_start, out_end, log_z, factor, wanted,
+):  # fmt: skip
+    """Forward and backward with probabilities; tells the rows where these vanish."""
+    T, K = emissions.shape[1], emissions.shape[2]
+    at_row, at_token = powers.shape[0] - 1, powers.shape[1] - 1
+    alpha, own, beta = np.empty((T, K)), np.empty((T, K)), np.empty((T, K))
+    bad = np.zeros(last - first, np.bool_)
+    for b in range(first, last):
+        n = sizes[b]
+        total = 0.0
+        for t in range(n):
+            total += _local(emissions, start, end, b, t, n, own[t])
+            if t == 0:
+                for c in range(K):
+                    alpha[0, c] = own[0, c]
+            else:
+                total += shift[min(b, at_row), min(t - 1, at_token)]
+                table = powers[min(b, at_row), min(t - 1, at_token)]
+                _forward(table, alpha[t - 1], own[t], alpha[t])
+            norm = _normalise(alpha[t])
+            if not norm > TINY:
+                bad[b - first] = True
+                break
+            total += np.log(norm)
+        log_z[b] = total
+        if bad[b - first] or not wanted:
+            continue
+        for c in range(K):
+            beta[n - 1, c] = 1.0
+        for t in range(n - 1, 0, -1):
+            table = powers[min(b, at_row), min(t - 1, at_token)]
+            _backward(table, own[t], beta[t], beta[t - 1])
+            norm = _normalise(beta[t - 1])
+            if not (norm > TINY and _product(alpha[t - 1], beta[t - 1]) > TINY):
+                bad[b - first] = True
+                break
+        if not bad[b - first]:
+            _write(
+                b, n, alpha, beta, own, powers, factor[b], out_emissions,
+                out_transitions, out_start, out_end,
+            )  # fmt: skip
+    return bad
+
+
+@inner_loop
+def _local(emissions, start, end, b, t, n, own):
+    """Exp of the label scores of a token, less their maximum; returns that."""
+    K, top = len(own), -np.inf
+    for c in range(K):
+        own[c] = emissions[b, t, c]
+        if t == 0:
+            own[c] += start[c]
+        if t == n - 1:
+            own[c] += end[c]
+        top = max(top, own[c])
+    top = top if top > -np.inf else 0.0
+    for c in range(K):
+        own[c] = np.exp(own[c] - top)
+    return top
+
+
+@inner_loop
+def _forward(table, before, own, now):
+    K = len(own)
+    for c in range(K):
+        now[c] = 0.0
+    for a in range(K):
+        p, row = before[a], table[a]
+        for c in range(K):
+            now[c] += p * row[c]
+    for c in range(K):
+        now[c] *= own[c]
+
+
+@inner_loop
+def _backward(table, own, after, now):
+    K = len(own)
+    for a in range(K):
+        s, row = 0.0, table[a]
+        for c in range(K):
+            s += row[c] * own[c] * after[c]
+        now[a] = s
+
+
+@inner_loop
+def _normalise(values):
+    """Divide by the sum, unless it vanishes; returns it."""
+    norm = 0.0
+    for c in range(len(values)):
+        norm += values[c]
+    if norm > TINY:
+        for c in range(len(values)):
+            values[c] /= norm
+    return norm
+
+
+@inner_loop
+def _product(one, two):
+    s = 0.0
+    for c in range(len(one)):
+        s += one[c] * two[c]
+    return s
+
+
+@inner_loop
+def _write(
+    b, n, alpha, beta, own, powers, factor, out_emissions, out_transitions, out_start,
+    out_end,
+):  # fmt: skip
+    """Add the marginals of one row."""
+    K = alpha.shape[1]
+    for t in range(n):
+        scale = factor / _product(alpha[t], beta[t])
+        for c in range(K):
+            p = scale * alpha[t, c] * beta[t, c]
+            out_emissions[b, t, c] += p
+            if t == 0:
+                out_start[c] += p
+            if t == n - 1:
+                out_end[c] += p
+    for t in range(1, n):
+        table = powers[min(b, powers.shape[0] - 1), min(t - 1, powers.shape[1] - 1)]
+        out = out_transitions[
+            min(b, out_transitions.shape[0] - 1),
+            min(t - 1, out_transitions.shape[1] - 1),
+        ]
+        norm = 0.0
+        for a in range(K):
+            s = 0.0
+            for c in range(K):
+                s += table[a, c] * own[t, c] * beta[t, c]
+            norm += alpha[t - 1, a] * s
+        for a in range(K):
+            p, row, add = alpha[t - 1, a] * factor / norm, table[a], out[a]
+            for c in range(K):
+                add[c] += p * row[c] * own[t, c] * beta[t, c]
+
+
+@loop
+def _sum_logs(
+    b, emissions, sizes, transitions, start, end, out_emissions, out_transitions,
+    out_start, out_end, log_z, factor, wanted,
+):  # fmt: skip
+    """One row with logarithms throughout."""
+    n, K = sizes[b], emissions.shape[2]
+    at_row, at_token = transitions.shape[0] - 1, transitions.shape[1] - 1
+    alpha, beta, term = np.empty((n, K)), np.empty((n, K)), np.empty(K)
+    for c in range(K):
+        alpha[0, c] = start[c] + emissions[b, 0, c]
+        beta[n - 1, c] = end[c]
+    for t in range(1, n):
+        table = transitions[min(b, at_row), min(t - 1, at_token)]
+        for c in range(K):
+            for a in range(K):
+                term[a] = alpha[t - 1, a] + table[a, c]
+            alpha[t, c] = _log_sum(term) + emissions[b, t, c]
+    for t in range(n - 2, -1, -1):
+        table = transitions[min(b, at_row), min(t, at_token)]
+        for a in range(K):
+            for c in range(K):
+                term[c] = table[a, c] + emissions[b, t + 1, c] + beta[t + 1, c]
+            beta[t, a] = _log_sum(term)
+    for c in range(K):
+        term[c] = alpha[n - 1, c] + end[c]
+    log_z[b] = _log_sum(term)
+    if log_z[b] == -np.inf or not wanted:
+        return
+    for t in range(n):
+        for c in range(K):
+            p = factor[b] * np.exp(alpha[t, c] + beta[t, c] - log_z[b])
+            out_emissions[b, t, c] += p
+            if t == 0:
+                out_start[c] += p
+            if t == n - 1:
+                out_end[c] += p
+            if t > 0:
+                table = transitions[min(b, at_row), min(t - 1, at_token)]
+                add = out_transitions[
+                    min(b, out_transitions.shape[0] - 1),
+                    min(t - 1, out_transitions.shape[1] - 1),
+                ]
+                after = emissions[b, t, c] + beta[t, c] - log_z[b]
+                for a in range(K):
+                    s = alpha[t - 1, a] + table[a, c] + after
+                    add[a, c] += factor[b] * np.exp(s)
+
+
+@inner_loop
+def _log_sum(values):
+    top = values.max()
+    if top == -np.inf:
+        return top
+    s = 0.0
+    for a in range(len(values)):
+        s += np.exp(values[a] - top)
+    return top + np.log(s)
+
+
+def chain_hypergraph(
+    n: int, labels: int, order: int, transition_step: int, offsets: tuple[int, ...]
+) -> Hypergraph:
+    """All label sequences of n tokens.
+
+    Cells: emissions[t, c] at t * K + c; transitions[t - 1, a, c] at offsets[0] + (t - 1)
+    * transition_step + a * K + c; triples, start and end at offsets[1 ..] (a triple
+    table that does not exist has offset -1).
+    """
+    K = labels
+    if order == 1 or n == 1:
+        count = K + (n - 1) * (K + K * K) + K
+        nodes = K + (n - 1) * 2 * K + 1
+        edges = empty_edges(count)
+        ptr = np.zeros(nodes + 1, np.int64)
+        _fill_pairs(n, K, transition_step, np.array(offsets), ptr, *edges)
+        return Hypergraph(ptr, *edges)
+    count = K + K * K + K * K + (n - 2) * (K**3 + K * K) + K * K
+    nodes = K + 2 * K * K + (n - 2) * 2 * K * K + 1
+    edges = empty_edges(count)
+    ptr = np.zeros(nodes + 1, np.int64)
+    _fill_triples(n, K, transition_step, np.array(offsets), ptr, *edges)
+    return Hypergraph(ptr, *edges)
+
+
+@loop
+def _fill_pairs(n, K, step, offsets, ptr, tails, cells):
+    """Nodes of token t: before its label's score, then with it."""
+    v, e = 0, 0
+    for c in range(K):
+        cells[e, 0], cells[e, 1] = c, offsets[2] + c
+        e, v = e + 1, v + 1
+        ptr[v] = e
+    done = 0  # first node of the token before
+    for t in range(1, n):
+        middle = v
+        for c in range(K):
+            for a in range(K):
+                tails[e, 0] = done + a
+                cells[e, 0] = offsets[0] + (t - 1) * step + a * K + c
+                e += 1
+            v += 1
+            ptr[v] = e
+        for c in range(K):
+            tails[e, 0], cells[e, 0] = middle + c, t * K + c
+            e, v = e + 1, v + 1
+            ptr[v] = e
+        done = v - K
+    for c in range(K):
+        tails[e, 0], cells[e, 0] = done + c, offsets[3] + c
+        e += 1
+    ptr[v + 1] = e
+
+
+@loop
+def _fill_triples(n, K, step, offsets, ptr, tails, cells):
+    """As `_fill_pairs`; from the second token on a node is two labels (a, c)."""
+    v, e = 0, 0
+    for c in range(K):
+        cells[e, 0], cells[e, 1] = c, offsets[2] + c
+        e, v = e + 1, v + 1
+        ptr[v] = e
+    done = 0
+    for t in range(1, n):
+        middle = v
+        for a in range(K):
+            for c in range(K):
+                if t == 1:
+                    tails[e, 0] = a
+                    e += 1
+                for z in range(K if t > 1 else 0):
+                    tails[e, 0] = done + z * K + a
+                    cells[e, 0] = offsets[1] + (z * K + a) * K + c
+                    e += 1
+                v += 1
+                ptr[v] = e
+        for a in range(K):
+            for c in range(K):
+                tails[e, 0] = middle + a * K + c
+                cells[e, 0] = t * K + c
+                cells[e, 1] = offsets[0] + (t - 1) * step + a * K + c
+                e, v = e + 1, v + 1
+                ptr[v] = e
+        done = v - K * K
+    for a in range(K):
+        for c in range(K):
+            tails[e, 0], cells[e, 0] = done + a * K + c, offsets[3] + c
+            e += 1
+    ptr[v + 1] = e
