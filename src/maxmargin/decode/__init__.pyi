@@ -6,6 +6,10 @@ from .base import ScoreStructure as ScoreStructure
 from .chain import Chain as Chain
 from .classes import Classes as Classes
 from .dependencies import DependencyTree as DependencyTree
+from .labels import best_labels as best_labels
+from .labels import best_spans as best_spans
+from .labels import label_marginals as label_marginals
+from .labels import nbest_labels as nbest_labels
 from .matching import Matching as Matching
 from .network import Network as Network
 from .oracle import most_violated as most_violated

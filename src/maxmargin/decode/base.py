@@ -50,7 +50,7 @@ class Cells(NamedTuple):
     """Cells of one table that outputs choose, each perhaps with a weight."""
 
     row: Ints  # (cells,) row of the batch
-    index: Ints  # (cells,) place in the flat table
+    place: Ints  # (cells,) in the flat table
     weight: Floats | None = None
 
 
@@ -60,7 +60,7 @@ class Costs(NamedTuple):
     loss(y) = constant + sum of `change` over the listed cells that y chooses
     """
 
-    index: Ints  # (cells,) places in the flat main table
+    place: Ints  # (cells,) in the flat main table
     change: Floats  # (cells,)
     constant: Floats  # (rows,)
     unit: Floats  # (rows,) every change is a whole number of these; 0: there is none
@@ -200,14 +200,16 @@ class ScoreStructure(ABC):
         self, scores: Scores, mask: Any = None, n_jobs: int = 1
     ) -> Floats:
         """Like the main table: score of the best output that has each cell."""
-        return self.find_max_marginals(self.read(scores, mask), n_jobs)
+        batch = self.read(scores, mask)
+        return self.as_given(batch, self.find_max_marginals(batch, n_jobs))
 
     def marginals(self, scores: Scores, mask: Any = None, n_jobs: int = 1) -> Marginals:
         """Probabilities of all cells under exp(score) / Z, and log Z."""
         batch = self.read(scores, mask)
         log_z, tables = self.weighted_marginals(batch, np.ones(batch.rows), n_jobs)
         self.check_found(log_z)
-        return Marginals(log_z, dict(zip(self.tables, tables, strict=True)))
+        shown = [self.as_given(batch, table) for table in tables]
+        return Marginals(log_z, dict(zip(self.tables, shown, strict=True)))
 
     def score(self, scores: Scores, target: Any, mask: Any = None) -> Floats:
         """Score of the given outputs."""
@@ -222,15 +224,20 @@ class ScoreStructure(ABC):
         rows = self.encode(batch, target)
         out = tuple(np.zeros(a.shape) for a in batch.arrays)
         self.add_indicators(batch, rows, np.ones(batch.rows), out)
-        return dict(zip(self.tables, out, strict=True))
+        shown = [self.as_given(batch, table) for table in out]
+        return dict(zip(self.tables, shown, strict=True))
 
     # Steps that other modules use.
+
+    def as_given(self, batch: ScoreBatch, table: Any) -> Any:
+        """A table like one of the batch in the shape in which it was handed over."""
+        return table
 
     def row_scores(self, batch: ScoreBatch, rows: Ragged) -> Floats:
         """Score of each row of integers."""
         out = np.zeros(batch.rows)
         for table, cells in zip(batch.arrays, self.cells(batch, rows), strict=True):
-            value = table.reshape(-1)[cells.index].astype(np.float64)
+            value = table.reshape(-1)[cells.place].astype(np.float64)
             if cells.weight is not None:
                 value = value * cells.weight
             out += np.bincount(cells.row, value, minlength=batch.rows)
@@ -244,14 +251,14 @@ class ScoreStructure(ABC):
             value = factor[cells.row]
             if cells.weight is not None:
                 value = value * cells.weight
-            np.add.at(table.reshape(-1), cells.index, value.astype(table.dtype))
+            np.add.at(table.reshape(-1), cells.place, value.astype(table.dtype))
 
     def find_augmented(
         self, batch: ScoreBatch, costs: Costs, n_jobs: int = 1
     ) -> tuple[Ragged, Floats]:
         """Maximise score + loss: the row, and a bound on that sum."""
         main = batch.main.copy()
-        main.reshape(-1)[costs.index] += costs.change.astype(main.dtype)
+        main.reshape(-1)[costs.place] += costs.change.astype(main.dtype)
         rows, bound = self.find_best(batch.with_main(main), n_jobs)
         return rows, bound + costs.constant
 
@@ -331,12 +338,12 @@ def position_costs(
     ones = np.ones(batch.rows)
     if cost is None:
         return Costs(
-            truth.index, np.full(len(truth.index), -1.0), counts.astype(np.float64),
+            truth.place, np.full(len(truth.place), -1.0), counts.astype(np.float64),
             ones, -counts, np.zeros(batch.rows, np.int64),
         )  # fmt: skip
     k = len(cost)
-    true = truth.index % k
-    index = (truth.index - true)[:, None] + np.arange(k)
+    true = truth.place % k
+    index = (truth.place - true)[:, None] + np.arange(k)
     unit = smallest_unit(cost)
     steps = np.rint(cost / unit).astype(np.int64) if unit > 0 else np.zeros((k, k), int)
     high = np.bincount(truth.row, steps.max(axis=1)[true], minlength=batch.rows)

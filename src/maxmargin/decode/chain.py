@@ -37,6 +37,7 @@ from maxmargin.decode.batch import (
 )
 from maxmargin.decode.label_schemes import legal_tables
 from maxmargin.inference.chain.score_tables import (
+    ChainTables,
     best_chains,
     best_triples,
     chain_hypergraph,
@@ -232,7 +233,7 @@ class Chain(ScoreStructure):
             return super().log_partition(batch, n_jobs)
         log_z = np.empty(batch.rows)
         args = self._sum_arguments(batch)
-        over_rows(batch.rows, lambda a, z: sum_chains(a, z, *args, log_z), n_jobs)
+        over_rows(batch.rows, lambda a, z: sum_chains(a, z, args, log_z), n_jobs)
         return log_z
 
     def weighted_marginals(
@@ -249,7 +250,7 @@ class Chain(ScoreStructure):
         def task(first: int, last: int) -> tuple[Table, ...]:
             mine = np.zeros(pairs.shape) if shared else pairs
             ends = np.zeros(K), np.zeros(K)
-            sum_chains(first, last, *args, log_z, (emissions, mine, *ends), factor)
+            sum_chains(first, last, args, log_z, (emissions, mine, *ends), factor)
             return mine, *ends
 
         start, end = np.zeros(K), np.zeros(K)
@@ -266,6 +267,8 @@ class Chain(ScoreStructure):
         )
         return log_z, (emissions, transitions, np.zeros(0), start, end)
 
-    def _sum_arguments(self, batch: ScoreBatch) -> tuple[Any, ...]:
+    def _sum_arguments(self, batch: ScoreBatch) -> ChainTables:
         main, _, _, start, end = batch.arrays
-        return main, batch.sizes[:, 0].copy(), self._four(batch), (start, end)
+        return ChainTables(
+            main, batch.sizes[:, 0].copy(), self._four(batch), start, end
+        )

@@ -105,7 +105,7 @@ class DependencyTree(ScoreStructure):
         if batch.extra:
             kinds = target_rows(labels, batch, L, "label")
             rows = Ragged(rows.ptr, rows.data * np.int32(L) + kinds.data)
-        for b in np.flatnonzero(self.row_scores(batch, rows) == -np.inf):
+        for b in np.flatnonzero(self.row_scores(batch, rows) == -np.inf).tolist():
             raise ValueError(f"row {b}: the target has an arc with the score -inf")
         return rows
 
@@ -188,7 +188,7 @@ class DependencyTree(ScoreStructure):
         name, cells = named_loss(loss, self.losses), self.cells(batch, truth)[0]
         if name == "heads":
             L = batch.main.shape[3]
-            right = (cells.index // L * L)[:, None] + np.arange(L)
+            right = (cells.place // L * L)[:, None] + np.arange(L)
             cells = Cells(np.repeat(cells.row, L), right.ravel())
         return position_costs(batch, cells, batch.sizes[:, 0])
 
@@ -215,10 +215,12 @@ class DependencyTree(ScoreStructure):
     def find_max_marginals(self, batch: ScoreBatch, n_jobs: int = 1) -> Floats:
         """Like "arcs": the best tree with each arc."""
         if self.projective:
-            out = super().find_max_marginals(batch, n_jobs)
-        else:
-            out = partition.max_marginals(self, batch, n_jobs)
-        return out if batch.extra else out[:, :, :, 0]
+            return super().find_max_marginals(batch, n_jobs)
+        return partition.max_marginals(self, batch, n_jobs)
+
+    def as_given(self, batch: ScoreBatch, table: Any) -> Any:
+        """Without the single label that was added."""
+        return table if batch.extra else table[:, :, :, 0]
 
     def weighted_marginals(
         self, batch: ScoreBatch, factor: Floats, n_jobs: int = 1
@@ -231,7 +233,7 @@ class DependencyTree(ScoreStructure):
             for b in range(batch.rows):
                 n = batch.sizes[b, 0]
                 log_z[b], grad = sum_arborescences(
-                    batch.main[b, :n, : n + 1], self.single_root
+                    batch.main[b, :n, : n + 1].astype(np.float64), self.single_root
                 )
                 out[b, :n, : n + 1] = factor[b] * grad
         return log_z, (out,)

@@ -62,7 +62,7 @@ class Matching(ScoreStructure):
         one, two = (None, None) if mask is None else mask
         left = row_sizes(one, len(main), main.shape[1], "mask of the left side")
         right = row_sizes(two, len(main), main.shape[2], "mask of the right side")
-        for b in np.flatnonzero(left > right):
+        for b in np.flatnonzero(left > right).tolist():
             raise ValueError(
                 f"row {b}: {left[b]} items on the left cannot all be matched with "
                 f"{right[b]} on the right"
@@ -77,7 +77,7 @@ class Matching(ScoreStructure):
             row = rows.row(b)
             if len(np.unique(row)) != len(row):
                 raise ValueError(f"row {b}: the target uses a column twice")
-        for b in np.flatnonzero(self.row_scores(batch, rows) == -np.inf):
+        for b in np.flatnonzero(self.row_scores(batch, rows) == -np.inf).tolist():
             raise ValueError(f"row {b}: the target has a pair with the score -inf")
         return rows
 

@@ -37,7 +37,8 @@ from maxmargin.decode.batch import (
     row_sizes,
     side_table,
 )
-from maxmargin.inference.graph import decode, forest, tables
+from maxmargin.inference.graph import decode, forest
+from maxmargin.inference.graph.tables import Best, Tables
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,7 @@ class Network(ScoreStructure):
     def encode(self, batch: ScoreBatch, target: Any) -> Ragged:
         """Labels as they are."""
         rows = target_rows(target, batch, batch.main.shape[2], "label")
-        for b in np.flatnonzero(self.row_scores(batch, rows) == -np.inf):
+        for b in np.flatnonzero(self.row_scores(batch, rows) == -np.inf).tolist():
             raise ValueError(f"row {b}: the target has a label with the score -inf")
         return rows
 
@@ -124,7 +125,7 @@ class Network(ScoreStructure):
         row, edge = np.nonzero(there)
         return row + first, edge
 
-    def graphs(self, batch: ScoreBatch, first: int, last: int) -> tables.Tables:
+    def graphs(self, batch: ScoreBatch, first: int, last: int) -> Tables:
         """Rows first .. last - 1 as the flat tables of graph inference."""
         main, pairwise = batch.arrays
         sizes, k = batch.sizes[first:last, 0], main.shape[2]
@@ -133,17 +134,17 @@ class Network(ScoreStructure):
         node_ptr = pointers(sizes)
         ends = batch.extra[edge] + node_ptr[row - first][:, None]
         at = (row * len(batch.extra) + edge) if pairwise.ndim == 4 else 0 * edge
-        return tables.Tables(
+        return Tables(
             node_ptr,
             pointers(np.bincount(row - first, minlength=last - first)),
             np.arange(int(sizes.sum()) + 1, dtype=np.int64) * k,
             np.asarray(main[first:last][keep], np.float64).reshape(-1),
             ends.astype(np.int32),
             at * k * k,
-            pairwise.reshape(-1),
+            np.asarray(pairwise, np.float64).reshape(-1),
         )
 
-    def _plan(self, graphs: tables.Tables) -> decode.Plan:
+    def _plan(self, graphs: Tables) -> decode.Plan:
         method = self.inference if self.inference in ("junction", "forest") else "auto"
         return decode.plan(
             graphs.node_ptr, graphs.edge_ptr, graphs.edges, graphs.n_labels, method
@@ -152,7 +153,7 @@ class Network(ScoreStructure):
     def find_best(self, batch: ScoreBatch, n_jobs: int = 1) -> tuple[Ragged, Floats]:
         """The method that the graphs allow."""
 
-        def task(first: int, last: int) -> tables.Best:
+        def task(first: int, last: int) -> Best:
             graphs = self.graphs(batch, first, last)
             return decode.decode(graphs, self._plan(graphs), self.inference)
 

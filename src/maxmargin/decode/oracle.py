@@ -115,10 +115,9 @@ def _kept(found: Violation) -> Violation:
     rows = [
         found.truth.row(b) if bad[b] else found.rows.row(b) for b in range(found.rows.n)
     ]
-    zero = [np.where(bad, 0.0, part) for part in found[2:5]]
-    return Violation(
-        Ragged.pack(rows), found.truth, *zero, np.maximum(found.bound, 0.0)
-    )
+    delta, margin, value = (np.where(bad, 0.0, part) for part in found[2:5])
+    bound = np.maximum(found.bound, 0.0)
+    return Violation(Ragged.pack(rows), found.truth, delta, margin, value, bound)
 
 
 def loss_of(
@@ -128,13 +127,13 @@ def loss_of(
     if isinstance(structure, Classes):
         return structure.class_costs(batch, costs)[np.arange(rows.n), rows.data]
     cells = structure.cells(batch, rows)[0]
-    order = np.argsort(costs.index, kind="stable")
-    sorted_index = costs.index[order]
-    at = np.searchsorted(sorted_index, cells.index)
+    order = np.argsort(costs.place, kind="stable")
+    sorted_index = costs.place[order]
+    at = np.searchsorted(sorted_index, cells.place)
     at = np.minimum(at, max(len(order) - 1, 0))
     if len(order) == 0:
         return costs.constant.copy()
-    hit = sorted_index[at] == cells.index
+    hit = sorted_index[at] == cells.place
     change = np.where(hit, costs.change[order][at], 0.0)
     total = np.bincount(cells.row, change, minlength=batch.rows)
     return np.maximum(costs.constant + total, 0.0)
@@ -215,9 +214,9 @@ def _layered(
     """Best output per value of the loss, then the most violated of these."""
     size = batch.main[0].size
     steps = np.zeros(batch.main.size, np.int64)
-    row = costs.index // size
+    row = costs.place // size
     np.add.at(
-        steps, costs.index, np.rint(costs.change / costs.unit[row]).astype(np.int64)
+        steps, costs.place, np.rint(costs.change / costs.unit[row]).astype(np.int64)
     )
 
     def task(first: int, last: int) -> list[tuple[Labels, float, float]]:
@@ -257,9 +256,9 @@ def _certified(
     delta, value, bound = (np.zeros(batch.rows) for _ in range(3))
     for b in range(batch.rows):
         one = structure.one_row(batch, b)
-        mine = costs.index // size == b
+        mine = costs.place // size == b
         part = Costs(
-            costs.index[mine] - b * size, costs.change[mine],
+            costs.place[mine] - b * size, costs.change[mine],
             *(np.array([c[b]]) for c in costs[2:]),
         )  # fmt: skip
         found = _certified_row(structure, one, own[b], part, formulation, n_jobs)
@@ -279,7 +278,7 @@ def _certified_row(
     n = 4
     while True:
         main = one.main.astype(np.float64)
-        np.add.at(main.reshape(-1), costs.index, weight * costs.change)
+        np.add.at(main.reshape(-1), costs.place, weight * costs.change)
         ((found, score),) = structure.find_nbest(one.with_main(main), n, n_jobs)
         several = structure.one_row(one, 0, found.n)
         delta = _losses_of_row(structure, several, found, costs)
@@ -308,7 +307,7 @@ def _line(
     choice, lowest = 1.0, np.inf
     for weight in 2.0 ** np.arange(-6.0, 7.0):
         main = one.main.astype(np.float64)
-        np.add.at(main.reshape(-1), costs.index, weight * costs.change)
+        np.add.at(main.reshape(-1), costs.place, weight * costs.change)
         rows, bound = structure.find_best(one.with_main(main), n_jobs)
         structure.check_found(bound)
         delta = _losses_of_row(structure, one, rows, costs)
@@ -328,7 +327,7 @@ def _losses_of_row(
 ) -> Floats:
     """Losses of outputs of one row, whose costs are given once."""
     size, n = several.main[0].size, rows.n
-    index = (costs.index[None] + np.arange(n)[:, None] * size).ravel()
+    index = (costs.place[None] + np.arange(n)[:, None] * size).ravel()
     change = np.tile(costs.change, n)
     constant = np.repeat(costs.constant, n)
     zero: Ints = np.zeros(n, np.int64)

@@ -40,7 +40,8 @@ def _nbest_of_row(
     heap: list[tuple[float, int, Any, Any, int]] = []
     count = 0
     heapq.heappush(heap, (-float(value[0]), count, rows.row(0), one.main[0], 0))
-    found, scores = [], []
+    found: list[Any] = []
+    scores: list[float] = []
     while heap and len(found) < n:
         score, _, row, table, fixed = heapq.heappop(heap)
         found.append(row)

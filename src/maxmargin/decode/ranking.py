@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints, Ragged
+from maxmargin.core.arrays import Floats, Ints, Labels, Ragged
 from maxmargin.decode.base import (
     Cells,
     Costs,
@@ -107,7 +107,7 @@ class Ranking(ScoreStructure):
         """Losses of orders are no sums over cells."""
         raise NotImplementedError("see find_worst")
 
-    def loss_value(self, order: Ints, grades: Ints, loss: str) -> float:
+    def loss_value(self, order: Labels, grades: Labels, loss: str) -> float:
         """Loss of one order against grades."""
         name = named_loss(loss, self.losses)
         g = grades[order].astype(np.float64)
@@ -190,7 +190,7 @@ def _interleaved(scores: Floats, relevant: Any, name: str) -> Ints:
     return out
 
 
-def _best_wrong_order(scores: Floats, grades: Ints) -> Ints:
+def _best_wrong_order(scores: Floats, grades: Labels) -> Ints:
     """The best order in which some pair of different grades is in the wrong order.
 
     It follows the scores but for one pair at most: in an order by score, if that is

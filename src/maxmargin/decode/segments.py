@@ -83,7 +83,7 @@ class Segments(ScoreStructure):
             rows.append(self._check(batch, b, segments))
         out = Ragged.pack(rows)
         value = self.row_scores(batch, out)
-        for b in np.flatnonzero(value == -np.inf):
+        for b in np.flatnonzero(value == -np.inf).tolist():
             raise ValueError(f"row {b}: the target has a segment with the score -inf")
         return out
 
@@ -155,12 +155,12 @@ class Segments(ScoreStructure):
         true = self.cells(batch, truth)[0]
         change = np.ones((batch.rows, T, W, L))
         if name == "segments":
-            change.reshape(-1)[true.index] = -1.0
+            change.reshape(-1)[true.place] = -1.0
             constant = np.bincount(true.row, minlength=batch.rows)
             low = -constant
         else:
             change *= np.arange(1.0, W + 1.0)[:, None]
-            change.reshape(-1)[true.index] = 0.0
+            change.reshape(-1)[true.place] = 0.0
             constant = low = np.zeros(batch.rows, np.int64)
         return Costs(
             np.arange(change.size), change.ravel(), constant.astype(np.float64),

@@ -157,7 +157,7 @@ def sparse_map(
         ends = np.searchsorted(cells.row[order], np.arange(rows + 1))
         for b in np.flatnonzero(open_rows).tolist():
             take = order[ends[b] : ends[b + 1]]
-            own = cells.index[take] - b * size
+            own = cells.place[take] - b * size
             amount = np.ones(len(own)) if cells.weight is None else cells.weight[take]
             mix = mixes[b]
             if mix.rows:

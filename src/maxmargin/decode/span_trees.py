@@ -93,7 +93,7 @@ class SpanTree(ScoreStructure):
             for b, spans in enumerate(target)
         ]
         out = Ragged.pack(rows)
-        for b in np.flatnonzero(self.row_scores(batch, out) == -np.inf):
+        for b in np.flatnonzero(self.row_scores(batch, out) == -np.inf).tolist():
             raise ValueError(f"row {b}: the target has a span with the score -inf")
         return out
 
@@ -178,7 +178,7 @@ class SpanTree(ScoreStructure):
         """CKY with the true spans one lower, without a copy of the table."""
         L = batch.main.shape[3]
         truth = np.full(batch.main.shape[:3], -1, np.int32)
-        truth.reshape(-1)[costs.index // L] = costs.index % L
+        truth.reshape(-1)[costs.place // L] = costs.place % L
         rows, value = self._cky(batch, truth, 1.0, n_jobs)
         return rows, value + costs.constant
 

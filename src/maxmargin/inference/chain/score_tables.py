@@ -13,13 +13,17 @@ All loops work on rows first .. last - 1, so that threads can share a batch.
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from maxmargin.core.arrays import Floats, Ints
 from maxmargin.core.jit import dense_loop, inner_loop, loop
 from maxmargin.inference.hypergraph import Hypergraph, empty_edges
 
 TINY = 1e-200
+Table = NDArray[np.floating[Any]]
 
 
 @loop
@@ -107,15 +111,22 @@ def best_triples(
             labels[b, t - 2] = d
 
 
+class ChainTables(NamedTuple):
+    """Scores of a batch of sequences."""
+
+    emissions: Table  # (rows, tokens, K), float32 or float64
+    sizes: Ints  # (rows,)
+    transitions: Table  # (1 or rows, 1 or tokens - 1, K, K)
+    start: Table  # (K,)
+    end: Table  # (K,)
+
+
 def sum_chains(
     first: int,
     last: int,
-    emissions: Floats,
-    sizes: Ints,
-    transitions: Floats,
-    ends: tuple[Floats, Floats],
+    tables: ChainTables,
     log_z: Floats,
-    out: tuple[Floats, Floats, Floats, Floats] | None = None,
+    out: tuple[Table, Table, Table, Table] | None = None,
     factor: Floats | None = None,
 ) -> None:
     """Log Z of rows first .. last - 1; if asked, factor[b] times their marginals.
@@ -123,6 +134,7 @@ def sum_chains(
     `out` holds tables like emissions, transitions, start and end, filled with zeros, to
     which the marginals are added.
     """
+    emissions, sizes, transitions, start, end = tables
     row = transitions.max(axis=(2, 3))
     safe = np.where(np.isfinite(row), row, 0.0)
     powers = np.exp(transitions - safe[:, :, None, None])
@@ -130,6 +142,7 @@ def sum_chains(
     if out is None or factor is None:
         none = np.zeros((1, 1, 1))
         out, factor = (none, none[None], none[0, 0], none[0, 0]), none[0, 0]
+    ends = (start, end)
     bad = _sum_scaled(
         first, last, emissions, sizes, powers, safe, *ends, *out, log_z, factor, wanted
     )
@@ -146,6 +159,7 @@ def _sum_scaled(
     T, K = emissions.shape[1], emissions.shape[2]
     at_row, at_token = powers.shape[0] - 1, powers.shape[1] - 1
     alpha, own, beta = np.empty((T, K)), np.empty((T, K)), np.empty((T, K))
+    scale, pairs = np.empty(T), np.zeros((K, K))
     bad = np.zeros(last - first, np.bool_)
     for b in range(first, last):
         n = sizes[b]
@@ -171,16 +185,28 @@ def _sum_scaled(
             beta[n - 1, c] = 1.0
         for t in range(n - 1, 0, -1):
             table = powers[min(b, at_row), min(t - 1, at_token)]
-            _backward(table, own[t], beta[t], beta[t - 1])
-            norm = _normalise(beta[t - 1])
-            if not (norm > TINY and _product(alpha[t - 1], beta[t - 1]) > TINY):
+            for c in range(K):
+                own[t, c] *= beta[t, c]  # all that follows label c of token t
+            _backward(table, own[t], beta[t - 1])
+            norm = 0.0
+            for a in range(K):
+                norm += alpha[t - 1, a] * beta[t - 1, a]
+            scale[t] = factor[b] / norm
+            if not (norm > TINY and _normalise(beta[t - 1]) > TINY):
                 bad[b - first] = True
                 break
-        if not bad[b - first]:
-            _write(
-                b, n, alpha, beta, own, powers, factor[b], out_emissions,
-                out_transitions, out_start, out_end,
-            )  # fmt: skip
+        if bad[b - first]:
+            continue
+        _write_labels(b, n, alpha, beta, factor[b], out_emissions, out_start, out_end)
+        shared = len(powers) == 1 and at_token == 0
+        for t in range(1, n):
+            for a in range(K):
+                p, row, ready = alpha[t - 1, a] * scale[t], pairs[a], own[t]
+                for c in range(K):
+                    row[c] += p * ready[c]
+            if not shared:
+                _write_pairs(b, t, pairs, powers, out_transitions)
+    _write_pairs(0, 1, pairs, powers, out_transitions)
     return bad
 
 
@@ -214,13 +240,13 @@ def _forward(table, before, own, now):
         now[c] *= own[c]
 
 
-@inner_loop
-def _backward(table, own, after, now):
-    K = len(own)
+@dense_loop
+def _backward(table, after, now):
+    K = len(now)
     for a in range(K):
         s, row = 0.0, table[a]
         for c in range(K):
-            s += row[c] * own[c] * after[c]
+            s += row[c] * after[c]
         now[a] = s
 
 
@@ -237,45 +263,32 @@ def _normalise(values):
 
 
 @inner_loop
-def _product(one, two):
-    s = 0.0
-    for c in range(len(one)):
-        s += one[c] * two[c]
-    return s
-
-
-@inner_loop
-def _write(
-    b, n, alpha, beta, own, powers, factor, out_emissions, out_transitions, out_start,
-    out_end,
-):  # fmt: skip
-    """Add the marginals of one row."""
+def _write_labels(b, n, alpha, beta, factor, out_emissions, out_start, out_end):
+    """Add the marginals of the labels of one row."""
     K = alpha.shape[1]
     for t in range(n):
-        scale = factor / _product(alpha[t], beta[t])
+        norm = 0.0
         for c in range(K):
-            p = scale * alpha[t, c] * beta[t, c]
+            norm += alpha[t, c] * beta[t, c]
+        for c in range(K):
+            p = factor / norm * alpha[t, c] * beta[t, c]
             out_emissions[b, t, c] += p
             if t == 0:
                 out_start[c] += p
             if t == n - 1:
                 out_end[c] += p
-    for t in range(1, n):
-        table = powers[min(b, powers.shape[0] - 1), min(t - 1, powers.shape[1] - 1)]
-        out = out_transitions[
-            min(b, out_transitions.shape[0] - 1),
-            min(t - 1, out_transitions.shape[1] - 1),
-        ]
-        norm = 0.0
-        for a in range(K):
-            s = 0.0
-            for c in range(K):
-                s += table[a, c] * own[t, c] * beta[t, c]
-            norm += alpha[t - 1, a] * s
-        for a in range(K):
-            p, row, add = alpha[t - 1, a] * factor / norm, table[a], out[a]
-            for c in range(K):
-                add[c] += p * row[c] * own[t, c] * beta[t, c]
+
+
+@inner_loop
+def _write_pairs(b, t, pairs, powers, out):
+    """Add the marginals of label pairs and begin anew."""
+    table = powers[min(b, powers.shape[0] - 1), min(t - 1, powers.shape[1] - 1)]
+    add = out[min(b, out.shape[0] - 1), min(t - 1, out.shape[1] - 1)]
+    for a in range(len(pairs)):
+        for c in range(len(pairs)):
+            if pairs[a, c] != 0.0:
+                add[a, c] += pairs[a, c] * table[a, c]
+                pairs[a, c] = 0.0
 
 
 @loop
