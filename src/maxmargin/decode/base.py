@@ -173,6 +173,10 @@ class ScoreStructure(ABC):
             self._scatter(batch, b, grad, out)
         return log_z, out
 
+    def label_count(self) -> int | None:
+        """Number of labels, where the structure knows it without scores."""
+        return None
+
     # What all of them share.
 
     def best(self, scores: Scores, mask: Any = None, n_jobs: int = 1) -> Decoded:

@@ -93,6 +93,10 @@ class Chain(ScoreStructure):
         if self.scheme is not None and self.labels is None:
             raise ValueError(f"scheme={self.scheme!r} needs labels=(...), their names")
 
+    def label_count(self) -> int | None:
+        """Number of names."""
+        return None if self.labels is None else len(self.labels)
+
     def side_shapes(self, main: tuple[int, ...]) -> dict[str, tuple[int, ...]]:
         """Transitions, first and last labels, triples."""
         k = main[-1]

@@ -87,7 +87,7 @@ class Network(ScoreStructure):
 
     def side_shapes(self, main: tuple[int, ...]) -> dict[str, tuple[int, ...]]:
         """Label pairs."""
-        return {"pairwise": (main[2], main[2])}
+        return {"pairwise": (main[-1], main[-1])}
 
     def read(self, scores: Scores, mask: Any = None) -> ScoreBatch:
         """Check the tables."""

@@ -55,7 +55,7 @@ class Segments(ScoreStructure):
 
     def side_shapes(self, main: tuple[int, ...]) -> dict[str, tuple[int, ...]]:
         """Label pairs."""
-        return {"transitions": (main[3], main[3])}
+        return {"transitions": (main[-1], main[-1])}
 
     def read(self, scores: Scores, mask: Any = None) -> ScoreBatch:
         """Check the tables."""

@@ -21,6 +21,7 @@ Both need the best output and nothing else, so they work for every structure.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -28,7 +29,7 @@ import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged
 from maxmargin.decode.base import ScoreStructure
-from maxmargin.decode.batch import ScoreBatch
+from maxmargin.decode.batch import ScoreBatch, Table
 
 NOISES = ("gumbel", "normal")
 
@@ -129,9 +130,11 @@ class _Mix:
         self._drop()
 
     def _drop(self) -> None:
-        keep = [k for k, p in enumerate(self.weight) if p > 0.0]
-        for name in ("rows", "cells", "amount", "score"):
-            setattr(self, name, [getattr(self, name)[k] for k in keep])
+        keep = np.flatnonzero(self.weight > 0.0).tolist()
+        self.rows = [self.rows[k] for k in keep]
+        self.cells = [self.cells[k] for k in keep]
+        self.amount = [self.amount[k] for k in keep]
+        self.score = [self.score[k] for k in keep]
         self.weight = self.weight[keep]
 
 
@@ -178,6 +181,25 @@ def sparse_map(
     return SparseMarginals(
         value, gap, [Ragged.pack(m.rows) for m in mixes], [m.weight for m in mixes]
     )
+
+
+def add_mixes(
+    structure: ScoreStructure,
+    batch: ScoreBatch,
+    found: SparseMarginals,
+    factor: Floats,
+    out: Sequence[Table],
+) -> None:
+    """Add factor[b] times the mix of row b to tables like those of `batch`."""
+    for k in range(max(len(w) for w in found.weights)):
+        rows, weight = [], np.zeros(batch.rows)
+        for b, (some, weights) in enumerate(
+            zip(found.outputs, found.weights, strict=True)
+        ):
+            at = min(k, some.n - 1)
+            rows.append(some.row(at))
+            weight[b] = factor[b] * weights[at] if k < some.n else 0.0
+        structure.add_indicators(batch, Ragged.pack(rows), weight, out)
 
 
 def main_norms(structure: ScoreStructure, batch: ScoreBatch, rows: Ragged) -> Any:
