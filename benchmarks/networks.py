@@ -25,7 +25,7 @@ from pathlib import Path
 import numpy as np
 
 from maxmargin import NetworkSVM
-from maxmargin.inference.graph import Tables, plan
+from maxmargin.inference.graph import GraphTables, plan
 from maxmargin.inference.graph.decode import decode
 from maxmargin.structures.network import grid_edges
 
@@ -34,9 +34,9 @@ LIMIT = 60.0  # seconds for training on a long graph
 METHODS = ("trws", "loopy", "expansion")
 
 
-def grid(rows: int, columns: int, k: int, rng, table) -> Tables:
+def grid(rows: int, columns: int, k: int, rng, table) -> GraphTables:
     edges, _ = grid_edges(rows, columns)
-    return Tables.of(rng.normal(size=(rows * columns, k)), edges, table)
+    return GraphTables.of(rng.normal(size=(rows * columns, k)), edges, table)
 
 
 def chain_edges(n: int) -> np.ndarray:
@@ -49,7 +49,7 @@ def ladder_edges(n: int) -> np.ndarray:
     return np.concatenate([chain_edges(n), np.c_[np.arange(n - 2), np.arange(2, n)]])
 
 
-def timed(tables: Tables, method: str) -> dict:
+def timed(tables: GraphTables, method: str) -> dict:
     cold = time.process_time()
     graphs = plan(
         tables.node_ptr, tables.edge_ptr, tables.edges, tables.n_labels, method
@@ -132,7 +132,7 @@ def decoded(side: int, n: int) -> Iterator[dict]:
         ("chain", chain_edges(n), "forest"), ("ladder", ladder_edges(n), "junction"),
         ("ladder", ladder_edges(n), "trws"),
     ):  # fmt: skip
-        long = Tables.of(rng.normal(size=(n, 5)), edges, rng.normal(size=(5, 5)))
+        long = GraphTables.of(rng.normal(size=(n, 5)), edges, rng.normal(size=(5, 5)))
         yield {"what": f"{name} of {n} x 5", "method": method} | timed(long, method)
 
 

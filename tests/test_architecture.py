@@ -1,30 +1,35 @@
 """Who may import whom, how long files are, and what is kept in one place only."""
 
 import ast
+import re
 from functools import cache
 from pathlib import Path
 
 import pytest
+from draw_rooms import DRAWN, PICTURES, STEPS
 
 SOURCE = Path(__file__).parents[1] / "src" / "maxmargin"
 FILES = sorted(SOURCE.rglob("*.py"))
 NAMES = [str(path.relative_to(SOURCE)) for path in FILES]
 every_file = pytest.mark.parametrize("path", FILES, ids=NAMES)
 
-LEAVES = {"core.arrays", "core.jit", "core.mapped"}
+LEAVES = {"core.arrays", "core.jit", "core.mapped", "core.memory"}
 SHAPES = LEAVES | {"core.sequences"}  # a container for inputs
 # What each room may import beside itself. Single modules (`solvers.base`,
 # those of core) are named where no more than those is allowed.
 MAY = {
-    "core": {"losses.base"},
+    "core": {"inference.graph", "inference.marginals"},  # types of the factored dual
     "inference": LEAVES,
-    "losses": LEAVES | {"inference"},
+    "losses": LEAVES | {"core.loss", "inference"},
     "engines": LEAVES | {"core.engine"},
     "kernels": LEAVES,
     "metrics": SHAPES,
     "io": SHAPES,
-    "structures": SHAPES | {"core.structure", "losses", "inference"},
+    "structures": SHAPES
+    | {"core.factored", "core.formulations", "core.structure", "core.loss"}
+    | {"losses", "inference"},
     "solvers": LEAVES
+    | {"core.factored"}
     | {"core.cuts", "core.formulations", "core.problem"}
     | {"inference", "kernels", "core.structure"},
     "baselines": SHAPES
@@ -59,6 +64,13 @@ HOMES = {
     "distributed": {"engines"},
 }
 LONGEST = 600
+UNIT_TESTS = Path(__file__).parent / "unit"
+# Rooms without a folder of unit tests, and where they are tested.
+TESTED_ELSEWHERE = {
+    "losses": "contracts",  # each loss with each structure that knows it
+    "datasets": "unit/io",  # through the readers
+    "plots": "unit/reports",
+}
 
 
 def room(path):
@@ -90,6 +102,53 @@ def test_dependencies_point_one_way(path):
         there, inner = parts[1], ".".join(parts[1:3])
         allowed = there == here or there in MAY[here] or inner in MAY[here]
         assert allowed, f"{here} imports {name}"
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_pictures_show_the_code_as_it_is(name):
+    drawn = (PICTURES / name).read_text(encoding="utf8")
+    assert drawn == DRAWN[name](), "draw it again: python tests/draw_rooms.py"
+
+
+@pytest.mark.parametrize("step", STEPS, ids=lambda step: step.text)
+def test_the_steps_of_the_picture_exist(step):
+    file, name = step.where.split(":")
+    tree = ast.parse((SOURCE / file).read_text(encoding="utf8"))
+    defined = {getattr(node, "name", None) for node in ast.walk(tree)}
+    assert name in defined, f"{file} has no {name}"
+
+
+def test_files_and_folders_of_the_architecture_page_exist():
+    text = (PICTURES.parent / "architecture.md").read_text(encoding="utf8")
+    files = re.findall(r"`((?:[a-z_]+/)+(?:[a-z_]+\.py)?)`", text)
+    roots = [SOURCE, SOURCE.parents[1]]
+    missing = [f for f in files if not any((root / f).exists() for root in roots)]
+    folders = re.findall(r"^\| `maxmargin\.([a-z_.]+)` \|", text, re.M)
+    missing += [f for f in folders if not SOURCE.joinpath(*f.split(".")).is_dir()]
+    assert len(files) > 20 and len(folders) > 20 and not missing, missing
+
+
+def test_unit_tests_mirror_the_rooms():
+    """Every room has a folder of tests, and every folder of tests has a room."""
+    rooms = set(map(room, FILES)) - {"__init__", "__main__"} - set(TESTED_ELSEWHERE)
+    assert {
+        path.name for path in UNIT_TESTS.iterdir() if any(path.glob("*.py"))
+    } == rooms
+    assert not list(UNIT_TESTS.glob("*.py")), "unit tests go to the folder of a room"
+
+
+@pytest.mark.parametrize(
+    "path",
+    sorted(UNIT_TESTS.rglob("*.py")),
+    ids=lambda p: p.relative_to(UNIT_TESTS).as_posix(),
+)
+def test_unit_tests_are_named_after_what_they_test(path):
+    """`test_chain.py` tests a file or folder `chain` of its room, or the whole room."""
+    folder = SOURCE / path.parent.name
+    subjects = {path.parent.name} | {inner.stem for inner in folder.rglob("*")}
+    name = path.stem.removeprefix("test_")
+    begins = {"_".join(name.split("_")[:k]) for k in range(1, name.count("_") + 2)}
+    assert begins & subjects, f"{path.parent.name} has nothing called {name}"
 
 
 @every_file
@@ -129,11 +188,27 @@ def test_files_say_what_they_are(path):
             assert not name.startswith(("get_", "compute_", "do_")), node.name
 
 
+STRICT = {"core", "losses", "structures", "inference"}  # rooms with types throughout
+
+
+@every_file
+def test_functions_other_than_loops_have_types(path):
+    if room(path) not in STRICT:
+        return
+    for node in ast.walk(ast.parse(path.read_text())):
+        if not isinstance(node, ast.FunctionDef) or compiled(node):
+            continue
+        given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+        bare = [a.arg for a in given if a.annotation is None]
+        assert set(bare) <= {"self", "cls"}, f"{node.name} has no types for {bare}"
+        assert node.returns is not None, f"{node.name} does not say what it returns"
+
+
 # Loops that other files may call.
 LEAF_LOOPS = {
     "core.arrays", "solvers.planes.steps", "solvers.planes.coordinates",
     "solvers.planes.store", "inference.alignment.best_path",
-    "structures.alignment.augment", "structures.alignment.features",
+    "structures.alignment.features", "inference.chain.viterbi",
 }  # fmt: skip
 
 
@@ -192,6 +267,23 @@ def inner_loops(path):
     """Names of the inner loops of a file; none if there is no such file."""
     body = ast.parse(path.read_text()).body if path.exists() else []
     return frozenset(node.name for node in body if compiled(node, ("inner_loop",)))
+
+
+@every_file
+def test_the_memory_setting_is_in_one_place(path):
+    """Defaults of `memory` come from `core/memory.py`."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        defaults = []
+        if isinstance(node, ast.FunctionDef):
+            plain = node.args.args[len(node.args.args) - len(node.args.defaults) :]
+            defaults = [*zip(plain, node.args.defaults)]
+            defaults += zip(node.args.kwonlyargs, node.args.kw_defaults)
+            defaults = [(arg.arg, value) for arg, value in defaults]
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            defaults = [(node.target.id, node.value)]
+        for name, value in defaults:
+            if name == "memory" and value is not None:
+                assert ast.unparse(value) == "MEMORY", f"line {node.lineno}"
 
 
 def test_importing_the_package_loads_nothing_heavy():

@@ -115,7 +115,7 @@ def linear(quick: bool) -> list[dict]:
         problem = synthetic(n)
         made = time.process_time() - start
         w = 0.1 * np.random.default_rng(0).normal(size=problem.dim)
-        problem.part(0, 100)[0].sum_cut(w)
+        problem.slice(0, 100)[0].sum_cut(w)
         start = time.process_time()
         problem.sum_cut(w)
         spent = time.process_time() - start

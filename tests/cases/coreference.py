@@ -2,7 +2,8 @@
 
 from itertools import combinations
 
-from maxmargin.structures.clusters import Coreference, ForestLoss, PairFeatures
+from maxmargin.losses import ForestLoss
+from maxmargin.structures.clusters import Coreference, PairFeatures
 
 LOSSES = [ForestLoss(), ForestLoss(r=0.25)]
 

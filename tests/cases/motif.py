@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from maxmargin.structures import Motif, MotifLoss
+from maxmargin.losses import MotifLoss
+from maxmargin.structures import Motif
 
 LOSSES = [MotifLoss(), MotifLoss(miss=2.0, false_alarm=0.5)]
 

@@ -1,8 +1,8 @@
 """Tiny networks of which some labels are not known."""
 
 from cases import network as full
-from maxmargin.losses import Hamming
-from maxmargin.structures.latent import PartialLoss, PartialNetwork
+from maxmargin.losses import Hamming, PartialLoss
+from maxmargin.structures.latent import PartialNetwork
 
 LOSSES = [PartialLoss(Hamming()), PartialLoss(Hamming(normalize=True))]
 

@@ -4,7 +4,8 @@ from itertools import permutations
 
 import numpy as np
 
-from maxmargin.structures.ranking import AveragePrecision, Orders, RocArea
+from maxmargin.losses import AveragePrecision, RocArea
+from maxmargin.structures.ranking import FullOrder
 
 LOSSES = [AveragePrecision(), RocArea()]
 
@@ -15,7 +16,7 @@ def tiny(rng):
     X = [rng.normal(size=(m, 3)) for m in sizes]
     Y = [rng.integers(2, size=m).tolist() for m in sizes]
     Y[3] = [0, 0, 0]
-    return Orders(), X, Y
+    return FullOrder(), X, Y
 
 
 def outputs(structure, x, i):

@@ -4,8 +4,9 @@ from itertools import combinations
 
 import numpy as np
 
-from maxmargin.structures import OwnLoss, OwnStructure
-from maxmargin.structures.python_structure import _pickle
+from maxmargin.losses import OwnLoss
+from maxmargin.losses.own import pickled
+from maxmargin.structures import OwnStructure
 
 
 class Knapsack:
@@ -49,4 +50,4 @@ def tiny(rng):
 
 def outputs(structure, x, i):
     """All choices, pickled."""
-    return [_pickle(y).tolist() for y in structure.owner.choices(x.items[i])]
+    return [pickled(y).tolist() for y in structure.owner.choices(x.items[i])]

@@ -1,9 +1,9 @@
 """A tiny chain of which some labels are not known."""
 
 from cases import chain as full
-from maxmargin.losses import Hamming
+from maxmargin.losses import Hamming, PartialLoss
 from maxmargin.structures.chain import Chain
-from maxmargin.structures.latent import Partial, PartialLoss
+from maxmargin.structures.latent import Partial
 
 LOSSES = [PartialLoss(Hamming()), PartialLoss(Hamming(normalize=True))]
 

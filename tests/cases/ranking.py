@@ -4,7 +4,8 @@ from itertools import permutations
 
 import numpy as np
 
-from maxmargin.structures.ranking import NDCGAtK, PrecisionAtK, Ranking
+from maxmargin.losses import NDCGAtK, PrecisionAtK
+from maxmargin.structures.ranking import Ranking
 
 LOSSES = [PrecisionAtK()]
 

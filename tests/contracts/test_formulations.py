@@ -10,7 +10,7 @@ from dense import ROWS, make, optimum
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from maxmargin.core import Formulation, Problem
+from maxmargin.core import CRITERIA, Formulation, Problem
 from maxmargin.losses import Hamming
 
 CASES = {
@@ -88,7 +88,7 @@ def test_a_sum_cut_lies_below_the_risk_and_touches_it(case, name, seed):
 def without_layers(problem):
     """The same problem, its structure bereft of what makes slack rescaling exact."""
     base = type(problem.structure)
-    plain = type("Plain", (base,), {"provides": ()})
+    plain = type("Plain", (base,), {"offers": lambda self, capability: None})
     bare = copy.copy(problem.structure)
     object.__setattr__(bare, "__class__", plain)
     return replace(problem, structure=bare)
@@ -185,8 +185,34 @@ def test_what_is_not_in_the_table_is_refused():
 def test_a_loss_that_the_structure_does_not_know_is_refused():
     problem, _ = make(CASES["multiclass"], 0, "SVM1-margin")
 
-    class Strange:
+    class Strange(Hamming):
         form = "strange"
 
     with pytest.raises(ValueError, match="cannot be trained for a loss of form"):
         replace(problem, loss=Strange())
+
+
+@pytest.mark.parametrize("criterion", CRITERIA, ids=str)
+@given(weight=st.floats(0.05, 20.0), above=st.floats(1e-3, 5.0), seed=seeds)
+@settings(max_examples=50)
+def test_no_output_below_the_line_violates_more(criterion, weight, above, seed):
+    """`line_reaching` is the least value at which `line_bound` gets to `above`."""
+    rng = np.random.default_rng(seed)
+    value = criterion.line_reaching(weight, above)
+    delta = rng.uniform(size=300)
+    margin = weight * delta - value + rng.exponential(0.1, size=300)
+    assert criterion.value(delta, margin).max() <= above + 1e-9
+    delta = np.append(0.0, np.geomspace(1e-6, 1.0, 20_001))
+    reached = criterion.value(delta, weight * delta - value).max()
+    assert reached == pytest.approx(above, rel=1e-3)
+    if not criterion.linear:
+        bound = criterion.line_bound(*map(np.array, (weight, value, 1.0)))
+        assert bound == pytest.approx(above)
+
+
+@pytest.mark.parametrize("criterion", CRITERIA, ids=str)
+def test_margins_that_a_violation_needs(criterion):
+    delta = np.linspace(0.1, 1.0, 10)
+    margin = criterion.most_margin(0.3, delta)
+    np.testing.assert_allclose(criterion.value(delta, margin), 0.3)
+    assert (criterion.value(delta, margin - 0.01) > 0.3).all()

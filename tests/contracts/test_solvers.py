@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_formulations import CASES, usable, without_layers
 
-from maxmargin.core import Engine, OracleError, Ragged
+from maxmargin.core import Engine, FewOutputs, NBest, OracleError, Ragged
 from maxmargin.engines import Threads
 from maxmargin.losses import ZeroOne
 from maxmargin.solvers import SOLVERS, OneSlack, Status
@@ -32,10 +32,10 @@ def trainer(solver, problem, tol=1e-6, **settings):
     kind = ALL[solver]
     if problem.formulation.penalty not in kind.penalties:
         pytest.skip("not claimed")
-    if solver == "enumerated" and "product" not in problem.structure.provides:
+    if solver == "enumerated" and problem.structure.offers(FewOutputs) is None:
         pytest.skip("outputs cannot be enumerated")
     if solver in SUMMED:
-        if "nbest" not in problem.structure.provides:
+        if problem.structure.offers(NBest) is None:
             pytest.skip("outputs cannot be asked for in numbers")
         settings.update(k=200, outside=0.0)
     if solver == "bcfw":  # plain Frank-Wolfe steps have a long tail

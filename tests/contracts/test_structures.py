@@ -10,7 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from maxmargin.core import Augment, Formulation, Ragged, Rows, Structure
+from maxmargin.core import (
+    Augment,
+    ByLoss,
+    FewOutputs,
+    Formulation,
+    NBest,
+    Ragged,
+    Rows,
+    Structure,
+)
 
 CASES = cases.modules()
 seeds = st.integers(0, 2**31)
@@ -148,7 +157,7 @@ def test_cuts_are_argmax_then_the_difference(case, seed):
 @settings(max_examples=8)
 def test_layers_hold_the_best_output_for_each_loss(case, seed):
     it = instance(case, seed)
-    if "argmax_by_loss" not in it.structure.provides:
+    if it.structure.offers(ByLoss) is None:
         pytest.skip("not provided")
     ids = it.rng.permutation(it.x.n)
     for loss, augment in losses(case, it):
@@ -176,7 +185,7 @@ def check_worst(found, expected, own):
     for rescaling, penalty in product(("margin", "slack"), ("linear", "squared")):
         worst = [
             Formulation(rescaling, penalty)
-            .violation(np.array(list(d)), own - np.array(list(d.values())))
+            .criterion.value(np.array(list(d)), own - np.array(list(d.values())))
             .max(initial=0.0)
             for d in (found, expected)
         ]
@@ -201,7 +210,7 @@ def check_layers(it, ids, layers):
 @settings(max_examples=10)
 def test_nbest_are_the_best_distinct_outputs_in_order(case, seed, k):
     it = instance(case, seed)
-    if "nbest" not in it.structure.provides:
+    if it.structure.offers(NBest) is None:
         pytest.skip("not provided")
     ids = it.rng.permutation(it.x.n)
     check_nbest(it, ids, it.structure.nbest(it.x, ids, it.w, k), None, k)
@@ -278,9 +287,10 @@ def test_nothing_given_is_altered(case, seed):
         it.structure.cuts(it.x, ids, it.w, augment)
         it.structure.features(it.x, ids, found.labels)
         it.structure.work(it.x)
-        for name in {"argmax_by_loss", "product"} & set(it.structure.provides):
-            extra = (ids, it.w, augment) if name == "argmax_by_loss" else ()
-            getattr(it.structure, name)(it.x, *extra)
+        if (by_loss := it.structure.offers(ByLoss)) is not None:
+            by_loss.argmax_by_loss(it.x, ids, it.w, augment)
+        if (few := it.structure.offers(FewOutputs)) is not None:
+            few.outer_product(it.x)
         assert snapshot(given_things) == before
 
 

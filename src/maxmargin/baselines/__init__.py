@@ -1,13 +1,13 @@
-"""Simple models to compare with.
+"""The models that experiments compare with.
 
-alignment.py         What learned alignments are compared with: log-odds scores, and
-crf.py               Linear-chain conditional random field on the chain's features, by
-gibbs_motif.py       Motif finding by Gibbs sampling: one motif in every positive
-hmm.py               Hidden Markov model from counts, as the weights of a chain
-markov.py            Networks trained by likelihood: a pairwise Markov network by
-pairwise_ranking.py  The pairwise ranking SVM, trained by dual coordinate ascent
-pcfg.py              Probabilistic context-free grammar from counts, as the weights of
-perceptron.py        Averaged structured perceptron for any structure
+perceptron.py        Averaged structured perceptron, for any structure
+hmm.py               Hidden Markov model from counts
+crf.py               Linear-chain conditional random field
+pcfg.py              Probabilistic context-free grammar from counts
+markov.py            Pairwise Markov network, trained by pseudo-likelihood
+alignment.py         Alignments by log-odds scores, or by BLOSUM62
+pairwise_ranking.py  The pairwise ranking SVM
+gibbs_motif.py       Motif finding by Gibbs sampling
 """
 
 import lazy_loader as lazy

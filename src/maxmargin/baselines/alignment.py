@@ -1,4 +1,4 @@
-"""What learned alignments are compared with: log-odds scores, and BLOSUM62.
+"""Alignments to compare learned ones with: by log-odds scores, or by BLOSUM62.
 
 `LogOdds` is the generative model: with counts of aligned letters in the references,
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from maxmargin.core.arrays import Floats, Ragged, add_scores
+from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, add_scores
 from maxmargin.core.jit import inner_loop, loop
 from maxmargin.structures.chain.structure import Chain, Tokens
 
@@ -97,7 +97,9 @@ def objective(
     tables = structure.tables(x, np.arange(x.n), w)
     k, spot, eta = tables.labels, structure.layout, float(structure.eta)
     nodes, moves = tables.nodes.copy(), np.zeros(k * k)
-    score = _own(x.ptr, nodes, tables.pair, tables.first, tables.last, k, truth.data)
+    score = _truth_score(
+        x.ptr, nodes, tables.pair, tables.first, tables.last, k, truth.data
+    )
     total = _sums(x.ptr, nodes, tables.pair, tables.first, tables.last, k, moves)
     # `nodes` now holds marginals: less the truth they are the gradient.
     flat = nodes.reshape(-1, k)
@@ -121,7 +123,10 @@ def objective(
 
 
 @loop
-def _own(ptr, nodes, pair, first, last, K, truth):
+def _truth_score(
+    ptr: Ints, nodes: Floats, pair: Floats, first: Floats, last: Floats, K: int,
+    truth: Labels,
+) -> float:  # fmt: skip
     """Sum of the scores of the true labels."""
     total = 0.0
     for q in range(len(ptr) - 1):
@@ -137,7 +142,10 @@ def _own(ptr, nodes, pair, first, last, K, truth):
 
 
 @loop
-def _sums(ptr, nodes, pair, first, last, K, moves):
+def _sums(
+    ptr: Ints, nodes: Floats, pair: Floats, first: Floats, last: Floats, K: int,
+    moves: Floats,
+) -> float:  # fmt: skip
     """Sum of log Z; marginals of labels into nodes, of label pairs added to moves."""
     longest = 0
     for q in range(len(ptr) - 1):
@@ -164,7 +172,10 @@ def _sums(ptr, nodes, pair, first, last, K, moves):
 
 
 @inner_loop
-def _forward(table, step, L, K, local, alpha, scale):
+def _forward(
+    table: Floats, step: Floats, L: int, K: int, local: Floats, alpha: Floats,
+    scale: Floats,
+) -> float:  # fmt: skip
     """Alpha of each token, scaled to sum to one; returns the log of all scales."""
     total = 0.0
     for t in range(L):
@@ -189,7 +200,10 @@ def _forward(table, step, L, K, local, alpha, scale):
 
 
 @inner_loop
-def _backward(step, L, K, local, alpha, scale, beta, after, table, moves):
+def _backward(
+    step: Floats, L: int, K: int, local: Floats, alpha: Floats, scale: Floats,
+    beta: Floats, after: Floats, table: Floats, moves: Floats,
+) -> None:  # fmt: skip
     """Marginals of labels into table, of label pairs added to moves."""
     for k in range(K):
         beta[k] = 1.0
@@ -207,6 +221,9 @@ def _backward(step, L, K, local, alpha, scale, beta, after, table, moves):
 
 
 @loop
-def _add_all(ptr, idx, val, width, coef, K, w):
+def _add_all(
+    ptr: Ints, idx: Labels, val: Floats, width: int, coef: Floats, K: int, w: Floats
+) -> None:
+    """Add the outer products of all rows with their coefficients to w."""
     for r in range(len(ptr) - 1):
         add_scores(ptr, idx, val, width, r, coef[r * K : r * K + K], K, w)

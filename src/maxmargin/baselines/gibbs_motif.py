@@ -83,4 +83,5 @@ class GibbsMotif:
         """Log-odds of the best window of each sequence."""
         structure = Motif(self.length, self.order, self.both_strands)
         w = np.concatenate((np.log(self.probabilities_).ravel(), self._q))
-        return structure.gains(structure.encode(X), w)[1]
+        x = structure.encode(X)
+        return structure.gains(x, np.arange(x.n), w)[1]

@@ -20,7 +20,7 @@ from scipy.optimize import minimize
 
 from maxmargin.core.arrays import Floats, Ints, Labels, Rows, pointers
 from maxmargin.core.jit import loop
-from maxmargin.inference.graph.tables import Tables
+from maxmargin.inference.graph.tables import GraphTables
 from maxmargin.structures.network import loops
 from maxmargin.structures.network.structure import Network
 
@@ -88,7 +88,9 @@ class MarkovNetwork:
         return self.structure_.decode_labels(x, labels)
 
 
-def conditionals(tables: Tables, true: Labels) -> tuple[float, Floats, Ints, Floats]:
+def conditionals(
+    tables: GraphTables, true: Labels
+) -> tuple[float, Floats, Ints, Floats]:
     """Minus the log pseudo-likelihood, and the expectations in its gradient.
 
     The gradient is psi(truth) minus the features under these numbers: for an edge,
@@ -106,7 +108,11 @@ def conditionals(tables: Tables, true: Labels) -> tuple[float, Floats, Ints, Flo
 
 
 @loop
-def _nodes(label_ptr, unary, edges, pair_ptr, pairwise, true):
+def _nodes(
+    label_ptr: Ints, unary: Floats, edges: Ints, pair_ptr: Ints, pairwise: Floats,
+    true: Labels,
+) -> tuple[float, Floats]:  # fmt: skip
+    """Negative log pseudo-likelihood; probability of each label given its neighbours."""
     score = unary.copy()
     for e in range(len(edges)):
         u, v = edges[e, 0], edges[e, 1]
@@ -131,7 +137,10 @@ def _nodes(label_ptr, unary, edges, pair_ptr, pairwise, true):
 
 
 @loop
-def _edges(label_ptr, edges, edge_ptr, true, node):
+def _edges(
+    label_ptr: Ints, edges: Ints, edge_ptr: Ints, true: Labels, node: Floats
+) -> Floats:
+    """Expected minus true label pairs of each edge."""
     out = np.zeros(edge_ptr[-1])
     for e in range(len(edges)):
         u, v = edges[e, 0], edges[e, 1]

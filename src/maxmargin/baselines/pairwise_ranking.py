@@ -16,7 +16,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, pointers
+from maxmargin.core.arrays import Floats, Ints, pointers
 from maxmargin.core.jit import loop
 
 
@@ -86,7 +86,10 @@ class PairwiseRanking:
 
 
 @loop
-def _steps(x, pairs, upper, order, alpha, w):
+def _steps(
+    x: Floats, pairs: Ints, upper: Floats, order: Ints, alpha: Floats, w: Floats
+) -> None:
+    """Visit pairs in the given order; each dual variable moves to its optimum."""
     d = x.shape[1]
     for p in order:
         i, j = pairs[p, 0], pairs[p, 1]
@@ -95,7 +98,7 @@ def _steps(x, pairs, upper, order, alpha, w):
             v = x[i, f] - x[j, f]
             margin += w[f] * v
             square += v * v
-        if square <= 0.0:  # equal documents: nothing parts them
+        if square <= 0.0:  # equal documents cannot be separated
             alpha[p] = upper[p]
             continue
         new = min(max(alpha[p] + (1.0 - margin) / square, 0.0), upper[p])
@@ -107,7 +110,9 @@ def _steps(x, pairs, upper, order, alpha, w):
 
 
 @loop
-def _values(x, pairs, upper, alpha, w):
+def _values(
+    x: Floats, pairs: Ints, upper: Floats, alpha: Floats, w: Floats
+) -> tuple[float, float]:
     """Primal and dual objective."""
     square, loss, mass = 0.0, 0.0, 0.0
     for f in range(len(w)):

@@ -75,4 +75,5 @@ def log_probabilities(productions: Productions, smoothing: float) -> Floats:
     )
     count = productions.count + smoothing
     total = np.bincount(head, weights=count, minlength=top + 1)
-    return np.log(count) - np.log(total[head])
+    weights: Floats = np.log(count) - np.log(total[head])
+    return weights

@@ -7,10 +7,13 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from maxmargin.cli import errors
 from maxmargin.cli.parser import build
+
+if TYPE_CHECKING:
+    from maxmargin.cli.streams import Inputs
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -43,33 +46,35 @@ def _guarded(args: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
             return _failed(inputs.named(_sentence(error)), errors.FAILED)
         except (ValueError, EOFError) as error:
             return _failed(inputs.named(str(error)), errors.INPUT)
+        except MemoryError as error:
+            return _failed(str(error) or "there is not enough memory", errors.FAILED)
         except KeyboardInterrupt:
             return _failed("interrupted", errors.INTERRUPTED)
 
 
 def _command(
-    args: argparse.Namespace, inputs: object, parser: argparse.ArgumentParser
+    args: argparse.Namespace, inputs: Inputs, parser: argparse.ArgumentParser
 ) -> int:
     if args.command == "completion":
-        from maxmargin.cli.completion import script
+        from maxmargin.cli.commands.completion import script
 
         print(script(args.shell, parser), end="")
         return errors.DONE
     if args.command == "demo":
-        from maxmargin.cli.demo import run
+        from maxmargin.cli.commands.demo import run
 
         return run(args.out, args.seed)
     if args.command == "train":
-        from maxmargin.cli import train
+        from maxmargin.cli.commands import train
 
-        return train.run(args, inputs)  # type: ignore[arg-type]
+        return train.run(args, inputs)
     if args.command == "convert":
-        from maxmargin.cli import convert
+        from maxmargin.cli.commands import convert
 
-        return convert.run(args, inputs)  # type: ignore[arg-type]
-    from maxmargin.cli import model_commands as use
+        return convert.run(args, inputs)
+    from maxmargin.cli.commands import model_commands
 
-    return int(getattr(use, args.command)(args, inputs))
+    return model_commands.COMMANDS[args.command](args, inputs)
 
 
 def _sentence(error: OSError) -> str:

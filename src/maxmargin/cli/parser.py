@@ -6,7 +6,7 @@ import argparse
 
 from maxmargin import __version__
 from maxmargin.cli.errors import CODES
-from maxmargin.cli.names import FORMAT_NAMES, SEQUENCE_FORMATS, TASK_NAMES
+from maxmargin.cli.tasks.names import FORMAT_NAMES, SEQUENCE_FORMATS, TASK_NAMES
 
 ABOUT = """\
 Max-margin structured prediction, with a certificate of optimality on every fit:

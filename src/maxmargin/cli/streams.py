@@ -34,30 +34,30 @@ class Inputs:
 
     def plain(self, name: str) -> str:
         """A path to the unpacked content of a file, or of standard input."""
+        path, shown = name, name
         if name == STANDARD:
-            return self._unpacked(sys.stdin.buffer, "standard input")
-        with open(name, "rb") as file:
+            shown = "standard input"
+            path = self._copy(sys.stdin.buffer, shown)
+        with open(path, "rb") as file:
             start = file.read(4)
         if start == b"PK\x03\x04":
             raise InputError(
-                f"{name} is a zip file, perhaps a model: data are text, plain or gzip"
+                f"{shown} is a zip file, perhaps a model: data are text, plain or gzip"
             )
         if start[:2] != b"\x1f\x8b":
-            return name
-        with open(name, "rb") as file:
-            return self._unpacked(file, name)
-
-    def _unpacked(self, file: IO[bytes], name: str) -> str:
-        path = os.path.join(self._folder.name, f"{len(self._names)}.txt")
-        buffered = io.BufferedReader(file) if not hasattr(file, "peek") else file  # type: ignore[type-var,arg-type]
-        packed = buffered.peek(2)[:2] == b"\x1f\x8b"  # type: ignore[attr-defined]
-        with open(path, "wb") as out:
-            source: Any = gzip.GzipFile(fileobj=buffered) if packed else buffered  # type: ignore[call-overload]
+            return path
+        with gzip.open(path, "rb") as packed:
             try:
-                shutil.copyfileobj(source, out)
+                return self._copy(packed, shown)
             except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-                raise InputError(f"{name} is damaged gzip ({error})") from None
+                raise InputError(f"{shown} is damaged gzip ({error})") from None
+
+    def _copy(self, source: IO[bytes] | gzip.GzipFile, name: str) -> str:
+        """Copy to a temporary file, which messages call by `name`."""
+        path = os.path.join(self._folder.name, f"{len(self._names)}.txt")
         self._names[path] = name
+        with open(path, "wb") as out:
+            shutil.copyfileobj(source, out)
         return path
 
     def named(self, message: str) -> str:

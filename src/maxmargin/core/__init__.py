@@ -1,14 +1,17 @@
-"""What every room builds on: array shapes, compiled loops, the problem.
+"""What every room builds on: arrays, compiled loops, contracts, the problem.
 
-arrays.py        The array shapes that every room speaks: `Ragged`, `Rows` and `Vectors`
-cuts.py          Planes as they travel: one per example, or their sum; and how parts
-engine.py        Where the oracle runs, in four verbs
-formulations.py  How a loss becomes a plane, and what the dual may do with it
-jit.py           The Numba decorators: `loop`, `inner_loop`, `dense_loop` for sums over
-mapped.py        Arrays that lie in files: opened, found again, and let go of
-problem.py       Where structure, loss, formulation, data and engine meet
-sequences.py     Sequences of tokens or labels: one flat array with offsets; labels of
-structure.py     What an output is: the contract between a structure and the rest
+arrays.py        Array types that every room uses: `Ragged`, `Rows` and `Vectors`
+cuts.py          Cutting planes, one per example or summed
+engine.py        The interface of engines, and the engine for one core
+factored.py      What SMO on the factored dual needs from a structure
+formulations.py  Formulations: the plane of a loss, its dual, the violation
+jit.py           The Numba decorators `loop`, `inner_loop` and `dense_loop`
+loss.py          The contract of losses, and the zero-one loss
+mapped.py        Arrays in memory-mapped files
+memory.py        The one memory setting
+problem.py       Problem: structure, loss, formulation, data and engine together
+sequences.py     Sequences of tokens or labels in one flat array
+structure.py     The contract of structures, and what they may offer
 """
 
 import lazy_loader as lazy

@@ -235,7 +235,7 @@ class Vectors(NamedTuple):
         """Whether zeros are left out."""
         return len(self.idx) > 0 or len(self.val) == 0
 
-    def part(self, start: int, stop: int) -> Vectors:
+    def slice(self, start: int, stop: int) -> Vectors:
         """Vectors start .. stop - 1; their entries are views."""
         ptr = self.ptr[start : stop + 1]
         a, b = int(ptr[0]), int(ptr[-1])

@@ -1,39 +1,54 @@
-"""Where the oracle runs, in four verbs.
+"""Where the oracle runs: the interface of all engines, and the engine for one core.
 
-    map(task, chunks)                  any function, in the memory of this process
-    ask(home, question, w, chunks)     question(home, w, chunk) for each chunk, in order
-    total(home, question, add, w, ..)  the answers of all parts of `home`, added up
-    visit(run, home, question, w, ..)  one call per shard, with a memory that stays there
+    map(task, chunks)                    task(chunk), in the memory of this process
+    ask(shared_data, question, w, ..)    question(shared_data, w, chunk) for each chunk
+    total(shared_data, question, ..)     the same for spans of examples, summed
+    call_shards(run, shared_data, ..)    one call per shard, with a memory that stays there
+    end_run(run)                         these memories are forgotten
 
-`home` is what stays where it is: a Problem without its engine, or any picklable object;
-`question` is a function of a module; `w` goes out once per call, answers come back.
-Engines that leave the process ship a home once and remember it.
+`shared_data` is what all questions are about: a Problem without its engine, or any
+picklable object. Engines that leave the process send it once and keep it there; only
+the weights `w` go out with each call, and only answers come back. `question` is a
+function of a module, so that it can be sent by name.
 
-Answers come in the order of the chunks and are added along one fixed tree, and neither
-depends on the number of workers: one thread, eight threads and a cluster give the same
-bits. `ask` and `total` keep nothing between calls, so a lost answer is asked for again.
-`visit` keeps a dict per shard; one that got lost comes back empty. It may ask the same
-twice, so questions remember the turn they answered last and repeat that answer.
+Answers come in the order of the chunks and are summed along one fixed tree. Neither
+depends on the number of workers, so one thread, eight threads and a cluster give the
+same bits.
+
+`ask` and `total` keep nothing between calls: a lost answer is simply asked for again.
+`call_shards` keeps a dict per shard. If a worker dies, its shards move to another one
+and start with an empty dict. The same call may be made twice, so a question has to
+remember the turn that it answered last and repeat that answer.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints
 
-T = TypeVar("T")
-R = TypeVar("R")
+T = TypeVar("T")  # a chunk
+R = TypeVar("R")  # an answer
+D = TypeVar("D")  # shared data
+M = TypeVar("M")  # a message to a shard
 
 FAN = 8  # answers added to one at each node of the tree
 Span = tuple[int, int]  # examples first .. last - 1
-Question = Callable[[Any, Floats, Any], Any]
-Add = Callable[[Any, Any], Any]
-Call = Callable[[Any, dict[str, Any], Floats, Any], tuple[Floats, Any]]
+Question = Callable[[D, Floats, T], R]
+Add = Callable[[R, R], R]
+Memory = dict[str, Any]  # what a shard keeps between calls
+ShardQuestion = Callable[[Any, Memory, Floats, M], tuple[Floats, R]]
+
+
+class Sliceable(Protocol):
+    """Shared data that can be cut into shards of neighbouring examples."""
+
+    def slice(self, start: int, stop: int) -> tuple[Any, int]:
+        """Data that hold examples start .. stop - 1, and where these begin in them."""
 
 
 class ClusterGoneError(RuntimeError):
@@ -41,53 +56,69 @@ class ClusterGoneError(RuntimeError):
 
 
 class Engine(ABC):
-    """Runs one function on many chunks."""
+    """Runs one function on many chunks of the data."""
 
-    workers: int = 1
     remote: bool = False  # whether data have to be sent to the workers
 
     def __init__(self) -> None:
-        self._memories: dict[tuple[str, Span], Any] = {}
+        self._memories: dict[tuple[str, Span], Memory] = {}
+
+    @property
+    def workers(self) -> int:
+        """How many chunks are worked on at a time."""
+        return 1
 
     @abstractmethod
     def map(self, task: Callable[[T], R], chunks: Sequence[T]) -> Iterable[R]:
         """task(chunk) for each chunk, in order; may be lazy."""
 
     def ask(
-        self, home: Any, question: Question, w: Floats, chunks: Sequence[Any]
-    ) -> Iterable[Any]:
-        """question(home, w, chunk) for each chunk, in order; may be lazy."""
-        return self.map(lambda chunk: question(home, w, chunk), chunks)
+        self,
+        shared_data: D,
+        question: Question[D, T, R],
+        w: Floats,
+        chunks: Sequence[T],
+    ) -> Iterable[R]:
+        """question(shared_data, w, chunk) for each chunk, in order; may be lazy."""
+        return self.map(lambda chunk: question(shared_data, w, chunk), chunks)
 
     def total(
-        self, home: Any, question: Question, add: Add, w: Floats, parts: Sequence[Span]
-    ) -> Any:
-        """question(home, w, ids of the part), added up over all parts."""
-        return tree_sum(add, self.ask(home, question, w, [spread(p) for p in parts]))
+        self,
+        shared_data: D,
+        question: Question[D, Ints, R],
+        add: Add[R],
+        w: Floats,
+        spans: Sequence[Span],
+    ) -> R:
+        """question(shared_data, w, ids of the span), summed over all spans."""
+        chunks = [ids_of(span) for span in spans]
+        return tree_sum(add, self.ask(shared_data, question, w, chunks))
 
-    def visit(
+    def call_shards(
         self,
         run: str,
-        home: Any,
-        question: Call,
+        shared_data: Sliceable,
+        question: ShardQuestion[M, R],
         w: Floats,
         shards: Sequence[Span],
-        messages: Sequence[Any],
-    ) -> tuple[Floats, list[Any]]:
-        """question(part of home, memory of the shard, w, message) for each shard.
+        messages: Sequence[M],
+    ) -> tuple[Floats, list[R]]:
+        """question(part of shared_data, memory of the shard, w, message) for each shard.
 
-        Questions return (vector, reply); vectors are added along the tree.
+        A question returns (vector, reply): the sum of the vectors is returned with the
+        list of replies.
         """
 
-        def call(k: int) -> Any:
-            room = self._memories.setdefault((run, shards[k]), {})
-            return question(home.part(*shards[k]), room, w, messages[k])
+        def call(k: int) -> tuple[Floats, R]:
+            memory = self._memories.setdefault((run, shards[k]), {})
+            return question(shared_data.slice(*shards[k]), memory, w, messages[k])
 
-        vectors, replies = zip(*self.map(call, range(len(shards))), strict=True)
-        return tree_sum(np.add, vectors), list(replies)
+        answers = list(self.map(call, range(len(shards))))
+        total = tree_sum(np.add, [vector for vector, _ in answers])
+        return total, [reply for _, reply in answers]
 
-    def leave(self, run: str) -> None:
-        """Forget the memories of a run."""
+    def end_run(self, run: str) -> None:
+        """Forget what the shards of a run keep."""
         self._memories = {k: v for k, v in self._memories.items() if k[0] != run}
 
     def round_trip(self, w: Floats) -> float:
@@ -99,16 +130,22 @@ class Engine(ABC):
         self._memories.clear()
 
 
-def spread(part: Span) -> Ints:
-    """The examples of a part."""
-    return np.arange(*part)
+def ids_of(span: Span) -> Ints:
+    """The examples of a span.
+
+    Examples
+    --------
+    >>> ids_of((2, 5)).tolist()
+    [2, 3, 4]
+    """
+    return np.arange(*span)
 
 
-def tree_sum(add: Add, items: Iterable[Any]) -> Any:
-    """Add items along the fixed tree as they come; `add` may alter its left argument.
+def tree_sum(add: Add[R], items: Iterable[R]) -> R:
+    """Sum items along the fixed tree as they arrive; `add` may alter its left argument.
 
-    A node is the sum, from left to right, of `FAN` neighbours of the level below. One
-    sum per level is held, however many items there are.
+    A node is the sum, from left to right, of `FAN` neighbours of the level below. Only
+    one sum per level is held, however many items there are.
 
     Examples
     --------
@@ -120,17 +157,19 @@ def tree_sum(add: Add, items: Iterable[Any]) -> Any:
     for item in items:
         _push(add, sums, counts, 0, item)
     if not counts:
-        raise ValueError("there is nothing to add up")
+        raise ValueError("there is nothing to sum")
     level = 0
     while level + 1 < len(counts):
         if counts[level]:
             _push(add, sums, counts, level + 1, sums[level])
             counts[level] = 0
         level += 1
-    return sums[-1]
+    total: R = sums[-1]
+    return total
 
 
-def _push(add: Add, sums: list[Any], counts: list[int], level: int, item: Any) -> None:
+def _push(add: Add[R], sums: list[Any], counts: list[int], level: int, item: R) -> None:
+    """Add an item to a level; `FAN` of them move up as one."""
     if level == len(counts):
         sums.append(None)
         counts.append(0)
@@ -139,24 +178,7 @@ def _push(add: Add, sums: list[Any], counts: list[int], level: int, item: Any) -
     if counts[level] == FAN:
         counts[level] = 0
         _push(add, sums, counts, level + 1, sums[level])
-        sums[level] = None
-
-
-def lazily(
-    submit: Callable[[T], Any], chunks: Sequence[T], ahead: int
-) -> Iterator[Any]:
-    """Results of futures in order, with at most `ahead` of them under way."""
-    waiting: list[Any] = []
-    try:
-        for chunk in chunks:
-            waiting.append(submit(chunk))
-            if len(waiting) >= ahead:
-                yield waiting.pop(0).result()
-        while waiting:
-            yield waiting.pop(0).result()
-    finally:
-        for future in waiting:
-            future.cancel()
+        sums[level] = None  # its memory is free
 
 
 class Serial(Engine):

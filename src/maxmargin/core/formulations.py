@@ -25,13 +25,14 @@ slacks (scikit-learn's scale); each example has its own C through its sample wei
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Rows
 
 RESCALINGS = ("margin", "slack", None)
+Number = TypeVar("Number", float, Floats)  # one loss or margin, or an array
 PENALTIES = ("linear", "squared", "hard", "summed")
 
 
@@ -51,6 +52,101 @@ class DualSet(NamedTuple):
         if (self.ridge > 0).all() and (new.ridge > 0).all():
             return self.ridge / new.ridge
         return np.ones(len(new.upper))
+
+
+@dataclass(frozen=True)
+class Violation:
+    """What the worst output of an example maximises: H(y) of Algorithm 1 in [1].
+
+        H(delta, margin) = b - margin,   with slack rescaling  b * (1 - margin)
+        b = weight * delta,              with the squared penalty  sqrt(delta)
+
+    where margin = <w, dpsi>. Losses and margins may be numbers or arrays.
+
+    Parameters
+    ----------
+    slack : bool
+        Slack rescaling.
+    squared : bool
+        Squared penalty.
+    weight : float
+        Factor of the loss where it enters linearly.
+
+    Examples
+    --------
+    >>> float(Violation(slack=True).value(0.5, -1.0))
+    1.0
+    """
+
+    slack: bool = False
+    squared: bool = False
+    weight: float = 1.0
+
+    @property
+    def linear(self) -> bool:
+        """Whether H is linear in loss and margin."""
+        return not (self.slack or self.squared)
+
+    def offset(self, delta: Number) -> Number:
+        """B of a plane: the weighted loss, or its root."""
+        return np.sqrt(delta) if self.squared else self.weight * delta
+
+    def value(self, delta: Number, margin: Number) -> Number:
+        """H(delta, margin)."""
+        b = self.offset(delta)
+        return b * (1.0 - margin) if self.slack else b - margin
+
+    def most_margin(self, above: float, delta: Floats) -> Floats:
+        """Margin below which an output with such a loss violates more than `above`."""
+        b = self.offset(delta)
+        if not self.slack:
+            return b - above
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(b > 0.0, 1.0 - above / b, -np.inf)
+
+    def ideal_weight(self, delta: Number, margin: Number) -> Number:
+        """Weight v for which (delta, margin) is stationary in  v * delta - margin."""
+        safe = np.maximum(delta, 1e-300)
+        slope = self.weight + 0.0 * safe if not self.slack else (1.0 - margin) / safe
+        if self.squared:
+            slope = 0.5 * slope / (np.sqrt(safe) if not self.slack else 1.0)
+        return slope
+
+    def line_bound(self, weight: Floats, value: Floats, most: Floats) -> Floats:
+        """Largest H with  weight * delta - margin <= value  and  delta <= most."""
+        reach = 1.0 + value
+        if not self.slack:
+            at = 0.25 / weight**2 if self.squared else most
+        elif self.squared:
+            at = np.maximum(reach, 0.0) / (3.0 * weight)
+        else:
+            at = np.maximum(reach, 0.0) / (2.0 * weight)
+        at = np.clip(at, 0.0, most)
+        return np.maximum(self.value(at, weight * at - value), 0.0)
+
+    def line_reaching(self, weight: float, above: float) -> float:
+        """Least value for which `line_bound(weight, value, most=1)` reaches `above`.
+
+        The inverse of `line_bound` where losses are at most 1 and `above` is positive:
+        outputs with a smaller  weight * delta - margin  violate less.
+        """
+        v = weight
+        if not self.slack:
+            gain = max(self.weight - v, 0.0)
+            if self.squared:
+                gain = 0.25 / v if v >= 0.5 else 1.0 - v
+            return above - gain
+        if above >= (2.0 * v if self.squared else v):  # delta = 1 is the best choice
+            return above + v - 1.0
+        if self.squared:
+            return float((1.5 * above * (3.0 * v) ** 0.5) ** (2.0 / 3.0)) - 1.0
+        return float(2.0 * (v * above) ** 0.5) - 1.0
+
+
+# Every criterion that a formulation may have.
+CRITERIA = tuple(
+    Violation(slack, squared) for slack in (False, True) for squared in (False, True)
+)
 
 
 @dataclass(frozen=True)
@@ -83,29 +179,22 @@ class Formulation:
         return self.rescaling == "slack"
 
     @property
-    def aim(self) -> str:
-        """Which output is the worst: "margin", "slack", each perhaps "squared"."""
-        return ("slack" if self.scales else "margin") + (
-            " squared" if self.penalty == "squared" else ""
-        )
+    def criterion(self) -> Violation:
+        """What the worst output of an example maximises."""
+        return Violation(self.scales, self.penalty == "squared")
 
-    def worth(self, delta: Floats) -> Floats:
+    def plane_offset(self, delta: Floats) -> Floats:
         """B of the plane: the loss, or its root under the squared penalty."""
-        return np.sqrt(delta) if self.penalty == "squared" else delta
-
-    def violation(self, delta: Floats, margin: Floats) -> Floats:
-        """B - <a, w> from the loss and s = <w, dpsi>: H(y) of Algorithm 1 in [1]."""
-        b = self.worth(delta)
-        return b * (1.0 - margin) if self.scales else b - margin
+        return self.criterion.offset(delta)
 
     def plane(self, dpsi: Rows, delta: Floats) -> tuple[Rows, Floats]:
         """(a, b) from (dpsi, delta)."""
-        b = self.worth(delta)
+        b = self.plane_offset(delta)
         return (dpsi.scale(b) if self.scales else dpsi), b
 
     def linear_in_loss(self, zero_one: bool) -> bool:
         """Whether the worst output maximises  <w, psi> + delta  itself."""
-        return zero_one or not (self.scales or self.penalty == "squared")
+        return zero_one or self.criterion.linear
 
     def dual_set(self, C: Floats) -> DualSet:
         """Bounds and ridge for examples with penalties C (n,)."""
@@ -123,23 +212,3 @@ class Formulation:
         if self.penalty == "squared":
             return 0.5 * C * slack**2
         return C * slack
-
-    def ideal_weight(self, delta: Floats, margin: Floats) -> Floats:
-        """Weight of the loss for which (delta, margin) would be a stationary choice."""
-        safe = np.maximum(delta, 1e-300)
-        slope = np.ones(len(delta)) if not self.scales else (1.0 - margin) / safe
-        if self.penalty == "squared":
-            slope = 0.5 * slope / (np.sqrt(safe) if not self.scales else 1.0)
-        return slope
-
-    def line_bound(self, weight: Floats, value: Floats, most: Floats) -> Floats:
-        """Largest violation with  weight * delta - margin <= value, delta <= most."""
-        reach = 1.0 + value
-        if not self.scales:
-            at = 0.25 / weight**2 if self.penalty == "squared" else most
-        elif self.penalty == "squared":
-            at = np.maximum(reach, 0.0) / (3.0 * weight)
-        else:
-            at = np.maximum(reach, 0.0) / (2.0 * weight)
-        at = np.clip(at, 0.0, most)
-        return np.maximum(self.violation(at, weight * at - value), 0.0)

@@ -7,8 +7,7 @@ which spares compiling an entry for Python: a call from there would end the proc
 re-associate its sums, which vectorises products of contiguous arrays; on sums over
 scattered places it would make the processor gather, which is twice as slow as plain
 loads (AMD EPYC, 3.1 against 1.5 ns an entry). Infinities and NaN keep their meaning in
-all. A loop calls loops of its own file or of a leaf file only (`arrays.py`; in solvers
-`steps.py`, `parts.py`, `plane_store.py`; for alignments those of `LEAF_LOOPS` in that
+all. A loop calls loops of its own file or of a leaf file only (`LEAF_LOOPS` in that
 test), because Numba's cache watches the calling file alone.
 """
 

@@ -1,6 +1,6 @@
-"""Arrays that lie in files: opened, found again, and let go of.
+"""Arrays in memory-mapped files: open them, find their file, give their pages back.
 
-Files are mapped copy-on-write, so that loops see arrays like any others; nothing is
+Files are mapped copy-on-write, so that compiled loops see ordinary arrays; nothing is
 ever written back.
 """
 
@@ -8,21 +8,22 @@ from __future__ import annotations
 
 import mmap
 import platform
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-# What is read before pages are given back. Examples are visited in any order, and the
-# system maps the neighbours of a page with it, hence the second bound.
+# Pages are given back after so many bytes, or so many examples: examples are visited in
+# any order, and the system maps the neighbours of a page along with it.
 BYTES, EXAMPLES = 2**18, 256
 
 
 def open_array(
     path: str | Path, offset: int, dtype: str, shape: tuple[int, ...]
 ) -> np.ndarray:
-    """An array in a file, from byte `offset` on."""
+    """Map an array that begins at byte `offset` of a file."""
     if 0 in shape:  # an empty file cannot be mapped
         return np.empty(shape, dtype)
     try:
@@ -36,7 +37,7 @@ def open_array(
 
 
 def root_of(array: Any) -> np.memmap | None:
-    """The mapping that an array is a view of, if it is one."""
+    """The mapped file that an array is a view of, or None."""
     root: Any = array
     while isinstance(root, np.ndarray) and not isinstance(root.base, mmap.mmap):
         root = root.base
@@ -44,7 +45,7 @@ def root_of(array: Any) -> np.memmap | None:
 
 
 def place_of(array: np.ndarray) -> tuple[str, int] | None:
-    """File and offset of a view of a mapped file."""
+    """File and offset of an array in a mapped file; None for other arrays."""
     root = root_of(array)
     if root is None or root.filename is None:
         return None
@@ -53,11 +54,11 @@ def place_of(array: np.ndarray) -> tuple[str, int] | None:
 
 
 class Pages:
-    """The files that arrays among the inputs of n examples lie in, if any.
+    """The memory-mapped files, if any, that hold the inputs of n examples.
 
-    `read` is told how many examples were looked at, and now and then gives the pages
-    back; they stay on disk. The system would do so itself when memory is short; this
-    keeps what a process is seen to use at what it needs.
+    `touched` counts the examples that were read, and gives the pages of the files back
+    to the system now and then. The system would do so itself when memory is short; this
+    way the memory that a process is seen to use stays at what it needs.
     """
 
     def __init__(self, inputs: Any, n: int) -> None:
@@ -66,26 +67,30 @@ class Pages:
         self._often = int(np.clip(BYTES / max(size, 1.0), 1, EXAMPLES))
         self._since = 0
 
-    def read(self, examples: int) -> None:
-        """So many examples more were read."""
+    def touched(self, examples: int) -> None:
+        """Count examples that were read; give pages back when there were many."""
         if self.files:
             self._since += examples
             if self._since >= self._often:
                 self.release()
 
-    def pieces(self, n: int) -> Iterator[tuple[int, int]]:
-        """Spans of n examples to visit one after the other: one span without files."""
+    def spans(self, n: int) -> Iterator[tuple[int, int]]:
+        """Spans of n examples to visit one after the other; a single one without files.
+
+        Pages are given back between spans.
+        """
         size = self._often if self.files else max(n, 1)
         for s in range(0, n, size):
             yield s, min(s + size, n)
-            self.read(size)
+            self.touched(size)
 
     def release(self) -> None:
         """Give the pages back now."""
         self._since = 0
-        if hasattr(mmap, "MADV_DONTNEED"):
+        if sys.platform != "win32":
             for root in self.files:
-                root._mmap.madvise(mmap.MADV_DONTNEED)  # type: ignore[attr-defined]
+                if isinstance(root.base, mmap.mmap):
+                    root.base.madvise(mmap.MADV_DONTNEED)
 
 
 def _roots(inputs: Any) -> Iterator[np.memmap]:

@@ -25,9 +25,19 @@ from maxmargin.core.cuts import Cuts as Cuts  # solvers and estimators take it f
 from maxmargin.core.cuts import Risk, SumCut, add, joined
 from maxmargin.core.engine import Engine, Serial, Span
 from maxmargin.core.formulations import DualSet, Formulation
+from maxmargin.core.loss import Loss
 from maxmargin.core.mapped import Pages
-from maxmargin.core.structure import Answer, Augment, Parts, Product, Structure
-from maxmargin.losses.base import ZeroOne
+from maxmargin.core.structure import (
+    Answer,
+    Augment,
+    ByLoss,
+    FactoredPlanes,
+    FewOutputs,
+    NBest,
+    OuterCoordinates,
+    OuterProductFeatures,
+    Structure,
+)
 
 CHUNK = 32  # examples per task: fixed, so that sums do not depend on the threads
 TASK = 3e6  # multiply-adds that are worth a task of their own
@@ -41,9 +51,9 @@ class OracleError(ValueError):
 
 
 class Outputs(NamedTuple):
-    """All planes of a problem with few outputs, in factored form (see `Product`)."""
+    """All planes of a problem with few outputs, see `OuterProductFeatures`."""
 
-    product: Product
+    product: OuterProductFeatures
     truth: Ints  # (n,)
     delta: Floats  # (k, k) loss of each pair (true output, output)
 
@@ -68,7 +78,7 @@ class Problem:
     """
 
     structure: Structure
-    loss: Any
+    loss: Loss
     formulation: Formulation
     x: Any
     truth: Ragged
@@ -79,8 +89,7 @@ class Problem:
     def __post_init__(self) -> None:
         """SVM0, SVM1 and SVM2 proper are margin rescaling with the zero-one loss."""
         if self.formulation.rescaling is None or self.formulation.penalty == "hard":
-            own = getattr(self.loss, "zero_one", None)
-            loss = own() if own else ZeroOne(self.structure.label_count())
+            loss = self.loss.zero_one(self.structure.label_count())
             object.__setattr__(self, "loss", loss)
         if self.loss.form not in self.structure.losses:
             name = type(self.structure).__name__
@@ -100,16 +109,16 @@ class Problem:
         return self.truth.n
 
     @cached_property
-    def home(self) -> Problem:
-        """What engines send to their workers: all but the engine."""
+    def shared_data(self) -> Problem:
+        """The problem without its engine, which is what workers get."""
         return replace(self, engine=Serial())
 
-    def part(self, start: int, stop: int) -> tuple[Problem, int]:
+    def slice(self, start: int, stop: int) -> tuple[Problem, int]:
         """Some neighbours: a problem that has them, and where they begin in it.
 
         A structure that cannot cut its inputs leaves them whole.
         """
-        x = self.structure.part(self.x, start, stop)
+        x = self.structure.slice(self.x, start, stop)
         if x is None:
             return self, start
         ptr = self.truth.ptr[start : stop + 1]
@@ -158,15 +167,6 @@ class Problem:
     def _layered(self) -> bool:
         return self.structure.layered(self.loss)
 
-    def require(self, capability: str, why: str) -> None:
-        """One good sentence when the structure lacks what a solver needs."""
-        if capability not in self.structure.provides:
-            have = ", ".join(self.structure.provides) or "none"
-            raise ValueError(
-                f"{why} needs a structure with `{capability}`; "
-                f"{type(self.structure).__name__} provides: {have}"
-            )
-
     def with_truth(self, truth: Ragged) -> Problem:
         """The same problem with other true outputs (hidden parts completed)."""
         return replace(self, truth=truth)
@@ -184,16 +184,19 @@ class Problem:
     def slacks(self, w: Floats) -> Floats:
         """The slack of each example: a pass without its planes."""
         chunks = _chunks(np.arange(self.n), self._task)
-        return np.concatenate(list(self.engine.ask(self.home, _slacks, w, chunks)))
+        return np.concatenate(
+            list(self.engine.ask(self.shared_data, _slacks, w, chunks))
+        )
 
-    def parts(self) -> Parts | None:
+    def parts(self) -> OuterCoordinates | None:
         """The coordinates that `planes` uses, if the structure has any of its own."""
-        if "parts" in self.structure.provides and (self._linear or self._layered):
-            return self.structure.parts(self.x)  # type: ignore[attr-defined]
-        return None
+        factored = self.structure.offers(FactoredPlanes)
+        if factored is None or not (self._linear or self._layered):
+            return None
+        return factored.outer_coordinates(self.x)
 
     def planes(self, w: Floats, ids: Ints | None = None) -> Cuts:
-        """As `cuts`, in the coordinates of `parts`."""
+        """As `cuts`, in the coordinates of `outer_coordinates`."""
         return self._map_cuts(w, ids, _cuts if self.parts() is None else _part_cuts)
 
     def _map_cuts(
@@ -202,7 +205,7 @@ class Problem:
         ids = np.arange(self.n) if ids is None else ids
         # Long passes are cut into some 64 tasks: each costs a little, whatever it holds.
         chunks = _chunks(ids, chunk or max(self._task, min(len(ids) // 64, 8 * CHUNK)))
-        return joined(self.engine.ask(self.home, question, w, chunks))
+        return joined(self.engine.ask(self.shared_data, question, w, chunks))
 
     def most(self, k: int) -> int:
         """How many planes of an example `several` can find, up to k."""
@@ -211,7 +214,7 @@ class Problem:
     def several(self, w: Floats, ids: Ints, k: int) -> Cuts:
         """Up to k highest planes of each example, best first; ids repeat.
 
-        In the coordinates of `parts` where inference is exact; `slack` is then the
+        In the coordinates of `outer_coordinates` where inference is exact; `slack` is then the
         height of each row. Where there is no `nbest` for this loss (see `most`), the
         highest comes alone.
         Rows of one example are neighbours; an example with fewer than k outputs has
@@ -220,18 +223,18 @@ class Problem:
         if self.most(k) == 1:
             return self.planes(w, ids) if self.exact else self.cuts(w, ids)
         chunks = [(chunk, k) for chunk in _chunks(ids, self._task)]
-        return joined(self.engine.ask(self.home, _several, w, chunks))
+        return joined(self.engine.ask(self.shared_data, _several, w, chunks))
 
     def sum_cut(self, w: Floats) -> SumCut:
         """A plane below  sum_i cost_i(slack_i)  that touches it at w.
 
         Planes are added up where the data is, and the sums along a fixed tree.
         """
-        return self.engine.total(self.home, _sum_cut, add, w, self.spans())
+        return self.engine.total(self.shared_data, _sum_cut, add, w, self.spans())
 
     def risk_at(self, w: Floats) -> Risk:
         """sum_i cost_i(slack_i) at w and the largest slack, summed as `sum_cut` does."""
-        return self.engine.total(self.home, _risk, add, w, self.spans())
+        return self.engine.total(self.shared_data, _risk, add, w, self.spans())
 
     def primal(self, w: Floats, slack: Floats) -> float:
         """Objective at w with the given slacks; hard margins at the scaled-up w."""
@@ -260,19 +263,20 @@ class Problem:
         """Cost of the oracle per example, about in multiply-adds."""
         rounds = 1 if self._linear else 4 if self._layered else SEARCHES
         structure = self.structure
-        if not self.pages.files or structure.part(self.x, 0, 1) is None:
+        if not self.pages.files or structure.slice(self.x, 0, 1) is None:
             return structure.work(self.x) * rounds
         out = np.empty(self.n)
         for a, b in self.spans():
-            out[a:b] = structure.work(structure.part(self.x, a, b))
-            self.pages.read(b - a)
+            out[a:b] = structure.work(structure.slice(self.x, a, b))
+            self.pages.touched(b - a)
         return out * rounds
 
     def outputs(self) -> Outputs | None:
         """All planes in factored form, where outputs are few and psi is a product."""
-        if "product" not in self.structure.provides:
+        few = self.structure.offers(FewOutputs)
+        if few is None:
             return None
-        product = self.structure.product(self.x)  # type: ignore[attr-defined]
+        product = few.outer_product(self.x)
         truth = self.truth.data.astype(np.int64)
         return Outputs(product, truth, np.ascontiguousarray(self.loss.table))
 
@@ -291,18 +295,18 @@ class Problem:
     def _several(self, w: Floats, ids: Ints, k: int) -> Cuts:
         plain = self.loss.form == "zero-one"  # adds the same to all but the truth
         augment = None if plain else self._augment(self._ones)
-        layers = self.structure.nbest(  # type: ignore[attr-defined]
-            self.x, ids, w, k + plain, augment
-        )
+        nbest = self.structure.require(NBest, "a list of planes per example")
+        layers = nbest.nbest(self.x, ids, w, k + plain, augment)
         sizes = np.diff(layers.ptr)
         who, features = np.repeat(ids, sizes), self.structure.features
-        own = features(self.x, ids, self.truth.take(ids)).dot(w)
-        if self.exact and self.parts() is not None:
-            features = self.structure.part_features  # type: ignore[attr-defined]
+        truth_score = features(self.x, ids, self.truth.take(ids)).dot(w)
+        factored = self.structure.offers(FactoredPlanes)
+        if factored is not None and self.exact and self.parts() is not None:
+            features = factored.outer_features
         truth = self.truth.take(who)
         dpsi = features(self.x, who, truth).minus(features(self.x, who, layers.labels))
         a, b = self.formulation.plane(dpsi, self.loss.value(truth, layers.labels))
-        height = b - np.repeat(own, sizes) + layers.score  # linear: a is dpsi
+        height = b - np.repeat(truth_score, sizes) + layers.score  # linear: a is dpsi
         return Cuts(who, a, b, np.maximum(height, 0.0), layers.labels)
 
     def _sum_cut(self, w: Floats, ids: Ints) -> SumCut:
@@ -337,13 +341,15 @@ class Problem:
 
     def _best_layer(self, w: Floats, ids: Ints, features: Any) -> tuple[Answer, Floats]:
         """Exact: the best of the best outputs for each value of the loss."""
-        layers = self.structure.argmax_by_loss(  # type: ignore[attr-defined]
-            self.x, ids, w, self._augment(self._ones)._replace(aim=self.formulation.aim)
+        criterion = self.formulation.criterion
+        by_loss = self.structure.require(ByLoss, "an exact search over the loss")
+        layers = by_loss.argmax_by_loss(
+            self.x, ids, w, Augment(self.truth, self.loss, self._ones, criterion)
         )
-        own = self.structure.features(self.x, ids, self.truth.take(ids)).dot(w)
+        truth_score = self.structure.features(self.x, ids, self.truth.take(ids)).dot(w)
         sizes = np.diff(layers.ptr)
-        margin = np.repeat(own, sizes) - layers.score
-        height = self.formulation.violation(layers.loss, margin)
+        margin = np.repeat(truth_score, sizes) - layers.score
+        height = criterion.value(layers.loss, margin)
         best = np.empty(len(ids), np.int64)
         for q in range(len(ids)):
             start = layers.ptr[q]
@@ -354,7 +360,7 @@ class Problem:
 
     def _search(self, w: Floats, ids: Ints) -> tuple[Answer, Floats]:
         """Best vertex of the (loss, score) hull, and a bound on all outputs."""
-        form, m = self.formulation, len(ids)
+        criterion, m = self.formulation.criterion, len(ids)
         weight = np.ones(self.n)
         low, high = np.zeros(m), np.full(m, np.inf)
         best, bound = np.full(m, -np.inf), np.full(m, np.inf)
@@ -364,16 +370,16 @@ class Problem:
         for k in range(SEARCHES):
             answer = self.structure.cuts(self.x, ids, w, self._augment(weight))
             margin = answer.dpsi.dot(w)
-            height = form.violation(answer.delta, margin)
+            height = criterion.value(answer.delta, margin)
             kept.append(answer)
             chosen = np.where(height > best, k, chosen)
             best = np.maximum(best, height)
             at = weight[ids]
-            bound = np.minimum(bound, form.line_bound(at, answer.bound, most))
+            bound = np.minimum(bound, criterion.line_bound(at, answer.bound, most))
             if (bound - best <= 1e-9 * (1.0 + np.abs(best))).all():
                 break
             ideal = np.where(
-                answer.delta > 0, form.ideal_weight(answer.delta, margin), np.inf
+                answer.delta > 0, criterion.ideal_weight(answer.delta, margin), np.inf
             )
             low = np.where(ideal > at, np.maximum(low, at), low)
             high = np.where(ideal <= at, np.minimum(high, at), high)
@@ -414,17 +420,18 @@ class Problem:
 def _cuts(problem: Problem, w: Floats, ids: Ints) -> Cuts:
     structure = problem.structure
     out = problem._cuts(w, ids, structure.cuts, structure.features)
-    problem.pages.read(len(ids))
+    problem.pages.touched(len(ids))
     return out
 
 
 def _part_cuts(problem: Problem, w: Floats, ids: Ints) -> Cuts:
-    structure: Any = problem.structure
-    ask, features = structure.part_cuts, structure.features
+    structure = problem.structure
+    factored = structure.require(FactoredPlanes, "planes in factored coordinates")
+    ask, features = factored.outer_cuts, structure.features
     if not problem._linear:
-        ask, features = structure.cuts, structure.part_features
+        ask, features = structure.cuts, factored.outer_features
     out = problem._cuts(w, ids, ask, features)
-    problem.pages.read(len(ids))
+    problem.pages.touched(len(ids))
     return out
 
 

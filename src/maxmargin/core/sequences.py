@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 from itertools import chain as concatenated
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -112,6 +112,6 @@ def in_order(labels: set[Hashable]) -> tuple[Hashable, ...]:
     if any(y != y for y in labels):
         raise ValueError("a label is nan; None marks a label that is not known")
     try:
-        return tuple(sorted(labels))  # type: ignore[type-var]
+        return tuple(sorted(cast(set[Any], labels)))
     except TypeError:
         return tuple(sorted(labels, key=lambda y: (type(y).__name__, repr(y))))

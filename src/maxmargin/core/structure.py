@@ -4,64 +4,56 @@ A structure turns inputs and outputs into flat arrays, knows psi(x, y), and find
 
     argmax_y  <w, psi(x, y)> + weight * loss(truth, y).
 
-It never sees a solver or a formulation. It is a frozen dataclass of hyper-parameters;
-`bind` returns a copy that also knows its sizes, so `fit` never alters what the user
-gave. Inputs are a NamedTuple of flat arrays with a property `n`, own to the structure.
+It knows nothing of solvers. It is a frozen dataclass of hyper-parameters; `bind` returns
+a copy that also knows its sizes, so that `fit` never alters the object of the user. Each
+structure has its own type of encoded inputs: a NamedTuple of flat arrays with a property
+`n`, the number of examples.
 
-Capabilities are further methods that some formulations, solvers or estimators need;
-a structure names those it has in `provides`:
+What only some structures can do is described by the Protocols at the end of this file:
+a structure with the methods of `NBest` can list its k best outputs, and so on. Ask for
+such a capability by
 
-    argmax_by_loss(x, ids, w, augment) -> Layers    best output per value of the loss
-    nbest(x, ids, w, k, augment=None) -> Layers     the k best outputs, best first
-    complete(x, ids, w, truth) -> Ragged            best hidden part for the true output
-    transfer(x, ids, w, tables, way, gain)          mass moved in the factored dual (smo)
-    ascend(x, ids, w, state, steps, share, slack)   many steps of smo at once, compiled
-    product(x) -> Product                           psi = phi(x) (x) Lambda(y), few y
-    parts(x), part_cuts(x, ids, w, augment),        differences in fewer coordinates
-        part_features(x, ids, labels)
-    mapped(phi), input_matrix, with_inputs,         psi = sum_t x_t (x) e(y_t) + rest,
-        split_weights, join_weights                 with phi(x_t) for x_t (kernels)
+    nbest = structure.offers(NBest)     # the structure itself, or None
+
+because a structure may have the method and still not offer it for its data: a network
+can list its best outputs by loss on forests only.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar, NamedTuple, Protocol, Self
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    NamedTuple,
+    Protocol,
+    Self,
+    TypeVar,
+    runtime_checkable,
+)
 
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, Vectors
-from maxmargin.losses.base import ZeroOne
+from maxmargin.core.formulations import Violation
+from maxmargin.core.loss import Loss, LossForm, ZeroOne
 
-
-class Loss(Protocol):
-    """What structures see of a loss; `maxmargin.losses.base` has them."""
-
-    form: str  # how it falls into parts: "zero-one", "table", ... (losses.py)
-
-    @property
-    def table(self) -> Floats:
-        """Cost of each pair (true label, label), for form "table"."""
-
-    def scale(self, truth: Ragged) -> Floats:
-        """Factor per example (n,), for form "table"."""
-
-    def value(self, truth: Ragged, labels: Ragged) -> Floats:
-        """Loss of each row of `labels` against the same row of `truth`."""
+P = TypeVar("P")
 
 
 class Augment(NamedTuple):
     """Add weight[i] * loss(truth_i, y) to the score of y. Absent: predict."""
 
-    truth: Ragged  # one row for EVERY example, not only for the ids asked about
+    truth: Ragged  # one row for every example, not only for `ids`
     loss: Loss
     weight: Floats  # (n,) per example
-    aim: str = "any"  # whose worst output `argmax_by_loss` must have: `Formulation.aim`
+    criterion: Violation | None = None  # what `argmax_by_loss` is for; None: any
 
 
 class Found(NamedTuple):
-    """The best outputs of the examples asked about."""
+    """The best outputs of the examples in `ids`."""
 
     labels: Ragged  # one row per id
     score: Floats  # <w, psi> + weight * loss of it
@@ -78,7 +70,7 @@ class Layers(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """An oracle's answer in the terms of the dual: differences to the truth."""
+    """The most violated outputs as constraints: differences of psi to the truth."""
 
     labels: Ragged  # one row per id; may be empty rows if the answer is fractional
     dpsi: Rows  # psi(x, truth) - psi(x, labels)
@@ -86,14 +78,14 @@ class Answer(NamedTuple):
     bound: Floats  # max over y of weight * delta - <w, dpsi> is at most this
 
 
-class Product(NamedTuple):
+class OuterProductFeatures(NamedTuple):
     """psi(x, y) = phi(x) (x) Lambda(y) for a finite set of outputs y = 0 .. k - 1."""
 
     vectors: Vectors  # phi(x_i), one per example
     outputs: Floats  # (k, z) Lambda(y); the flat weights are those of z labels
 
 
-class Parts(NamedTuple):
+class OuterCoordinates(NamedTuple):
     """Coordinates for differences: pairs (vector, label), then weights as they are.
 
     Coordinate c < vectors.n * k stands for vector c // k with label c % k, that is for
@@ -112,19 +104,55 @@ class Pieces(NamedTuple):
 
     names: list[str]
     psi: Rows
+    output_features: tuple[int, ...] = ()  # of classes: the one each piece stands for
 
 
 class Structure(ABC):
     """Base of all structures; see the module docstring for the contract."""
 
-    dim: int
-    losses: ClassVar[tuple[str, ...]] = ("zero-one", "table")
-    provides: tuple[str, ...] = ()
-    exact: bool = True  # whether argmax is exact; else `Found.bound` is a bound only
+    losses: ClassVar[tuple[LossForm, ...]] = ("zero-one", "table")  # it can add these
+    if TYPE_CHECKING:  # a field, or a property, as the structure prefers
+
+        @property
+        def dim(self) -> int:
+            """Length of w."""
+
+        @property
+        def exact(self) -> bool:
+            """Whether argmax is exact; else `Found.bound` is a bound only."""
+    else:
+        exact = True
+
+    def offers(self, capability: type[P]) -> P | None:
+        """The structure itself if it has this capability for its data, else None.
+
+        Override it where this depends on the data or on settings, not only on the
+        methods that the class has.
+        """
+        return self if isinstance(self, capability) else None
+
+    def require(self, capability: type[P], who: str) -> P:
+        """As `offers`; ValueError in one sentence where it would be None."""
+        offered = self.offers(capability)
+        if offered is None:
+            what = (capability.__doc__ or capability.__name__).splitlines()[0]
+            raise ValueError(
+                f"{who} needs {what.rstrip('.')}, which {type(self).__name__} does not "
+                f"offer (capability {capability.__name__})"
+            )
+        return offered
+
+    @classmethod
+    def upgraded(cls, fields: dict[str, Any]) -> dict[str, Any]:
+        """Fields read from a model file, in the terms of this version.
+
+        Files of version 0.1 list capabilities by name, in a field `provides`.
+        """
+        return {name: value for name, value in fields.items() if name != "provides"}
 
     @abstractmethod
     def bind(self, X: Any, Y: Any) -> Self:
-        """Copy that knows the sizes of the data; what is wrong is named by record."""
+        """Copy that knows the sizes of the data; errors name the record that is wrong."""
 
     @abstractmethod
     def encode(self, X: Any) -> Any:
@@ -159,23 +187,23 @@ class Structure(ABC):
 
     def layered(self, loss: Loss) -> bool:
         """Whether `argmax_by_loss` can tell the values of this loss apart."""
-        return "argmax_by_loss" in self.provides
+        return self.offers(ByLoss) is not None
 
     def listed(self, loss: Loss) -> bool:
         """Whether `nbest` can add this loss (the zero-one loss is never asked of it)."""
-        return "nbest" in self.provides
+        return self.offers(NBest) is not None
 
     @property
     def certificate(self) -> str:
-        """What `Found.bound` is worth: "exact", "relaxed" or "bound"."""
+        """How tight `Found.bound` is: "exact", "relaxed" (by an LP) or only a "bound"."""
         return "exact" if self.exact else "bound"
 
     def square(self, w: Floats) -> float:
         """||w||^2; another form where w holds more than weights (kernels)."""
         return float(w @ w)
 
-    def part(self, x: Any, start: int, stop: int) -> Any:
-        """Inputs of examples start .. stop - 1 alone; None: they cannot be cut."""
+    def slice(self, x: Any, start: int, stop: int) -> Any:
+        """Inputs of the examples start .. stop - 1; None if they cannot be separated."""
         return None
 
     def label_count(self) -> int:
@@ -194,7 +222,7 @@ class Structure(ABC):
         """Names of the coordinates of w, where they have any."""
         return None
 
-    def pieces(self, x: Any, i: int, row: Labels) -> Pieces:
+    def explain_pieces(self, x: Any, i: int, row: Labels) -> Pieces:
         """The parts of output `row` of example i with their features, to explain it."""
         whole = self.features(x, np.array([i]), Ragged.pack([row]))
         return Pieces(["output"], whole)
@@ -202,13 +230,14 @@ class Structure(ABC):
     def runner_up(self, x: Any, i: int, w: Floats, row: Labels) -> Labels | None:
         """Best output of example i other than its best, `row`; None without any."""
         ids = np.array([i])
-        if "nbest" in self.provides:
-            found = self.nbest(x, ids, w, 2).labels  # type: ignore[attr-defined]
+        nbest = self.offers(NBest)
+        if nbest is not None:
+            found = nbest.nbest(x, ids, w, 2).labels
             return next((r for r in _each(found) if not np.array_equal(r, row)), None)
         if "zero-one" not in self.losses:
             return None
         truth = Ragged.pack([row] * x.n)
-        loss: Any = ZeroOne().bind(self.label_count())
+        loss = ZeroOne(self.label_count())
         weight = 1.0 + float(np.abs(w).sum())
         for _ in range(4):  # a weight that makes any other output better than `row`
             augment = Augment(truth, loss, np.full(x.n, weight))
@@ -217,6 +246,105 @@ class Structure(ABC):
                 return other
             weight *= 1e3
         return None
+
+
+@runtime_checkable
+class MostViolated(Protocol):
+    """Joint features that are written out: constraints are vectors.
+
+    Every structure offers it, except networks with a kernel on their nodes, which only
+    the factored dual can train.
+    """
+
+    def features(self, x: Any, ids: Ints, labels: Ragged) -> Rows:
+        """psi(x_i, y): row q of `labels` is an output of example ids[q]."""
+
+    def cuts(self, x: Any, ids: Ints, w: Floats, augment: Augment) -> Answer:
+        """Best loss-augmented outputs as differences to the truth."""
+
+
+@runtime_checkable
+class ByLoss(Protocol):
+    """The best output for each value of the loss."""
+
+    def argmax_by_loss(self, x: Any, ids: Ints, w: Floats, augment: Augment) -> Layers:
+        """Best output of each example for every value of the loss."""
+
+
+@runtime_checkable
+class NBest(Protocol):
+    """The k best outputs."""
+
+    def nbest(
+        self, x: Any, ids: Ints, w: Floats, k: int, augment: Augment | None = None
+    ) -> Layers:
+        """The k best outputs of each example, best first."""
+
+
+@runtime_checkable
+class MaxMarginals(Protocol):
+    """Max-marginals: the best score with one label held fixed."""
+
+    def max_marginals(self, x: Any, ids: Ints, w: Floats) -> Floats:
+        """Best score of an output that has label y at position t, for all t and y."""
+
+
+@runtime_checkable
+class Latent(Protocol):
+    """Completion of true outputs of which a part is hidden."""
+
+    def complete(self, x: Any, ids: Ints, w: Floats, truth: Ragged) -> Ragged:
+        """The true outputs with the hidden part that scores best."""
+
+
+@runtime_checkable
+class InitialGuess(Protocol):
+    """A random first guess of hidden parts."""
+
+    def guess(self, x: Any, truth: Ragged, rng: np.random.Generator) -> Ragged:
+        """The true outputs with hidden parts to start from."""
+
+
+@runtime_checkable
+class FewOutputs(Protocol):
+    """Outputs that can all be listed, with psi(x, y) = phi(x) (x) Lambda(y)."""
+
+    def outer_product(self, x: Any) -> OuterProductFeatures:
+        """Inputs phi(x) and output vectors Lambda(y)."""
+
+
+@runtime_checkable
+class FactoredPlanes(Protocol):
+    """Differences of psi in (vector, label) coordinates, which have fewer entries."""
+
+    def outer_coordinates(self, x: Any) -> OuterCoordinates | None:
+        """The coordinates; None where they are too many, or psi does not fall so."""
+
+    def outer_cuts(self, x: Any, ids: Ints, w: Floats, augment: Augment) -> Answer:
+        """As `cuts`, with differences in these coordinates."""
+
+    def outer_features(self, x: Any, ids: Ints, labels: Ragged) -> Rows:
+        """As `features`, in these coordinates."""
+
+
+@runtime_checkable
+class MappedInputs(Protocol):
+    """Inputs that a feature map or kernel may replace: psi = sum_t x_t (x) e(y_t) + ..."""
+
+    def mapped(self, phi: Any) -> Structure:
+        """The same structure over phi(x_t) in place of x_t."""
+
+    def input_matrix(self, x: Any) -> Any:
+        """All x_t as rows, without constants that the structure appends."""
+
+    def with_inputs(self, x: Any, matrix: Any) -> Any:
+        """The same inputs with other rows x_t."""
+
+    def split_weights(self, w: Floats) -> tuple[Floats, Floats]:
+        """Weights of the x_t (features, labels), and all others."""
+
+    def join_weights(self, inputs: Floats, rest: Floats) -> Floats:
+        """Undo `split_weights`."""
 
 
 def _each(labels: Ragged) -> Sequence[Labels]:

@@ -1,9 +1,9 @@
 """Small data sets and loaders.
 
-blosum.py     BLOSUM62, half-bit scores of Henikoff and Henikoff 1992, in the layout of
-homologs.py   Synthetic homologs among decoys, as described in Tsochantaridis et al.
-homstrad.py   HOMSTRAD: structure-based alignments of protein families, one text file
-postcodes.py  Postcodes written in handwritten digits: real images, made into sequences
+postcodes.py  Handwritten postcodes, made from the digits of scikit-learn
+homologs.py   Synthetic homologs among decoys (Tsochantaridis et al. 2005, 5.3)
+homstrad.py   HOMSTRAD: structure-based alignments of protein families
+blosum.py     The substitution matrix BLOSUM62
 """
 
 import lazy_loader as lazy

@@ -1,11 +1,11 @@
 """Where the oracle runs: threads, processes, a Dask cluster.
 
 choose.py      Engines by name
-dask.py        A cluster, by way of dask.distributed
-dask_tasks.py  What workers of a cluster run: functions of a module, so that they
-processes.py   A pool of processes, for oracles written in Python, which threads cannot
-shipment.py    What is sent to other processes, and how: homes with their large arrays
-threads.py     A pool of threads over loops that hold no GIL
+threads.py     A pool of threads, for compiled oracles, which release the GIL
+processes.py   A pool of processes, for oracles written in Python, which hold the GIL
+dask.py        A cluster of machines, through dask.distributed
+dask_tasks.py  The functions that workers of a cluster run; Dask sends them by name
+shipment.py    How the data that all questions share are sent to other processes
 """
 
 import lazy_loader as lazy

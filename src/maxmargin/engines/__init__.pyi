@@ -1,7 +1,7 @@
 from .choose import choose_engine as choose_engine
 from .dask import DaskEngine as DaskEngine
 from .processes import Processes as Processes
-from .shipment import Parcel as Parcel
+from .shipment import Shipment as Shipment
 from .shipment import VersionMismatchError as VersionMismatchError
 from .shipment import check_versions as check_versions
 from .shipment import pack as pack

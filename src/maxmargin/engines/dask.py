@@ -1,16 +1,20 @@
-"""A cluster, by way of dask.distributed.
+"""A cluster of machines, through dask.distributed.
 
-Parts of the data go to the workers once and stay there. A pass sends w out once;
-each worker answers for its parts, and the answers are added on the workers along the
-fixed tree, so that one vector comes back.
+Parts of the data are sent to the workers once and stay there. A pass sends w once; each
+worker answers for its parts, and the answers are summed on the workers along the fixed
+tree, so that one vector comes back.
 
-Faults. Answers of `ask` and `total` depend on w and the data alone: when a worker dies
-what it held is sent again and what it owed is asked again; nothing is counted twice,
-because a pass is one sum over named parts. A worker that gives no sign of life
-for `patience` seconds is not asked any more while there are better ones. `visit` pins each
-shard to a worker; if that one dies the shard moves, with an empty memory, and the
-question says so in its reply.
-When no worker is left for `patience` seconds, `ClusterGoneError` says what to do.
+When a worker dies:
+
+- `ask` and `total` send the data that it held, and its questions, to other workers.
+  Answers depend on w and the data alone and a pass is one sum over named spans, so
+  nothing is counted twice.
+- `call_shards` keeps each shard on one worker. The shards of a dead worker move to
+  others with an empty memory, and the question says so in its reply.
+
+A worker without a sign of life for `patience` seconds gets no more work as long as there
+are others. When there has been no worker at all for `patience` seconds,
+`ClusterGoneError` says what to do.
 """
 
 from __future__ import annotations
@@ -32,129 +36,145 @@ from distributed import Client, Future, KilledWorker, fire_and_forget, wait
 from distributed.client import ClosedClientError
 from distributed.comm.core import CommClosedError
 
-from maxmargin.core.arrays import Floats
+from maxmargin.core.arrays import Floats, Ints
 from maxmargin.core.engine import (
     FAN,
     Add,
-    Call,
     ClusterGoneError,
+    D,
     Engine,
+    M,
     Question,
     R,
+    ShardQuestion,
+    Sliceable,
     Span,
     T,
 )
 from maxmargin.engines import dask_tasks as tasks
-from maxmargin.engines.shipment import check_versions, opened, pack, versions
+from maxmargin.engines.shipment import check_versions, open_shipment, pack, versions
 
 # Weights and parts of the data are sent as arguments of tasks, which the scheduler
-# remembers: what a dead worker held is made again without us.
+# keeps: it can make again what a dead worker held.
 LARGE_GRAPHS = dask.config.set(
     {"distributed.admin.large-graph-warning-threshold": "1TB"}
 )
-# What a cluster throws when a part of it fails; all else comes from the oracle.
+# What Dask raises when a part of the cluster fails; other errors come from the oracle.
 FAULTS = (
     CancelledError, ClosedClientError, KilledWorker, CommClosedError, OSError,
     AsyncTimeout,
 )  # fmt: skip
-LOOK = 0.5  # seconds between two looks at who is alive
-TRIES = 20  # faults in one pass before we give up
+POLL = 0.5  # seconds between two checks of which workers are alive
+TRIES = 20  # faults in one pass before giving up
 
 
 class DaskEngine(Engine):
-    """The engine for many machines.
+    """The engine for several machines.
 
     Parameters
     ----------
     client : distributed.Client or str
         A client, or the address of a scheduler ("tcp://host:8786").
     patience : float
-        Seconds without a worker, or without a sign of life of one, that are waited for.
+        Seconds to wait for a worker, or for a sign of life of one.
     """
 
     remote = True
 
     def __init__(self, client: Any, patience: float = 60.0) -> None:
         super().__init__()
-        self._own = isinstance(client, str)
-        self.address = client if self._own else client.scheduler.address
-        self.client: Any = _connect(client, patience) if self._own else client
+        self._connected_here = isinstance(client, str)
+        self.address = client if self._connected_here else client.scheduler.address
+        self.client: Any = (
+            _connect(client, patience) if self._connected_here else client
+        )
         self.patience = patience
-        self._placed: list[tuple[Any, dict[Span | None, Future]]] = []
+        self._placed: list[tuple[Any, dict[Span | None, Future[Any]]]] = []
         self._owners: dict[tuple[str, Span], str] = {}
-        self._hung: dict[str, int] = {}  # how often workers fell silent
+        self._hung: dict[str, int] = {}  # how often each worker fell silent
         self._everyone: dict[str, int] = {}
-        self._seen = -np.inf  # when we last looked who is there
+        self._seen = -np.inf  # time of the last check
         self._check_versions()
 
     @property
-    def workers(self) -> int:  # type: ignore[override]
+    def workers(self) -> int:
         """Threads of all workers."""
         return max(1, sum(self._alive().values()))
 
     def map(self, task: Callable[[T], R], chunks: Sequence[T]) -> Iterable[R]:
-        """task(chunk) for each chunk, here: what has no home is not sent."""
+        """task(chunk) for each chunk, in this process: only shared data are sent."""
         return map(task, chunks)
 
     def ask(
-        self, home: Any, question: Question, w: Floats, chunks: Sequence[Any]
-    ) -> Iterable[Any]:
-        """question(home, w, chunk) for each chunk, several chunks to a task."""
+        self,
+        shared_data: D,
+        question: Question[D, T, R],
+        w: Floats,
+        chunks: Sequence[T],
+    ) -> Iterable[R]:
+        """question(shared_data, w, chunk) for each chunk, several chunks to a task."""
         size = -(-len(chunks) // (4 * self.workers))
         groups = [chunks[s : s + size] for s in range(0, len(chunks), size)]
-        futures: list[Future | None] = [None] * len(groups)
+        futures: list[Future[Any] | None] = [None] * len(groups)
 
-        def submit() -> list[Future]:
-            sent, parcel = self._send(w), self._parcel(home, None)
+        def submit() -> list[Future[Any]]:
+            sent, data = self._send(w), self._ship(shared_data, None)
             for k, group in enumerate(groups):
                 if not _good(futures[k]):
-                    task = tasks.answers, parcel, question, sent, group
+                    task = tasks.answers, data, question, sent, group
                     futures[k] = self._submit(*task)
-            return list(futures)  # type: ignore[arg-type]
+            return [future for future in futures if future is not None]
 
-        for answers in self._insist(submit, futures):
+        for answers in self._retry(submit, futures):
             yield from answers
 
     def total(
-        self, home: Any, question: Question, add: Add, w: Floats, parts: Sequence[Span]
-    ) -> Any:
-        """question(home, w, ids of the part), added up on the workers."""
-        size = FAN if len(parts) >= 2 * FAN * len(self._alive()) else 1
-        groups = [parts[s : s + size] for s in range(0, len(parts), size)]
-        leaves: list[Future | None] = [None] * len(groups)
+        self,
+        shared_data: D,
+        question: Question[D, Ints, R],
+        add: Add[R],
+        w: Floats,
+        spans: Sequence[Span],
+    ) -> R:
+        """question(shared_data, w, ids of the span), summed on the workers."""
+        size = FAN if len(spans) >= 2 * FAN * len(self._alive()) else 1
+        groups = [spans[s : s + size] for s in range(0, len(spans), size)]
+        leaves: list[Future[Any] | None] = [None] * len(groups)
 
-        def submit() -> list[Future]:
+        def submit() -> list[Future[Any]]:
             sent, alive = self._send(w), sorted(self._alive())
             for k, group in enumerate(groups):
                 if not _good(leaves[k]):
                     owner = alive[k * len(alive) // len(groups)]
-                    parcel = self._parcel(home, (group[0][0], group[-1][1]), owner)
-                    task = tasks.group_sum, parcel, question, add, sent, group
+                    data = self._ship(shared_data, (group[0][0], group[-1][1]), owner)
+                    task = tasks.group_sum, data, question, add, sent, group
                     leaves[k] = self._submit(*task)
             return [self._tree(add, leaves)]
 
-        return self._insist(submit, leaves)[0]
+        total: R = self._retry(submit, leaves)[0]
+        return total
 
-    def visit(
+    def call_shards(
         self,
         run: str,
-        home: Any,
-        question: Call,
+        shared_data: Sliceable,
+        question: ShardQuestion[M, R],
         w: Floats,
         shards: Sequence[Span],
-        messages: Sequence[Any],
-    ) -> tuple[Floats, list[Any]]:
-        """question(part of home, memory, w, message) where the memory is."""
+        messages: Sequence[M],
+    ) -> tuple[Floats, list[R]]:
+        """question(part of the data, memory, w, message), where the memory is."""
         for _ in range(TRIES):
             alive = self._wait_for_workers()
-            owners = self._settle(run, shards, alive)
+            owners = self._assign_shards(run, shards, alive)
             try:
                 sent, futures = self._send(w), []
                 for k, shard in enumerate(shards):
-                    parcel = self._parcel(home, shard, owners[k])
-                    task = tasks.visit, parcel, run, question, sent, shard, messages[k]
-                    futures.append(self._submit(*task, workers=[owners[k]]))
-                self._watch(partial(self._done, futures), owners)
+                    data = self._ship(shared_data, shard, owners[k])
+                    task = tasks.call_shard, data, run, question, sent, shard
+                    future = self._submit(*task, messages[k], workers=[owners[k]])
+                    futures.append(future)
+                self._wait_until(partial(self._done, futures), owners)
                 replies = [self._submit(tasks.second, future) for future in futures]
                 vector = self._tree(
                     np.add, [self._submit(tasks.first, f) for f in futures]
@@ -165,10 +185,10 @@ class DaskEngine(Engine):
                 self._seen = -np.inf
         raise ClusterGoneError(self._sentence(f"shards failed {TRIES} times in a row"))
 
-    def _settle(
+    def _assign_shards(
         self, run: str, shards: Sequence[Span], alive: dict[str, int]
     ) -> list[str]:
-        """The worker of each shard; those of dead ones go to the least burdened."""
+        """The worker of each shard; shards of dead workers go to the least loaded ones."""
         load = dict.fromkeys(alive, 0)
         for (_, _), owner in self._owners.items():
             if owner in load:
@@ -183,16 +203,16 @@ class DaskEngine(Engine):
             out.append(owner)
         return out
 
-    def leave(self, run: str) -> None:
-        """Forget the memories of a run, without waiting for a worker that is silent."""
+    def end_run(self, run: str) -> None:
+        """Forget what the shards of a run keep, without waiting for silent workers."""
         owners = {who for (r, _), who in self._owners.items() if r == run}
         self._owners = {k: v for k, v in self._owners.items() if k[0] != run}
-        with suppress(*FAULTS):  # who is gone has forgotten
+        with suppress(*FAULTS):  # a dead worker keeps nothing
             for owner in sorted(owners & set(self._alive())):
                 fire_and_forget(self._submit(tasks.forget, run, workers=[owner]))
 
     def round_trip(self, w: Floats) -> float:
-        """Seconds to send w to every worker and to get one such vector back."""
+        """Seconds to send w to all workers and to get one such vector back."""
         clock = []
         for _ in range(3):
             start = time.perf_counter()
@@ -207,28 +227,28 @@ class DaskEngine(Engine):
         return min(clock)
 
     def close(self) -> None:
-        """Forget what was sent; disconnect, if the connection is ours."""
+        """Forget what was sent; disconnect, if this engine made the connection."""
         super().close()
         self._placed = []
-        if self._own:
+        if self._connected_here:
             self.client.close(timeout=5)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle as the address of the scheduler."""
         return (DaskEngine, (self.address, self.patience))
 
-    def _tree(self, add: Add, leaves: Sequence[Any]) -> Future:
+    def _tree(self, add: Add[Any], leaves: Sequence[Any]) -> Future[Any]:
         """The sum of futures, formed on the workers."""
-        level = list(leaves)
+        level: list[Future[Any]] = list(leaves)
         while len(level) > 1:
             groups = [level[s : s + FAN] for s in range(0, len(level), FAN)]
             level = [self._submit(tasks.added, add, group) for group in groups]
         return level[0]
 
-    def _insist(
-        self, submit: Callable[[], list[Future]], leaves: list[Future | None]
+    def _retry(
+        self, submit: Callable[[], list[Future[Any]]], leaves: list[Future[Any] | None]
     ) -> list[Any]:
-        """Results of the futures that `submit` returns, faults or not."""
+        """Results of the futures that `submit` returns; submit again after a fault."""
         for _ in range(TRIES):
             self._wait_for_workers()
             try:
@@ -241,21 +261,24 @@ class DaskEngine(Engine):
                         leaves[k] = None
         raise ClusterGoneError(self._sentence(f"a pass failed {TRIES} times in a row"))
 
-    def _fetch(self, goals: list[Future], owners: Sequence[str] = ()) -> list[Any]:
-        """Results of the goals; an owner may also die while they are on their way."""
-        self._watch(partial(self._done, goals), owners)
+    def _fetch(self, goals: list[Future[Any]], owners: Sequence[str] = ()) -> list[Any]:
+        """Results of the goals; a fault if an owner dies while they are on their way."""
+        self._wait_until(partial(self._done, goals), owners)
         coming = asyncio.run_coroutine_threadsafe(
             self.client.gather(goals, asynchronous=True),
             self.client.loop.asyncio_loop,
         )
         try:
-            self._watch(lambda: bool(threads.wait([coming], LOOK).done), owners)
-            return coming.result()
+            self._wait_until(lambda: bool(threads.wait([coming], POLL).done), owners)
+            results: list[Any] = coming.result()
+            return results
         finally:
             coming.cancel()
 
-    def _watch(self, ended: Callable[[], bool], owners: Sequence[str] = ()) -> None:
-        """Wait; a fault when an owner died, a worker fell silent, or none is left."""
+    def _wait_until(
+        self, ended: Callable[[], bool], owners: Sequence[str] = ()
+    ) -> None:
+        """Wait; raise when an owner died, a worker fell silent, or none is left."""
         there = time.monotonic()
         while not ended():
             alive = self._alive()
@@ -263,15 +286,15 @@ class DaskEngine(Engine):
             if alive and not silent and all(owner in alive for owner in owners):
                 there = time.monotonic()
                 continue
-            self._shun(silent)
+            self._avoid(silent)
             if silent or alive or time.monotonic() - there > self.patience:
                 raise TimeoutError("workers are gone or silent")
 
-    def _done(self, futures: list[Future]) -> bool:
-        """Whether all have ended, or do so within `LOOK` seconds."""
+    def _done(self, futures: list[Future[Any]]) -> bool:
+        """Whether all end within `POLL` seconds."""
         try:
             with self.client.as_current():
-                wait(futures, LOOK)
+                wait(futures, POLL)
         except TimeoutError:
             return False
         return True
@@ -280,23 +303,23 @@ class DaskEngine(Engine):
         """Workers whose last sign of life is `patience` older than the newest one."""
         info = self.client.scheduler_info
         many = {"n_workers": -1} if "n_workers" in signature(info).parameters else {}
-        workers = info(**many).get("workers", {})  # none: the scheduler is gone
+        workers = info(**many).get("workers", {})  # empty if the scheduler is gone
         seen = {a: float(w.get("last_seen", 0.0)) for a, w in workers.items()}
         newest = max(seen.values(), default=0.0)
         return {a for a, t in seen.items() if newest - t > self.patience}
 
-    def _shun(self, workers: set[str]) -> None:
-        """From now on ask those that fell silent least often."""
+    def _avoid(self, workers: set[str]) -> None:
+        """Prefer the workers that fell silent least often from now on."""
         for address in workers:
             self._hung[address] = self._hung.get(address, 0) + 1
         self._placed = []
 
     def _alive(self) -> dict[str, int]:
-        """Threads of each worker that we can use, at most `LOOK` seconds old."""
+        """Threads of each worker that can be used, checked at most `POLL` seconds ago."""
         now = time.monotonic()
-        if self.client.status == "closed":  # it gave the scheduler up
+        if self.client.status == "closed":  # it has given up on the scheduler
             return {}
-        if now - self._seen > LOOK:
+        if now - self._seen > POLL:
             try:
                 self._everyone = dict(self.client.nthreads())
                 self._seen = now
@@ -311,7 +334,7 @@ class DaskEngine(Engine):
         while not (alive := self._alive()):
             if time.monotonic() - start > self.patience:
                 raise ClusterGoneError(self._sentence("no worker is left"))
-            time.sleep(LOOK)
+            time.sleep(POLL)
         return alive
 
     def _sentence(self, what: str) -> str:
@@ -321,39 +344,50 @@ class DaskEngine(Engine):
             "checkpoint=path training goes on from the last checkpoint"
         )
 
-    def _submit(self, task: Any, *given: Any, workers: Any = None) -> Future:
+    def _submit(self, task: Any, *given: Any, workers: Any = None) -> Future[Any]:
         workers = workers or (list(self._alive()) if self._hung else None)
-        return self.client.submit(task, *given, pure=False, workers=workers)
+        future: Future[Any] = self.client.submit(
+            task, *given, pure=False, workers=workers
+        )
+        return future
 
-    def _send(self, w: Floats) -> Future:
-        """W on one worker; the others take it from there and from each other."""
+    def _send(self, w: Floats) -> Future[Any]:
+        """Put w on one worker; the others copy it from there and from each other."""
         with LARGE_GRAPHS:
             return self._submit(tasks.same, w)
 
-    def _parcel(self, home: Any, part: Span | None, owner: str | None = None) -> Future:
-        """The part (None: all of it) on the cluster; sent at its first use."""
-        placed = [futures for known, futures in self._placed if known is home]
+    def _ship(
+        self, shared_data: Any, part: Span | None, owner: str | None = None
+    ) -> Future[Any]:
+        """A part of the data (None: all) on the cluster; sent at its first use."""
+        placed = [futures for known, futures in self._placed if known is shared_data]
         futures = placed[0] if placed else {}
         if not placed:
-            self._placed = [*self._placed[-3:], (home, futures)]
-        content = home
+            self._placed = [*self._placed[-3:], (shared_data, futures)]
+        content = shared_data
         if part is not None:
-            content = home.part(*part)
-            if content[0] is home:  # cannot be cut: all of it, to everyone
-                content, part = home, None
+            content = shared_data.slice(*part)
+            if content[0] is shared_data:  # cannot be cut: all of it, to everyone
+                content, part = shared_data, None
         if not _good(futures.get(part)):
-            near: Any = [owner] if part else None  # better there, but not only
-            if self._hung:  # nobody who is silent may steal it
+            near: Any = [owner] if part else None  # preferred, not required
+            if self._hung:  # a silent worker must not take it over
                 near = list(self._alive())
             loose, data = bool(near) and not self._hung, pack(content)
             with LARGE_GRAPHS:
                 futures[part] = self.client.submit(
-                    opened, data, pure=False, workers=near, allow_other_workers=loose
+                    open_shipment,
+                    data,
+                    pure=False,
+                    workers=near,
+                    allow_other_workers=loose,
                 )
         return futures[part]
 
     def _check_versions(self) -> None:
-        def theirs() -> dict[str, str]:  # by value: the worker may not know us
+        def theirs() -> dict[
+            str, str
+        ]:  # sent by value: the worker may lack the package
             try:
                 from maxmargin.engines.shipment import versions
             except ImportError:
@@ -375,5 +409,5 @@ def _connect(address: str, patience: float) -> Client:
         ) from error
 
 
-def _good(future: Future | None) -> bool:
+def _good(future: Future[Any] | None) -> bool:
     return future is not None and future.status in ("finished", "pending")

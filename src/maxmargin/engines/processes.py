@@ -1,8 +1,8 @@
-"""A pool of processes, for oracles written in Python, which threads cannot share out.
+"""A pool of processes, for oracles written in Python, which hold the GIL.
 
-A home is written once into a folder in memory (`/dev/shm` where there is one), large
-arrays beside it; every process maps the same pages. Weights go the same way. A process
-that dies is replaced, and what it had not answered is asked for again.
+Shared data are written once to a folder in memory (`/dev/shm` where there is one), with
+large arrays as files beside them, which every process maps. Weights take the same way.
+A process that dies is replaced, and what it had not answered is asked for again.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from joblib.externals.loky.process_executor import (
 )
 
 from maxmargin.core.arrays import Floats
-from maxmargin.core.engine import ClusterGoneError, Engine, Question, R, T
+from maxmargin.core.engine import ClusterGoneError, D, Engine, Question, R, T
 from maxmargin.core.mapped import open_array
 from maxmargin.engines.shipment import pack, unpack
 
-TRIES = 3  # deaths in a row, without an answer in between, before we give up
+TRIES = 3  # deaths in a row, without an answer in between, before giving up
 
 
 class Processes(Engine):
@@ -40,24 +40,33 @@ class Processes(Engine):
 
     def __init__(self, n_jobs: int) -> None:
         super().__init__()
-        self.n_jobs = self.workers = n_jobs
+        self.n_jobs = n_jobs
         self._pool: Any = None
-        self._homes: list[tuple[Any, str]] = []
+        self._sent: list[tuple[Any, str]] = []
         shm = Path("/dev/shm")
         where = str(shm) if os.access(shm, os.W_OK) else None
         self._folder = Path(tempfile.mkdtemp(prefix="maxmargin-", dir=where))
         self._tidy = weakref.finalize(self, shutil.rmtree, self._folder, True)
         self._turn = 0
 
+    @property
+    def workers(self) -> int:
+        """How many chunks are worked on at a time."""
+        return self.n_jobs
+
     def map(self, task: Callable[[T], R], chunks: Sequence[T]) -> Iterable[R]:
-        """task(chunk) for each chunk, here: what has no home is not sent."""
+        """task(chunk) for each chunk, in this process: only shared data are sent."""
         return map(task, chunks)
 
     def ask(
-        self, home: Any, question: Question, w: Floats, chunks: Sequence[Any]
-    ) -> Iterable[Any]:
-        """question(home, w, chunk) for each chunk, several at a time."""
-        place = self._ship(home)
+        self,
+        shared_data: D,
+        question: Question[D, T, R],
+        w: Floats,
+        chunks: Sequence[T],
+    ) -> Iterable[R]:
+        """question(shared_data, w, chunk) for each chunk, several at a time."""
+        place = self._ship(shared_data)
         self._turn += 1
         weights = self._folder / f"w{self._turn}"
         np.ascontiguousarray(w, np.float64).tofile(weights)
@@ -68,7 +77,7 @@ class Processes(Engine):
             weights.unlink(missing_ok=True)
 
     def _answers(self, call: tuple[Any, ...], chunks: Sequence[Any]) -> Iterable[Any]:
-        """In order; a broken pool is replaced and asked again from the first gap on."""
+        """Answers in order; a broken pool is replaced and asked again for the rest."""
         done, deaths, ahead = 0, 0, 4 * self.n_jobs
         waiting: list[Any] = []
         while done < len(chunks):
@@ -96,15 +105,16 @@ class Processes(Engine):
             self._pool = ProcessPoolExecutor(self.n_jobs, timeout=600, env=one)
         return self._pool
 
-    def _ship(self, home: Any) -> str:
-        """Where the home lies; written at its first use."""
-        for known, place in self._homes:
-            if known is home:
+    def _ship(self, shared_data: Any) -> str:
+        """The file that holds the shared data; written at their first use."""
+        for known, place in self._sent:
+            if known is shared_data:
                 return place
         spool = Path(tempfile.mkdtemp(dir=self._folder))
-        (spool / "home").write_bytes(pack(home, spool))
-        self._homes = [*self._homes[-3:], (home, str(spool / "home"))]
-        return str(spool / "home")
+        place = str(spool / "shared_data")
+        Path(place).write_bytes(pack(shared_data, spool))
+        self._sent = [*self._sent[-3:], (shared_data, place)]
+        return place
 
     def _stop(self) -> None:
         if self._pool is not None:
@@ -112,10 +122,10 @@ class Processes(Engine):
             self._pool = None
 
     def close(self) -> None:
-        """End the processes and forget the homes."""
+        """End the processes and delete what was sent to them."""
         super().close()
         self._stop()
-        self._homes = []
+        self._sent = []
         self._tidy()
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -123,10 +133,12 @@ class Processes(Engine):
         return (Processes, (self.n_jobs,))
 
 
-_OPEN: dict[str, Any] = {}  # in the worker: homes by place
+_OPEN: dict[str, Any] = {}  # in the worker: shared data by file
 
 
-def _answer(place: str, question: Question, weights: str, dim: int, chunk: Any) -> Any:
+def _answer(
+    place: str, question: Question[Any, T, R], weights: str, dim: int, chunk: T
+) -> R:
     if place not in _OPEN:
         while len(_OPEN) >= 4:
             _OPEN.pop(next(iter(_OPEN)))

@@ -1,10 +1,10 @@
-"""What is sent to other processes, and how: homes with their large arrays.
+"""How the data that all questions share are sent to other processes.
 
-Arrays that are views of memory-mapped files travel as the name of the file and the
-place in it, and are mapped again on arrival: data on disk are never copied. With a
-`spool` folder other large arrays are written there first, so that all processes of one
-machine share one copy. A parcel carries the versions it was made with, and refuses to
-be opened by others: loops of another version may do other things.
+Arrays in memory-mapped files travel as the name of the file and the offset in it, and
+are mapped again on arrival: data on disk are never copied. If there is a `spool` folder,
+other large arrays are written to it first, so that all processes of one machine share
+one copy. A shipment carries the versions of the packages it was made with and cannot be
+opened by others, because compiled loops of another version may differ.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ try:
 except ImportError:  # joblib before 1.6 has it inside
     from joblib.externals import cloudpickle
 
-LARGE = 2**16  # bytes from which on an array is worth a file of its own
+LARGE = 2**16  # bytes: larger arrays get a file of their own
 
 
 class VersionMismatchError(RuntimeError):
@@ -34,7 +34,7 @@ class VersionMismatchError(RuntimeError):
 
 
 def versions() -> dict[str, str]:
-    """What must agree between the two ends."""
+    """Versions that must agree between client and worker."""
     out = {"python": ".".join(platform.python_version_tuple()[:2])}
     out["maxmargin"] = maxmargin.__version__
     for name in ("numpy", "numba"):
@@ -46,7 +46,7 @@ def versions() -> dict[str, str]:
 
 
 def check_versions(theirs: dict[str, str], where: str) -> None:
-    """Refuse a worker whose versions differ; the sentence names them."""
+    """Refuse a worker whose versions differ, and name them."""
     ours = versions()
     bad = [k for k in ours if theirs.get(k) != ours[k]]
     if bad:
@@ -57,35 +57,41 @@ def check_versions(theirs: dict[str, str], where: str) -> None:
         )
 
 
-class Parcel:
-    """A home on its way: `home` at either end, bytes in between."""
+class Shipment:
+    """Shared data that pickle in packed form.
 
-    def __init__(self, home: Any) -> None:
-        self.home = home
+    Parameters
+    ----------
+    content : object
+        The shared data themselves, at either end of the way.
+    """
+
+    def __init__(self, content: Any) -> None:
+        self.content = content
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Travel packed."""
-        return (opened, (pack(self.home),))
+        return (open_shipment, (pack(self.content),))
 
     def __sizeof__(self) -> int:
-        """Bytes of the arrays, for those who plan by it."""
-        return 64 + _bytes_in(self.home, 6)
+        """Bytes of the arrays: Dask's scheduler plans by them."""
+        return 64 + _bytes_in(self.content, 6)
 
 
-def opened(data: bytes) -> Parcel:
-    """The parcel with these contents."""
-    return Parcel(unpack(data))
+def open_shipment(data: bytes) -> Shipment:
+    """The shipment with this packed content."""
+    return Shipment(unpack(data))
 
 
-def pack(home: Any, spool: Path | None = None) -> bytes:
-    """Bytes of an object; mapped arrays as names of files."""
+def pack(content: Any, spool: Path | None = None) -> bytes:
+    """Bytes of an object, with mapped arrays as names of files."""
     file = io.BytesIO()
     try:
-        _Pickler(file, spool).dump((versions(), home))
+        _Pickler(file, spool).dump((versions(), content))
     except Exception as error:
-        kind = type(getattr(home, "structure", home)).__name__
+        name = type(getattr(content, "structure", content)).__name__
         raise TypeError(
-            f"{kind} cannot be sent to other processes: {error}. Everything the "
+            f"{name} cannot be sent to other processes: {error}. Everything the "
             "structure holds must be picklable (no locks, open files, generators); "
             "engine='serial' and engine='threads' do not need this"
         ) from error
@@ -94,18 +100,18 @@ def pack(home: Any, spool: Path | None = None) -> bytes:
 
 def unpack(data: bytes) -> Any:
     """The object that was packed."""
-    theirs, home = pickle.loads(data)
+    theirs, content = pickle.loads(data)
     check_versions(theirs, platform.node())
-    return home
+    return content
 
 
-class _Pickler(cloudpickle.Pickler):  # type: ignore[misc, name-defined]
+class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
     def __init__(self, file: Any, spool: Path | None) -> None:
         super().__init__(file, protocol=5)
         self._spool = spool
 
     def reducer_override(self, thing: Any) -> Any:
-        """Arrays of files as their names; large ones go to the spool, if there is one."""
+        """Send arrays in files by name; write large ones to the spool, if there is one."""
         if isinstance(thing, np.ndarray) and thing.flags.c_contiguous and thing.size:
             place = place_of(thing)
             if place is None and self._spool is not None:

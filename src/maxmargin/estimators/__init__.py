@@ -1,21 +1,21 @@
 """The scikit-learn estimators, one file per task.
 
-alignment.py         AlignmentSVM: learn to align annotated sequences from reference
-alignment_kernel.py  Kernels on the positions of alignments: a map chosen from the
+alignment.py         AlignmentSVM: learn to align sequences from reference alignments
+alignment_kernel.py  Kernels between positions of sequences, for AlignmentSVM
 chain.py             ChainSVM: label sequences
-class_inputs.py      Checks of what classifiers are given, said by row and by label
-coreference.py       Coreference: clusters of mentions by latent spanning forests
-grammar.py           GrammarSVM: parse trees
-homology.py          HomologySVM: learn alignment scores that tell a homolog from decoys
-kernel_svm.py        KernelSVM: classification with kernels
-motif.py             Motif finding: which sequences hold the motif, what it is, and
-multiclass.py        Multiclass classification as scikit-learn knows it
-network.py           The estimator for networks: nodes of a graph that are labelled
-path_cv.py           C by cross-validation along the path
-ranking.py           Ranking documents for what stands at the top
-structural.py        The estimator for any structure: ours, or one's own
+class_inputs.py      Checks of the inputs of classifiers
+coreference.py       CoreferenceSVM, CorrelationSVM: cluster the mentions of a document
+grammar.py           GrammarSVM: parse sentences
+homology.py          HomologySVM: find the homolog of a sequence among candidates
+kernel_svm.py        KernelSVM: classify with kernels
+motif.py             MotifSVM: find a motif in DNA sequences
+multiclass.py        MulticlassSVM: classify, with or without a taxonomy
+network.py           NetworkSVM: label the nodes of graphs together
+path_cv.py           PathCV: choose C by cross-validation
+ranking.py           RankingSVM: rank documents
+structural.py        StructuralSVM: any structure, the package's or your own
 explaining/          Explanations and reports of a fitted model
-fitting/             What all estimators share: fitting, checkpoints, callbacks, model
+fitting/             What all estimators share: fitting, prediction, callbacks, files
 """
 
 import lazy_loader as lazy

@@ -3,18 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.arrays import Floats
+from maxmargin.core.memory import MEMORY
 from maxmargin.core.structure import Structure
 from maxmargin.estimators.alignment_kernel import with_kernel
-from maxmargin.estimators.fitting.base import StructuredEstimator, check_same_length
-from maxmargin.kernels.gram import MEMORY
+from maxmargin.estimators.fitting.base import StructuredEstimator
+from maxmargin.estimators.fitting.inputs import check_same_length
+from maxmargin.estimators.fitting.parameter_types import (
+    CallbackChoice,
+    CheckpointChoice,
+    EngineChoice,
+    KernelChoice,
+    LossChoice,
+    LossesByName,
+    SampleWeight,
+    Seed,
+    SolverChoice,
+)
+from maxmargin.estimators.fitting.parameters import describe_parameters
+from maxmargin.estimators.fitting.prediction import predict_found
 from maxmargin.losses.base import ZeroOne
 from maxmargin.losses.pairs import AlignedPairs
+from maxmargin.reports.learned import substitution_table
 from maxmargin.structures.alignment.inputs import is_real, record_name, tracks_of
 from maxmargin.structures.alignment.paths import check_rows
 from maxmargin.structures.alignment.structure import Alignment
@@ -31,63 +46,51 @@ from maxmargin.structures.alignment.views import (
 )
 
 
+@describe_parameters()
 class AlignmentSVM(StructuredEstimator):
     r"""Learn substitution scores and gap costs from aligned pairs.
 
     .. math:: \min_w \tfrac12 \|w\|^2 + C \sum_i \max_y
               [\Delta(y_i, y) - \langle w, \psi(x_i, y_i) - \psi(x_i, y) \rangle]
 
-    over all alignments y of the pair x_i, with the share of missed pairs as loss.
+    over all alignments y of the pair x_i. The loss is the share of reference pairs that
+    are missed.
 
     Parameters
     ----------
-    C : float, default=50
-        Penalty of the slacks; multiplies their plain sum. Normalised features are
-        small, so it is larger than elsewhere.
-    mode : {"global", "semiglobal", "local"}, default="global"
-        Needleman-Wunsch, free ends, or Smith-Waterman.
-    features : str or tuple of Pair, default="simple"
-        Features of a match: "simple" (every track against every track), "anova2",
-        "tensor", "all" (these three), "window" ("all" and windows), "profile"
-        ("window" and the real-valued tracks), or pairs of views.
-    gaps : str or Gaps, default="affine"
-        "affine", "linear", or "structural" (opening depends on the letters around it).
-    symmetric : bool, default=False
-        Scores that do not change when the two sequences change places.
-    normalize : bool, default=True
-        Divide features by the length of both sequences together.
-    band : int, optional
-        Only cells this far from the diagonal.
-    alphabets : mapping from track to letters, optional
-        Letters that may occur; default: those seen in training.
-    kernel : str, Kernel or callable, optional
-        "rbf", "quadratic", "cubic", "poly", "linear", or a function of two matrices.
-        Matches score phi(s_i)' W phi(t_j), too, with phi the map of a kernel between
-        positions (letters as indicators and vectors as they are, all tracks side by
-        side): an expansion over pairs of basis positions.
-    kernel_method : {"cholesky", "nystroem", "exact"}, default="cholesky"
-        How basis positions are chosen: one by one where the others are worst
-        approximated, at random, or all distinct ones.
-    n_basis : int, default=20
+    C : float
+        Weight of the training errors in the objective, ``1/2 ||w||^2 + C * sum(slacks)``.
+        It is larger than elsewhere because normalised features are small.
+    mode : {"global", "semiglobal", "local"}
+        "global": Needleman-Wunsch. "semiglobal": gaps at the ends are free. "local":
+        Smith-Waterman.
+    features : str or tuple of Pair
+        Features of a match. "simple": every track against every track. "anova2":
+        every two tracks against every two tracks. "tensor": all tracks together against
+        all tracks together. "all": these three. "window": "all" and windows of
+        neighbours. "profile": "window" and the real-valued tracks. Or pairs of views.
+    gaps : {"affine", "linear", "structural"} or Gaps
+        Cost of gaps; "structural": opening depends on the neighbouring letters.
+    symmetric : bool
+        Whether scores stay the same when the two sequences are exchanged.
+    normalize : bool
+        Whether features are divided by the total length of both sequences.
+    band : int
+        Largest distance from the diagonal.
+    alphabets : mapping from track to letters
+        Letters that may occur; by default those of the training data.
+    kernel : {"rbf", "quadratic", "cubic", "poly", "linear"}, Kernel or callable
+        Add scores phi(s_i)' W phi(t_j) to matches, with phi the feature map of a kernel
+        between positions (letters as indicators, vectors as they are, all tracks
+        together): an expansion over pairs of basis positions.
+    kernel_method : {"cholesky", "nystroem", "exact"}
+        How basis positions are chosen. "cholesky": one by one, where the approximation is
+        worst. "nystroem": at random. "exact": all distinct positions.
+    n_basis : int
         Number of basis positions m; there are m * m weights.
-    memory : float, default=4e9
-        Bytes for kernel values at most.
-    loss : str or Loss, default="Q"
-        "Q", "Q4", "zero-one", or ``AlignedPairs(shift)``.
-    rescaling : {"margin", "slack", None}, default="margin"
-        How the loss enters; None is the zero-one loss.
-    penalty : {"linear", "squared", "hard", "summed"}, default="linear"
-        SVM1, SVM2, SVM0 (hard margin), or linear summed error.
-    solver : str or Solver, default="auto"
-        "block-dual", "n-slack", "n-slack-block", "one-slack", ...
-    tol : float, default=1e-2
-        Relative duality gap at which training stops.
-    max_iter, max_time : int, float, optional
-        Limits on steps and on seconds.
-    n_jobs : int, optional
-        Threads for the oracle.
-    engine, random_state, warm_start, callbacks, checkpoint, verbose
-        As in `StructuralSVM`.
+    loss : {"Q", "Q4", "zero-one"} or Loss
+        "Q": share of the reference pairs that are missed. "Q4": pairs shifted by up to 4
+        positions count as found. ``AlignedPairs(shift)`` allows any shift.
 
     Attributes
     ----------
@@ -121,23 +124,23 @@ class AlignmentSVM(StructuredEstimator):
         normalize: bool = True,
         band: int | None = None,
         alphabets: Mapping[str, Sequence[Any]] | None = None,
-        kernel: Any = None,
+        kernel: KernelChoice = None,
         kernel_method: str = "cholesky",
         n_basis: int = 20,
         memory: float = MEMORY,
-        loss: Any = "Q",
+        loss: LossChoice = "Q",
         rescaling: str | None = "margin",
         penalty: str = "linear",
-        solver: Any = "auto",
+        solver: SolverChoice = "auto",
         tol: float = 1e-2,
         max_iter: int | None = None,
         max_time: float | None = None,
         n_jobs: int | None = None,
-        engine: Any = None,
-        random_state: Any = None,
+        engine: EngineChoice = None,
+        random_state: Seed = None,
         warm_start: bool = False,
-        callbacks: Any = None,
-        checkpoint: Any = None,
+        callbacks: CallbackChoice = None,
+        checkpoint: CheckpointChoice = None,
         verbose: int = 0,
     ) -> None:
         self.C = C
@@ -174,19 +177,19 @@ class AlignmentSVM(StructuredEstimator):
             return structure
         return with_kernel(structure, sequences, self, self._seed())
 
-    def _known_losses(self, structure: Structure) -> dict[str, Any]:
+    def _known_losses(self, structure: Structure) -> LossesByName:
         return {"Q": AlignedPairs(), "Q4": AlignedPairs(4), "zero-one": ZeroOne()}
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AlignmentSVM:
-        """Learn from pairs and their alignments.
+    def fit(self, X: Any, y: Any, sample_weight: SampleWeight = None) -> Self:
+        """Learn from pairs of sequences and their alignments.
 
         Parameters
         ----------
         X : sequence of (first, second)
             Sequences: strings, or mappings from track to letters or real vectors.
         y : sequence of alignments
-            Two strings with "-" for gaps, both from their first letter on, or columns
-            (k, 2) of positions, -1 for a gap; local ones may begin anywhere.
+            Two strings with "-" for gaps, both from their first letter on, or an array
+            (k, 2) of positions, -1 for a gap. Local alignments may begin anywhere.
         sample_weight : array (n,), optional
             Factor on C for each pair.
         """
@@ -198,27 +201,41 @@ class AlignmentSVM(StructuredEstimator):
         return self
 
     def score(self, X: Any, y: Any) -> float:
-        """Mean Q score: the share of reference pairs that are found."""
+        """Mean Q score: share of the reference pairs that are found."""
         return float(np.mean(1.0 - self.losses(X, y)))
 
     def losses(self, X: Any, y: Any, shift: int = 0) -> Floats:
-        """Loss of each pair: Q by default, Q4 with shift 4."""
+        """Loss of each pair: 1 - Q, or 1 - Q4 with ``shift=4``."""
         check_is_fitted(self, "coef_")
         check_same_length(X, y)
         x = self.structure_.encode(X)
         truth = self.structure_.encode_labels(x, y)
-        return AlignedPairs(shift).value(truth, self._argmax(x))
+        return AlignedPairs(shift).value(truth, predict_found(self, x).labels)
 
     def alignment_scores(self, X: Any) -> Floats:
         """Score of the best alignment of each pair."""
         check_is_fitted(self, "coef_")
-        x = self.structure_.encode(X)
-        return self.structure_.argmax(x, np.arange(x.n), self.coef_).score
+        return predict_found(self, self.structure_.encode(X)).score
 
     def substitution_matrix(self, track: str = "residue") -> tuple[Any, Floats]:
         """Letters of a track and the learned score of each pair of them."""
         check_is_fitted(self, "coef_")
         return self.structure_.substitution(self.coef_, track)
+
+    def _learned(self) -> Sequence[str]:
+        tables = substitution_tables(self.structure_, self.coef_)
+        return [*tables, *super()._learned()]
+
+
+def substitution_tables(structure: Alignment, w: Floats) -> list[str]:
+    """The learned substitution scores of each track, as pieces of HTML."""
+    out = []
+    for track in structure.symbols.letters:
+        try:
+            out.append(substitution_table(track, *structure.substitution(w, track)))
+        except ValueError:  # the features do not pair this track with itself
+            continue
+    return out
 
 
 def _is_pair(pair: Any) -> bool:
@@ -227,7 +244,7 @@ def _is_pair(pair: Any) -> bool:
 
 
 def alignment_structure(estimator: Any, sequences: Sequence[Any]) -> Alignment:
-    """The structure that an estimator's parameters ask for."""
+    """The structure described by the parameters of an estimator."""
     tracks: dict[str, Any] = {}
     if sequences:
         where = record_name(sequences[0], "pair 0, first sequence")

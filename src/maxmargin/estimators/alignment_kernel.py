@@ -1,4 +1,7 @@
-"""Kernels on the positions of alignments: a map chosen from the training positions."""
+"""Kernels between positions of sequences: match scores phi(s_i)' W phi(t_j).
+
+The feature map phi of the kernel is chosen from the training positions.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ METHODS = ("exact", "nystroem", "cholesky")
 def with_kernel(
     structure: Alignment, sequences: Sequence[Any], estimator: Any, seed: int
 ) -> Alignment:
-    """The structure with scores phi(s_i)' W phi(t_j) of matches beside its others."""
+    """The structure with scores phi(s_i)' W phi(t_j) added to its match scores."""
     positions = learn_positions(sequences)
     rows = [positions.rows(s, f"sequence {k}") for k, s in enumerate(sequences)]
     distinct = np.unique(np.concatenate(rows), axis=0)
@@ -36,12 +39,12 @@ def with_kernel(
 
 
 def position_map(estimator: Any, rows: Floats, seed: int) -> KernelMap:
-    """The map of the method asked for, over distinct positions."""
+    """The feature map chosen by `kernel_method`, over distinct positions."""
     method, memory = estimator.kernel_method, estimator.memory
     if method not in METHODS:
         names = ", ".join(map(repr, METHODS))
         raise ValueError(
-            f"kernel_method={method!r} is not there for alignments: choose from {names}"
+            f"kernel_method={method!r} is not available for alignments: choose from {names}"
         )
     if estimator.n_basis < 1:
         raise ValueError(f"n_basis={estimator.n_basis!r}: at least one point is needed")

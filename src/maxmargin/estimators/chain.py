@@ -2,29 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from itertools import pairwise
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.arrays import Floats, Ints, Ragged
-from maxmargin.core.problem import CHUNK, Problem
-from maxmargin.core.structure import Structure
-from maxmargin.estimators.fitting.base import object_array
+from maxmargin.core.loss import Loss
+from maxmargin.core.problem import Problem
+from maxmargin.core.structure import Layers, Structure
+from maxmargin.estimators.fitting.inputs import object_array
 from maxmargin.estimators.fitting.kernel_training import KernelMixin
-from maxmargin.losses.base import Hamming, ZeroOne
+from maxmargin.estimators.fitting.parameter_types import (
+    CallbackChoice,
+    CheckpointChoice,
+    EngineChoice,
+    KernelChoice,
+    LossChoice,
+    LossesByName,
+    SampleWeight,
+    Seed,
+    SolverChoice,
+)
+from maxmargin.estimators.fitting.parameters import describe_parameters
+from maxmargin.estimators.fitting.prediction import (
+    ask_batches,
+    joined_layers,
+    predict_found,
+)
+from maxmargin.losses.base import ZeroOne
+from maxmargin.losses.labels import Hamming
+from maxmargin.losses.partial import PartialLoss
 from maxmargin.metrics.sequences import token_error
 from maxmargin.reports.explanation import Explanation
+from maxmargin.reports.learned import LABELS, features_by_label, transition_table
 from maxmargin.solvers.base import Result
 from maxmargin.structures.chain.constraints import legal_scores
 from maxmargin.structures.chain.encoded import Encoded
 from maxmargin.structures.chain.names import input_weights
 from maxmargin.structures.chain.structure import Chain, Tokens
-from maxmargin.structures.latent.partial import Partial, PartialLoss, has_hidden
+from maxmargin.structures.latent.partial import Partial, has_hidden
 
 
+@describe_parameters()
 class ChainSVM(KernelMixin):
     r"""Max-margin sequence labelling: a linear chain, or one of order 2 or 3.
 
@@ -33,51 +57,40 @@ class ChainSVM(KernelMixin):
 
     X is a list of sequences, each a dense array (length, features), a scipy.sparse
     matrix, or a list of feature dicts or feature lists as sklearn-crfsuite takes them;
-    or a `Sequences` (flat matrix and offsets). y is a list of sequences of labels;
-    None marks a label that is not known: it is completed in turns with training, from
-    weights learnt on the runs of known labels.
+    or a `Sequences` (flat matrix and offsets). y is a list of sequences of labels.
+    Unknown labels are None: training then alternates between predicting them and
+    learning from them, starting from weights learned on the known labels only.
 
     Parameters
     ----------
-    C : float, default=0.2
-        Penalty of the slacks; multiplies their plain sum.
-    loss : str, array or Loss, default="hamming"
-        "hamming" (wrong tokens), "hamming-mean" (their share in the sequence),
-        "zero-one" (any error), a cost matrix in the order of `classes_`, or a Loss.
-    class_weight : dict or "balanced", optional
-        Cost of an error by true label, for the named Hamming losses.
-    rescaling : {"margin", "slack", None}, default="margin"
-        How the loss enters; None is the zero-one loss.
-    penalty : {"linear", "squared", "hard", "summed"}, default="linear"
-        SVM1, SVM2, SVM0 (hard margin), or linear summed error.
-    eta : float, default=1.0
-        Size of the label-only features against those of the input.
-    window : int, default=0
-        Features of this many tokens before and after are features of a token too.
-    order : {1, 2, 3}, default=1
-        How many labels before a token enter its score together with its own.
-    edge_features : bool, default=False
-        Whether input features also meet pairs of neighbouring labels.
-    start_end : bool, default=True
-        Whether first and last labels have weights.
-    bias : bool, default=True
-        Whether labels have weights of their own.
-    allowed : array (K, K) or set of label pairs, optional
-        Legal transitions, [before, after] in the order of `classes_`; in training, too.
-    scheme : {"bio", "bioes"}, optional
-        Derive legal transitions, first and last labels from the label names.
-    kernel : str, Kernel or callable, optional
-        Compare tokens by a kernel ("quadratic", "cubic", "rbf", `Polynomial(2)`, ..)
-        instead of weighting their features; transitions stay linear.
-    kernel_method : str, default="exact"
-        "exact", "sampled", "cpsp", "nystroem" or "cholesky".
-        How to train with it, see `KernelSVM`.
-    n_basis : int, default=200
-        Number of basis functions, or of rows drawn per turn ("sampled").
-    solver, tol, max_iter, max_time, n_jobs, engine, random_state, warm_start
-        As in `StructuralSVM`.
-    callbacks, checkpoint, verbose
-        As there.
+    loss : {"hamming", "hamming-mean", "zero-one"}, array or Loss
+        "hamming": number of wrong tokens. "hamming-mean": their share of the sequence.
+        "zero-one": 1 if any token is wrong. An array is a table of costs, [true label,
+        predicted label] in the order of `classes_`.
+    class_weight : dict or "balanced"
+        Cost of an error by true label, for the Hamming losses. "balanced" makes it
+        inversely proportional to the frequency of the label.
+    eta : float
+        Scale of the features that do not depend on the input (transitions, first and last
+        labels, bias) relative to those that do.
+    window : int
+        The features of this many tokens before and after a token are used for it, too.
+    order : {1, 2, 3}
+        Number of preceding labels that are scored together with the label of a token.
+    edge_features : bool
+        Whether pairs of neighbouring labels have weights for the input features, too.
+    start_end : bool
+        Whether the first and the last label of a sequence have weights.
+    bias : bool
+        Whether each label has a weight that does not depend on the input.
+    allowed : array (K, K) or set of label pairs
+        Allowed transitions, [label, next label] in the order of `classes_`. They hold in
+        training and in prediction.
+    scheme : {"bio", "bioes"}
+        Derive allowed transitions and allowed first and last labels from the label names.
+    kernel : str, Kernel or callable
+        Compare tokens by a kernel ("quadratic", "cubic", "rbf", `Polynomial(2)`, ...)
+        instead of weighting their features. Transitions keep their weights.
 
     Attributes
     ----------
@@ -100,11 +113,13 @@ class ChainSVM(KernelMixin):
     ['O', 'B-PER']
     """
 
+    _predicts_labels = True
+
     def __init__(
         self,
         C: float = 0.2,
         *,
-        loss: Any = "hamming",
+        loss: LossChoice = "hamming",
         class_weight: Any = None,
         rescaling: str | None = "margin",
         penalty: str = "linear",
@@ -116,19 +131,19 @@ class ChainSVM(KernelMixin):
         bias: bool = True,
         allowed: Any = None,
         scheme: str | None = None,
-        kernel: Any = None,
+        kernel: KernelChoice = None,
         kernel_method: str = "exact",
         n_basis: int = 200,
-        solver: Any = "auto",
+        solver: SolverChoice = "auto",
         tol: float = 1e-3,
         max_iter: int | None = None,
         max_time: float | None = None,
         n_jobs: int | None = None,
-        engine: Any = None,
-        random_state: Any = None,
+        engine: EngineChoice = None,
+        random_state: Seed = None,
         warm_start: bool = False,
-        callbacks: Any = None,
-        checkpoint: Any = None,
+        callbacks: CallbackChoice = None,
+        checkpoint: CheckpointChoice = None,
         verbose: int = 0,
     ) -> None:
         self.C = C
@@ -172,7 +187,14 @@ class ChainSVM(KernelMixin):
         return structure
 
     def _structure(self, X: Any, y: Any) -> Structure:
-        chain = Chain(
+        if not has_hidden(y):
+            return self._unbound_chain()
+        if self.kernel is not None:
+            raise ValueError("labels that are None cannot be trained with a kernel")
+        return Partial(self._unbound_chain())
+
+    def _unbound_chain(self) -> Chain:
+        return Chain(
             eta=self.eta,
             window=self.window,
             order=self.order,
@@ -182,13 +204,8 @@ class ChainSVM(KernelMixin):
             allowed=self.allowed,
             scheme=self.scheme,
         )
-        if not has_hidden(y):
-            return chain
-        if self.kernel is not None:
-            raise ValueError("labels that are None cannot be trained with a kernel")
-        return Partial(chain)
 
-    def _loss(self, structure: Structure) -> Any:
+    def _loss(self, structure: Structure) -> Loss:
         if isinstance(structure, Partial):
             return PartialLoss(super()._loss(structure.inner))
         return super()._loss(structure)
@@ -198,6 +215,7 @@ class ChainSVM(KernelMixin):
         if not isinstance(problem.structure, Partial):
             return solver
         chain, x, truth, owner = problem.structure.known(problem.x, problem.truth)
+        assert isinstance(problem.loss, PartialLoss)
         runs = Problem(
             chain, problem.loss.inner, problem.formulation, x, truth, problem.C[owner],
             problem.engine,
@@ -205,7 +223,7 @@ class ChainSVM(KernelMixin):
         rough = max(self.tol, 0.01)
         return replace(solver, w=replace(solver.inner, tol=rough).solve(runs)[0].w)
 
-    def _known_losses(self, structure: Structure) -> dict[str, Any]:
+    def _known_losses(self, structure: Structure) -> LossesByName:
         assert isinstance(structure, Chain)
         weight = self._label_weights(structure)
         return {
@@ -219,7 +237,8 @@ class ChainSVM(KernelMixin):
             return None
         if self.class_weight == "balanced":
             counts = self._counts.astype(np.float64)
-            return counts.sum() / (len(counts) * np.maximum(counts, 1.0))
+            weights: Floats = counts.sum() / (len(counts) * np.maximum(counts, 1.0))
+            return weights
         unknown = set(self.class_weight) - set(structure.labels)
         if unknown:
             raise ValueError(
@@ -228,23 +247,23 @@ class ChainSVM(KernelMixin):
         return np.array([self.class_weight.get(y, 1.0) for y in structure.labels])
 
     def _fit_encoded(
-        self, structure: Structure, x: Any, truth: Ragged, sample_weight: Any
-    ) -> Any:
+        self, structure: Structure, x: Any, truth: Ragged, sample_weight: SampleWeight
+    ) -> Self:
         k = structure.label_count()
         self._counts = np.bincount(truth.data[truth.data < k], minlength=k)
         return super()._fit_encoded(structure, x, truth, sample_weight)
 
-    def _take(self, structure: Structure, result: Result) -> None:
+    def _adopt(self, structure: Structure, result: Result) -> None:
         inner = structure.inner if isinstance(structure, Partial) else structure
-        super()._take(inner, result)
+        super()._adopt(inner, result)
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
-        """Learn weights from X and y, or from `Encoded` sequences in files alone."""
+    def fit(self, X: Any, y: Any = None, sample_weight: SampleWeight = None) -> Self:
+        """Learn weights from X and y, or from `Encoded` sequences, which have labels."""
         if not isinstance(X, Encoded):
             return super().fit(X, y, sample_weight)
         if y is not None:
-            raise ValueError("encoded sequences have their labels: leave y out")
-        structure = X.bind(self._structure(None, ()))  # type: ignore[arg-type]
+            raise ValueError("encoded sequences contain their labels: leave y out")
+        structure = X.bind(self._unbound_chain())
         return self._fit_encoded(structure, X.x, X.truth, sample_weight)
 
     def predict(
@@ -256,15 +275,14 @@ class ChainSVM(KernelMixin):
         ----------
         X : sequences
         forced : list, optional
-            Labels that must stand: per sequence a dict {token: label}, a list with
-            None where the label is free, or None.
+            Labels that are fixed: per sequence a dict {token: label}, a list with None
+            where the label is free, or None.
         allowed, scheme : optional
-            Legal transitions for this prediction, instead of those of training.
+            Allowed transitions for this prediction, instead of those of training.
         """
         structure, x = self._prepared(X, forced, allowed, scheme)
-        coef = self.coef_
-        rows = self._by_chunks(x, lambda ids: structure.argmax(x, ids, coef).labels)
-        return object_array(structure.decode_labels(x, Ragged.concat(rows)))
+        labels = predict_found(self, x, structure).labels
+        return object_array(structure.decode_labels(x, labels))
 
     def predict_nbest(
         self,
@@ -274,28 +292,25 @@ class ChainSVM(KernelMixin):
         allowed: Any = None,
         scheme: str | None = None,
     ) -> list[list[tuple[list[Hashable], float]]]:
-        """Find the k best label sequences of each input with their scores."""
+        """The k best label sequences of each input with their scores, best first."""
         structure, x = self._prepared(X, forced, allowed, scheme)
-        coef, out = self.coef_, []
-        for found in self._by_chunks(x, lambda ids: structure.nbest(x, ids, coef, k)):
-            rows = structure.decode_labels(x, found.labels)
-            for a, b in zip(found.ptr[:-1], found.ptr[1:], strict=True):
-                out.append([(rows[r], float(found.score[r])) for r in range(a, b)])
-        return out
+        parts = ask_batches(self, structure, x, partial(_best_many, k=k))
+        found = joined_layers(parts)
+        rows = structure.decode_labels(x, found.labels)
+        scored = list(zip(rows, found.score.tolist(), strict=True))
+        return [scored[a:b] for a, b in pairwise(found.ptr.tolist())]
 
     def max_marginals(self, X: Any) -> list[Floats]:
-        """Score of the best sequence with each label at each token: (length, K)."""
+        """Score of the best sequence that has label k at token t, (length, K) per input."""
         structure, x = self._prepared(X, None, None, None)
-        coef = self.coef_
-        parts = self._by_chunks(x, lambda ids: structure.max_marginals(x, ids, coef))
-        flat = np.concatenate(parts)
-        return [flat[a:b] for a, b in zip(x.ptr[:-1], x.ptr[1:], strict=True)]
+        flat = np.concatenate(ask_batches(self, structure, x, Chain.max_marginals))
+        return [flat[a:b] for a, b in pairwise(x.ptr.tolist())]
 
     def confidence(self, X: Any) -> list[Floats]:
-        """Margin of each token: best sequence against best with another label there.
+        """Margin of each token: how much less a sequence with another label scores.
 
-        Zero is a tie; the unit is that of the loss, so that a margin above the cost of
-        an error is what training asks for.
+        Zero is a tie. Margins have the unit of the loss: training asks for a margin of
+        at least the cost of the error.
         """
         out = []
         for table in self.max_marginals(X):
@@ -307,16 +322,16 @@ class ChainSVM(KernelMixin):
         return out
 
     def score(self, X: Any, y: Any) -> float:
-        """Share of tokens with the right label; None in y: not known, not counted."""
+        """Share of tokens with the right label; tokens whose label is None do not count."""
         return 1.0 - token_error(y, list(self.predict(X)))
 
     def top_features(self, label: Hashable, n: int = 20) -> list[tuple[str, float]]:
-        """Weights of the input features that speak most for a label, largest first.
+        """The n input features with the largest weights for a label, largest first.
 
-        A negative `n` gives those that speak most against it.
+        A negative `n` gives those with the smallest weights, smallest first.
         """
         check_is_fitted(self, "coef_")
-        self._need_features("top_features")
+        self._check_has_weights("top_features")
         structure = self._chain
         if label not in structure.labels:
             raise ValueError(f"unknown label {label!r}; see classes_")
@@ -338,9 +353,15 @@ class ChainSVM(KernelMixin):
     def explain(self, x: Any, *, n: int | None = None) -> Explanation:
         """Why each token of ONE sequence gets its label.
 
-        As for all estimators; each part is a token and also has its `label`, the
-        `rival` label and the `margin`: how much the best sequence with another label
-        there scores less. All parts add up to the score of the sequence.
+        Each part is a token, with its `label`, the `rival` label and the `margin`: how
+        much less the best sequence with another label at this token scores. The scores
+        of all parts add up to the score of the sequence.
+
+        Parameters
+        ----------
+        x : one sequence
+        n : int, optional
+            Number of features kept per token, those that add most; by default all.
         """
         plain = super().explain(x, n=n)
         labels = self._chain.labels
@@ -355,6 +376,17 @@ class ChainSVM(KernelMixin):
             parts.append(replace(part, label=y, rival=labels[best], margin=margin))
         return replace(plain, parts=tuple(parts))
 
+    def _learned(self) -> Sequence[str]:
+        drawn = transition_table(self.transitions())
+        if self.kernel is not None:
+            return [drawn, *super()._learned()]
+        shown = self.classes_[:LABELS]
+        features = [
+            (y, self.top_features(y, 6), self.top_features(y, -3)) for y in shown
+        ]
+        others = len(self.classes_) - len(shown)
+        return [drawn, features_by_label(features, others)]
+
     def _prepared(
         self, X: Any, forced: Any, allowed: Any, scheme: str | None
     ) -> tuple[Chain, Tokens]:
@@ -366,11 +398,6 @@ class ChainSVM(KernelMixin):
         x = structure.encode(X)
         return structure, x if forced is None else structure.constrain(x, forced)
 
-    def _by_chunks(self, x: Tokens, task: Callable[[Ints], Any]) -> Sequence[Any]:
-        ids = np.arange(x.n)
-        chunks = [ids[s : s + 4 * CHUNK] for s in range(0, x.n, 4 * CHUNK)] or [ids]
-        engine = self._engine()
-        try:
-            return list(engine.map(task, chunks))
-        finally:
-            self._release(engine)
+
+def _best_many(structure: Chain, x: Tokens, ids: Ints, w: Floats, k: int) -> Layers:
+    return structure.nbest(x, ids, w, k)

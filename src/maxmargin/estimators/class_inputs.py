@@ -1,4 +1,4 @@
-"""Checks of what classifiers are given, said by row and by label."""
+"""Checks of the inputs of classifiers; messages name the row or the label."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from maxmargin.core.arrays import Floats, Ints
 
 
 def check_finite(X: Any) -> None:
-    """Refuse NaN and infinity; says where."""
+    """Refuse NaN and infinity, and say where they are."""
     values = X.data if sp.issparse(X) else X
     if np.isfinite(values).all():
         return
@@ -28,7 +28,7 @@ def check_finite(X: Any) -> None:
 
 
 def class_numbers(classes: np.ndarray, y: Any) -> Ints:
-    """Numbers of labels among the sorted classes; refuses labels that are not there."""
+    """Index of each label among the sorted classes; other labels are refused."""
     labels = np.asarray(y)
     strange = np.flatnonzero(~np.isin(labels, classes))
     if len(strange):
@@ -41,12 +41,14 @@ def class_numbers(classes: np.ndarray, y: Any) -> Ints:
 
 
 def cost_table(costs: Mapping[Any, float], classes: np.ndarray) -> Floats:
-    """Costs by pair of labels as a table in sorted order; 1 where absent."""
+    """Costs by pair of labels as a table in sorted order; 1 for missing pairs."""
     table = 1.0 - np.eye(len(classes))
     place = {label: c for c, label in enumerate(classes.tolist())}
     for pair, cost in costs.items():
         if not isinstance(pair, tuple) or len(pair) != 2:
-            raise ValueError(f"loss: {pair!r} is not a pair (true, said) of labels")
+            raise ValueError(
+                f"loss: {pair!r} is not a pair (true, predicted) of labels"
+            )
         for label in pair:
             if label not in place:
                 raise ValueError(f"loss: {label!r} in {pair!r} is not a class of y")

@@ -1,26 +1,39 @@
-"""Coreference: clusters of mentions by latent spanning forests."""
+"""CoreferenceSVM and CorrelationSVM: cluster the mentions of a document."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from maxmargin.core.structure import Structure
-from maxmargin.estimators.fitting.base import StructuredEstimator, check_same_length
+from maxmargin.estimators.fitting.base import StructuredEstimator
+from maxmargin.estimators.fitting.inputs import check_same_length
+from maxmargin.estimators.fitting.parameter_types import (
+    CallbackChoice,
+    CheckpointChoice,
+    EngineChoice,
+    LossChoice,
+    LossesByName,
+    SampleWeight,
+    Seed,
+    SolverChoice,
+)
+from maxmargin.estimators.fitting.parameters import describe_parameters
+from maxmargin.losses.clusters import ForestLoss, PairLoss
 from maxmargin.metrics.clusters import mitre_loss
 from maxmargin.structures.clusters.coreference import (
     Coreference,
-    ForestLoss,
     PairFeatures,
 )
-from maxmargin.structures.clusters.correlation import Correlation, PairLoss
+from maxmargin.structures.clusters.correlation import Correlation
 from maxmargin.structures.clusters.mentions import NAMES, Document, pair_features
 
 
+@describe_parameters()
 class CoreferenceSVM(StructuredEstimator):
-    r"""Clustering by single strong links, the links hidden.
+    r"""Clustering by strong links, where the links are hidden (latent forests).
 
     .. math:: \min_w \tfrac12 \|w\|^2 + C \sum_d \big( \max_{h} [\Delta_r(y_d, h) +
               \sum_{(i,j) \in h} \langle w, x_{ij} \rangle] - \max_{h \sim y_d}
@@ -28,20 +41,20 @@ class CoreferenceSVM(StructuredEstimator):
 
     Parameters
     ----------
-    r : float, default=1.0
-        Penalty of a link across two true clusters; below one, links become bolder
+    r : float
+        Penalty of a link between two true clusters. Values below one allow more links
         (higher recall).
-    C : float, default=0.2
-        Penalty of the slack of a document, whose loss counts links.
-    features : callable, optional
-        Makes `PairFeatures` of each element of X. By default `Document` objects get
-        `pair_features`; anything else must be pair features already.
-    init : array, optional
-        Initial weights; by default training begins with chains in order of mention.
-    loss, restarts, rescaling, penalty, solver, tol, max_iter, max_time, n_jobs
-        As in `StructuralSVM`.
-    engine, random_state, warm_start, callbacks, checkpoint, verbose
-        As there.
+    C : float
+        Weight of the training errors in the objective. The loss of a document is counted
+        in links.
+    features : callable
+        Makes `PairFeatures` of an element of X. By default, `Document` objects get
+        `pair_features`, and anything else must be pair features already.
+    loss : {"forest"} or Loss
+        "forest": number of mentions, less the number of true clusters, less the links of
+        the forest within true clusters, plus `r` for each link between two of them.
+    init : array
+        Weights to start from; by default, training starts from chains in order of mention.
 
     Attributes
     ----------
@@ -72,21 +85,21 @@ class CoreferenceSVM(StructuredEstimator):
         C: float = 0.2,
         *,
         features: Callable[[Any], Any] | None = None,
-        loss: Any = "forest",
+        loss: LossChoice = "forest",
         init: Any = None,
         restarts: int = 1,
         rescaling: str = "margin",
         penalty: str = "linear",
-        solver: Any = "auto",
+        solver: SolverChoice = "auto",
         tol: float = 1e-3,
         max_iter: int | None = None,
         max_time: float | None = None,
         n_jobs: int | None = None,
-        engine: Any = None,
-        random_state: Any = None,
+        engine: EngineChoice = None,
+        random_state: Seed = None,
         warm_start: bool = False,
-        callbacks: Any = None,
-        checkpoint: Any = None,
+        callbacks: CallbackChoice = None,
+        checkpoint: CheckpointChoice = None,
         verbose: int = 0,
     ) -> None:
         self.r = r
@@ -112,10 +125,10 @@ class CoreferenceSVM(StructuredEstimator):
     def _structure(self, X: Any, y: Any) -> Structure:
         return Coreference()
 
-    def _known_losses(self, structure: Structure) -> dict[str, Any]:
+    def _known_losses(self, structure: Structure) -> LossesByName:
         return {"forest": ForestLoss(self.r)}
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: SampleWeight = None) -> Self:
         """Learn from documents.
 
         Parameters
@@ -128,16 +141,16 @@ class CoreferenceSVM(StructuredEstimator):
         """
         return super().fit(self._pairs(X), y, sample_weight)
 
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """As for all estimators; not where links are hidden."""
+    def partial_fit(self, X: Any, y: Any, sample_weight: SampleWeight = None) -> Self:
+        """Continue training with another batch; only where no links are hidden."""
         return super().partial_fit(self._pairs(X), y, sample_weight)
 
     def predict(self, X: Any) -> np.ndarray:
-        """Cluster of each mention, numbered by first mention, per document."""
+        """Cluster of each mention of each document, numbered by first mention."""
         return super().predict(self._pairs(X))
 
     def score(self, X: Any, y: Any) -> float:
-        """1 - mean MITRE loss / 100."""
+        """Mean MITRE score, 1 - loss / 100."""
         check_same_length(X, y)
         found = self.predict(X)
         losses = [mitre_loss(a, b) for a, b in zip(y, found, strict=True)]
@@ -167,25 +180,25 @@ def _document_pairs(i: int, document: Document) -> Any:
         raise ValueError(f"document {i}, {wrong}") from wrong
 
 
+@describe_parameters(like=CoreferenceSVM)
 class CorrelationSVM(CoreferenceSVM):
     r"""Correlation clustering trained by a structural SVM (SVM-cluster).
 
     .. math:: f(x) = \arg\max_y \sum_{i < j,\; y_i = y_j} \langle w, x_{ij} \rangle
 
-    All pairs of a cluster count, none is hidden. The loss is the percentage of wrong
-    pairs.
+    All pairs within a cluster count, and nothing is hidden. The loss is the percentage
+    of wrong pairs.
 
     Parameters
     ----------
-    C : float, default=0.2
-        Penalty of the slack of a document.
-    inference : {"greedy", "relaxed"}, default="greedy"
-        Clusters merged while that gains; or a linear program over pairs whose
-        fractional answers become planes, for documents of up to 150 mentions.
-    features, loss, rescaling, penalty, solver, tol, max_iter, max_time, n_jobs, engine
-        As in `CoreferenceSVM`.
-    random_state, warm_start, callbacks, checkpoint, verbose
-        As there.
+    C : float
+        Weight of the training errors in the objective.
+    inference : {"greedy", "relaxed"}
+        "greedy": merge clusters as long as the score rises. "relaxed": a linear program
+        over pairs, for documents of up to 150 mentions; training uses its fractional
+        solutions.
+    loss : {"pairs"} or Loss
+        "pairs": percentage of wrong pairs.
 
     References
     ----------
@@ -210,19 +223,19 @@ class CorrelationSVM(CoreferenceSVM):
         *,
         inference: str = "greedy",
         features: Callable[[Any], Any] | None = None,
-        loss: Any = "pairs",
+        loss: LossChoice = "pairs",
         rescaling: str = "margin",
         penalty: str = "linear",
-        solver: Any = "auto",
+        solver: SolverChoice = "auto",
         tol: float = 1e-3,
         max_iter: int | None = None,
         max_time: float | None = None,
         n_jobs: int | None = None,
-        engine: Any = None,
-        random_state: Any = None,
+        engine: EngineChoice = None,
+        random_state: Seed = None,
         warm_start: bool = False,
-        callbacks: Any = None,
-        checkpoint: Any = None,
+        callbacks: CallbackChoice = None,
+        checkpoint: CheckpointChoice = None,
         verbose: int = 0,
     ) -> None:
         super().__init__(
@@ -237,5 +250,5 @@ class CorrelationSVM(CoreferenceSVM):
     def _structure(self, X: Any, y: Any) -> Structure:
         return Correlation(self.inference)
 
-    def _known_losses(self, structure: Structure) -> dict[str, Any]:
+    def _known_losses(self, structure: Structure) -> LossesByName:
         return {"pairs": PairLoss(), "forest": PairLoss()}

@@ -3,20 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core.structure import Structure
-from maxmargin.estimators.explaining.report import by_position
+from maxmargin.core.arrays import Floats, Ints
+from maxmargin.core.structure import Layers, Structure
 from maxmargin.estimators.fitting.base import StructuredEstimator
-from maxmargin.losses.base import BracketF1, BracketHamming, ZeroOne
+from maxmargin.estimators.fitting.inputs import by_position
+from maxmargin.estimators.fitting.parameter_types import (
+    CallbackChoice,
+    CheckpointChoice,
+    EngineChoice,
+    LossChoice,
+    LossesByName,
+    Seed,
+    SolverChoice,
+)
+from maxmargin.estimators.fitting.parameters import describe_parameters
+from maxmargin.estimators.fitting.prediction import ask_batches, joined_layers
+from maxmargin.losses.base import ZeroOne
+from maxmargin.losses.brackets import BracketF1, BracketHamming
 from maxmargin.metrics.brackets import bracket_scores
 from maxmargin.reports.explanation import Hard
-from maxmargin.structures.grammar.structure import Grammar
+from maxmargin.structures.grammar.structure import Grammar, Sentences
 
 
+@describe_parameters()
 class GrammarSVM(StructuredEstimator):
     r"""Max-margin parsing with a weighted context-free grammar.
 
@@ -29,39 +45,31 @@ class GrammarSVM(StructuredEstimator):
 
     Parameters
     ----------
-    C : float, default=0.2
-        Penalty of the slacks; multiplies their plain sum.
-    loss : {"f1", "hamming", "hamming-mean", "zero-one"} or Loss, default="f1"
-        "f1": 1 - F1 of labelled brackets; "hamming": wrong and missing brackets;
-        "hamming-mean": their number per true bracket; "zero-one": any error.
-    rescaling : {"margin", "slack", None}, default="margin"
-        How the loss enters; None is the zero-one loss.
-    penalty : {"linear", "squared", "hard", "summed"}, default="linear"
-        SVM1, SVM2, SVM0 (hard margin), or linear summed error.
-    terminals : {"tags", "words"}, default="tags"
-        "tags": tags are given; "words": tokens are words, tags are found with the tree.
-    branching : {"right", "left"}, default="right"
-        Which way rules with more than two children are split.
-    horizontal : int or None, default=None
-        Children that symbols made by splitting remember; None: all.
-    vertical : int, default=1
-        2: labels know their parent; 3: also its parent.
-    anchors : tuple of str, str or "all", default=()
-        Features of where a rule stands: "length", "before", "first", "starts", "last",
-        "after", "ends", "split", or "word:" and one of the last seven; "all": length,
-        starts, ends and split.
-    anchor_by : {"label", "rule"}, default="label"
-        What anchored features tell apart.
-    rare : int, default=1
-        Words seen at most this often count as their shape, or tag.
-    beam : float, default=inf
-        Predictions drop parts that score less than the best of their span by more.
-    fallback : {"none", "flat"}, default="none"
-        What a sentence without a parse becomes: None, or a flat tree.
-    solver, tol, max_iter, max_time, n_jobs, engine, random_state, warm_start
-        As in `StructuralSVM`.
-    callbacks, checkpoint, verbose
-        As there.
+    loss : {"f1", "hamming", "hamming-mean", "zero-one"} or Loss
+        "f1": 1 - F1 of labelled brackets. "hamming": number of wrong and missing brackets.
+        "hamming-mean": that number divided by the number of true brackets. "zero-one": 1
+        if the tree is wrong.
+    terminals : {"tags", "words"}
+        "tags": the tags of the words are given. "words": tags are predicted with the tree.
+    branching : {"right", "left"}
+        In which direction rules with more than two children are binarised.
+    horizontal : int or None
+        Number of siblings that symbols made by binarisation remember; None: all of them.
+    vertical : int
+        1: plain labels. 2: labels are annotated with their parent. 3: also with its parent.
+    anchors : tuple of str, str or "all"
+        Features of the place of a rule in the sentence: "length", "before", "first",
+        "starts", "last", "after", "ends", "split", or "word:" and one of the last seven.
+        "all": length, starts, ends and split.
+    anchor_by : {"label", "rule"}
+        Whether these features have weights per label or per rule.
+    rare : int
+        Words seen at most this often are replaced by their shape, or by their tag.
+    beam : float
+        In prediction, constituents that score less than the best one of their span by more
+        than this are dropped.
+    fallback : {"none", "flat"}
+        What is predicted for a sentence without a parse: None, or a flat tree.
 
     Attributes
     ----------
@@ -90,7 +98,7 @@ class GrammarSVM(StructuredEstimator):
         self,
         C: float = 0.2,
         *,
-        loss: Any = "f1",
+        loss: LossChoice = "f1",
         rescaling: str | None = "margin",
         penalty: str = "linear",
         terminals: str = "tags",
@@ -102,16 +110,16 @@ class GrammarSVM(StructuredEstimator):
         rare: int = 1,
         beam: float = np.inf,
         fallback: str = "none",
-        solver: Any = "auto",
+        solver: SolverChoice = "auto",
         tol: float = 1e-3,
         max_iter: int | None = None,
         max_time: float | None = None,
         n_jobs: int | None = None,
-        engine: Any = None,
-        random_state: Any = None,
+        engine: EngineChoice = None,
+        random_state: Seed = None,
         warm_start: bool = False,
-        callbacks: Any = None,
-        checkpoint: Any = None,
+        callbacks: CallbackChoice = None,
+        checkpoint: CheckpointChoice = None,
         verbose: int = 0,
     ) -> None:
         self.C = C
@@ -155,7 +163,7 @@ class GrammarSVM(StructuredEstimator):
             fallback=self.fallback,
         )
 
-    def _known_losses(self, structure: Structure) -> dict[str, Any]:
+    def _known_losses(self, structure: Structure) -> LossesByName:
         return {
             "f1": BracketF1(),
             "hamming": BracketHamming(),
@@ -164,21 +172,24 @@ class GrammarSVM(StructuredEstimator):
         }
 
     def predict_nbest(self, X: Any, k: int = 5) -> list[list[tuple[Any, float]]]:
-        """Find the k best trees of each sentence with their scores, best first."""
+        """The k best trees of each sentence with their scores, best first."""
         check_is_fitted(self, "coef_")
         grammar = self.structure_
         assert isinstance(grammar, Grammar)
-        x = grammar.encode(X)
-        out = []
-        for i in range(x.n):
-            found = grammar.nbest(x, np.array([i]), self.coef_, k)
-            own = grammar.encode([X[i]] * found.labels.n)
-            trees = grammar.decode_labels(own, found.labels)
-            out.append(list(zip(trees, found.score.tolist(), strict=True)))
-        return out
+        parts = ask_batches(self, grammar, grammar.encode(X), partial(_best_many, k=k))
+        found = joined_layers(parts)
+        owner = np.repeat(np.arange(len(found.ptr) - 1), np.diff(found.ptr))
+        repeated = grammar.encode([X[i] for i in owner])
+        trees = grammar.decode_labels(repeated, found.labels)
+        scored = list(zip(trees, found.score.tolist(), strict=True))
+        return [scored[a:b] for a, b in pairwise(found.ptr.tolist())]
 
     def hardest(self, X: Any, y: Any, n: int = 5, most: int = 500) -> list[Hard]:
-        """As for all estimators; trees that the grammar cannot make are left out."""
+        """The examples whose true tree scores furthest below the best tree.
+
+        Trees that the grammar cannot derive are left out; otherwise like
+        `StructuredEstimator.hardest`.
+        """
         check_is_fitted(self, "coef_")
         X, y = by_position(X), by_position(y)
         kept = [i for i in range(min(most, len(y))) if self._derives(X[i], y[i])]
@@ -198,3 +209,7 @@ class GrammarSVM(StructuredEstimator):
     def score(self, X: Any, y: Any) -> float:
         """F1 of labelled brackets over all sentences together."""
         return bracket_scores(list(y), list(self.predict(X))).f1
+
+
+def _best_many(grammar: Grammar, x: Sentences, ids: Ints, w: Floats, k: int) -> Layers:
+    return grammar.nbest(x, ids, w, k)

@@ -1,48 +1,54 @@
-"""HomologySVM: learn alignment scores that tell a homolog from decoys."""
+"""HomologySVM: find the homolog of a sequence among candidates."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.arrays import Floats, Ints, Ragged
 from maxmargin.core.structure import Structure
-from maxmargin.estimators.alignment import alignment_structure
-from maxmargin.estimators.fitting.base import (
-    StructuredEstimator,
-    check_same_length,
-    object_array,
+from maxmargin.estimators.alignment import (
+    AlignmentSVM,
+    alignment_structure,
+    substitution_tables,
 )
+from maxmargin.estimators.fitting.base import StructuredEstimator
+from maxmargin.estimators.fitting.inputs import check_same_length, object_array
+from maxmargin.estimators.fitting.parameter_types import (
+    CallbackChoice,
+    CheckpointChoice,
+    EngineChoice,
+    LossesByName,
+    SampleWeight,
+    Seed,
+    SolverChoice,
+)
+from maxmargin.estimators.fitting.parameters import describe_parameters
+from maxmargin.estimators.fitting.prediction import ask_batches
 from maxmargin.losses.base import ZeroOne
 from maxmargin.structures.alignment.homology import Homology
 from maxmargin.structures.alignment.paths import check_rows
 
 
+@describe_parameters(like=AlignmentSVM)
 class HomologySVM(StructuredEstimator):
     r"""Find the homolog of a native sequence among candidates.
 
     .. math:: f(x) = \arg\max_c \max_a \langle w, \psi(x, z_c, a) \rangle
 
-    trained so that the homolog under its known alignment scores more than every decoy
-    under any alignment (Tsochantaridis et al. 2005, section 4.4).
+    trained so that the homolog with its known alignment scores higher than every decoy
+    with any alignment (Tsochantaridis et al. 2005, section 4.4).
 
     Parameters
     ----------
-    C : float, default=0.2
-        Penalty of the slacks; multiplies their plain sum.
-    mode : {"local", "semiglobal", "global"}, default="local"
-        Smith-Waterman, free ends, or Needleman-Wunsch.
-    features, gaps, symmetric, normalize, band, alphabets
-        As in `AlignmentSVM`; normalize is False by default.
-    penalty : {"squared", "linear", "hard", "summed"}, default="squared"
-        SVM2, SVM1, SVM0 (hard margin), or linear summed error; the loss is zero-one.
-    solver, tol, max_iter, max_time, n_jobs, engine, random_state, warm_start, callbacks
-        As in `StructuralSVM`.
-    checkpoint, verbose
-        As there.
+    C : float
+        Weight of the training errors in the objective.
+    mode : {"local", "semiglobal", "global"}
+        "local": Smith-Waterman. "semiglobal": gaps at the ends are free. "global":
+        Needleman-Wunsch.
 
     Attributes
     ----------
@@ -61,6 +67,8 @@ class HomologySVM(StructuredEstimator):
     [1, 0]
     """
 
+    loss = "zero-one"  # not a parameter: a homolog is found, or it is not
+    rescaling = None
     structure_: Homology
 
     def __init__(
@@ -75,16 +83,16 @@ class HomologySVM(StructuredEstimator):
         band: int | None = None,
         alphabets: Mapping[str, Sequence[Any]] | None = None,
         penalty: str = "squared",
-        solver: Any = "auto",
+        solver: SolverChoice = "auto",
         tol: float = 1e-3,
         max_iter: int | None = None,
         max_time: float | None = None,
         n_jobs: int | None = None,
-        engine: Any = None,
-        random_state: Any = None,
+        engine: EngineChoice = None,
+        random_state: Seed = None,
         warm_start: bool = False,
-        callbacks: Any = None,
-        checkpoint: Any = None,
+        callbacks: CallbackChoice = None,
+        checkpoint: CheckpointChoice = None,
         verbose: int = 0,
     ) -> None:
         self.C = C
@@ -108,23 +116,13 @@ class HomologySVM(StructuredEstimator):
         self.checkpoint = checkpoint
         self.verbose = verbose
 
-    @property
-    def loss(self) -> str:  # type: ignore[override]
-        """The zero-one loss, always."""
-        return "zero-one"
-
-    @property
-    def rescaling(self) -> None:  # type: ignore[override]
-        """No rescaling, since the loss is zero-one."""
-        return None
-
     def _structure(self, X: Any, y: Any) -> Structure:
         return Homology(alignment_structure(self, [example[0] for example in X]))
 
-    def _known_losses(self, structure: Structure) -> dict[str, Any]:
+    def _known_losses(self, structure: Structure) -> LossesByName:
         return {"zero-one": ZeroOne()}
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> HomologySVM:
+    def fit(self, X: Any, y: Any, sample_weight: SampleWeight = None) -> Self:
         """Learn from natives with candidates and the homolog of each.
 
         Parameters
@@ -138,8 +136,8 @@ class HomologySVM(StructuredEstimator):
         super().fit(_aligned(X, y), y, sample_weight)
         return self
 
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """As for all estimators."""
+    def partial_fit(self, X: Any, y: Any, sample_weight: SampleWeight = None) -> Self:
+        """Continue training with another batch; see `StructuredEstimator.partial_fit`."""
         check_same_length(X, y)
         return super().partial_fit(_aligned(X, y), y, sample_weight)
 
@@ -156,18 +154,18 @@ class HomologySVM(StructuredEstimator):
         return np.array([c for c, _ in self.predict_alignments(X)], dtype=np.int64)
 
     def predict_alignments(self, X: Any) -> np.ndarray:
-        """(candidate, columns) of each native sequence, as a 1-D object array."""
+        """Best candidate and its alignment (columns) for each native sequence."""
         return object_array(list(super().predict(X)))
 
     def candidate_scores(self, X: Any) -> list[Floats]:
         """Scores of all candidates of each native sequence."""
         check_is_fitted(self, "coef_")
         x = self.structure_.encode(X)
-        scores = self.structure_.scores(x, self.coef_)
-        return np.split(scores, x.ptr[1:-1])
+        scores = ask_batches(self, self.structure_, x, Homology.scores)
+        return np.split(np.concatenate(scores), x.ptr[1:-1])
 
     def score(self, X: Any, y: Any) -> float:
-        """Share of natives whose homolog is found; y as in `fit`, or indices."""
+        """Share of the native sequences whose homolog is found; y as in `fit`, or indices."""
         check_same_length(X, y)
         true: Ints = np.array([c if np.isscalar(c) else c[0] for c in y])
         return float(np.mean(self.predict(X) == true))
@@ -176,6 +174,10 @@ class HomologySVM(StructuredEstimator):
         """Letters of a track and the learned score of each pair of them."""
         check_is_fitted(self, "coef_")
         return self.structure_.alignment.substitution(self.coef_, track)
+
+    def _learned(self) -> Sequence[str]:
+        tables = substitution_tables(self.structure_.alignment, self.coef_)
+        return [*tables, *super()._learned()]
 
 
 def _aligned(X: Any, y: Any) -> list[tuple[Any, Any, dict[int, Any]]]:

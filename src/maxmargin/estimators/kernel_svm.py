@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from maxmargin.core.arrays import Ragged
+from maxmargin.core.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import Structure
+from maxmargin.estimators.fitting.callbacks import watching
 from maxmargin.estimators.fitting.kernel_training import Lifted, lifted
+from maxmargin.estimators.fitting.parameter_types import (
+    CallbackChoice,
+    CheckpointChoice,
+    EngineChoice,
+    KernelChoice,
+    LossChoice,
+    SampleWeight,
+    Seed,
+    SolverChoice,
+)
+from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.multiclass import MulticlassSVM
 from maxmargin.kernels.functions import Precomputed, named_kernel, rows_for
-from maxmargin.kernels.gram import MEMORY, Columns, check_semidefinite
+from maxmargin.kernels.gram import Columns, check_semidefinite
 from maxmargin.kernels.maps import Expansion
 from maxmargin.solvers.kernel.binary_smo import Machine, train_pairs
 from maxmargin.structures.classes.structure import Multiclass
@@ -20,66 +33,66 @@ from maxmargin.structures.classes.structure import Multiclass
 SIGNS = np.array([[-0.5], [0.5]])  # Lambda of two classes: psi = 1/2 y phi(x)
 
 
+@describe_parameters(like=MulticlassSVM)
 class KernelSVM(MulticlassSVM):
     r"""Support vector machine with a kernel: exact, or with few basis functions.
 
     .. math:: f(x) = \sum_j \beta_j K(b_j, x) + b
 
     With two classes and ``kernel_method="exact"`` this is the problem of
-    ``sklearn.svm.SVC``, constant and all. In all other cases the constant is a weight
-    like the others, and more than two classes are trained together (Crammer and
-    Singer). There are no probabilities.
+    ``sklearn.svm.SVC``, including its unregularised intercept. In all other cases the
+    intercept is regularised like the other weights, and more than two classes are
+    trained together (Crammer and Singer). There are no probabilities.
 
     Parameters
     ----------
-    C : float, default=1.0
-        Penalty of the slacks; multiplies their plain sum, as in SVC.
-    kernel : str, Kernel or callable, default="rbf"
-        "rbf", "poly", "quadratic", "cubic", "linear" or "precomputed".
-        A callable takes two matrices of rows and returns the matrix of values.
-    kernel_method : str, default="exact"
-        "exact", "sampled", "cpsp", "nystroem" or "cholesky".
-        "exact" needs columns of the Gram matrix (two classes; any memory) or all of it.
-        "cpsp" grows a basis of `n_basis` points that need not be training rows; it has
-        the fewest points for its accuracy. "sampled" draws `n_basis` rows per turn, in
-        time linear in n. "nystroem" and "cholesky" choose `n_basis` training rows
-        without looking at y.
-    n_basis : int, default=200
-        Number of basis functions, or of rows drawn per turn.
-    gamma : float, optional
-        Of "rbf" and "poly"; one over the mean squared length of the rows by default.
-    degree, coef0 : int, float
-        Of "poly": (gamma <a, b> + coef0)^degree.
-    basis : {"free", "train"}, default="free"
-        Whether points of "cpsp" may leave the training rows, where the kernel is
-        differentiable ("train" is CPSP(tr)).
-    memory : float, default=4e9
-        Bytes for kernel values at most.
-    loss, rescaling, penalty, solver, fit_intercept, intercept_scaling, class_weight
-        As in `MulticlassSVM`; `solver` trains over explicit maps.
-    tol, max_iter, max_time, n_jobs, engine, random_state, warm_start, callbacks
-        As there.
-    checkpoint, verbose
-        As there.
+    C : float
+        Weight of the training errors in the objective, on the scale of ``sklearn.svm.SVC``.
+    kernel : str, Kernel or callable
+        "rbf", "poly", "quadratic", "cubic", "linear" or "precomputed". A callable
+        takes two matrices of rows and returns the matrix of kernel values.
+    gamma : float
+        Parameter of "rbf" and "poly"; by default one over the mean squared length of the
+        rows.
+    degree : int
+        Degree of "poly", (gamma <a, b> + coef0)^degree.
+    coef0 : float
+        Constant of "poly".
+    basis : {"free", "train"}
+        Whether the points of "cpsp" may be any points, where the kernel is differentiable,
+        or training rows only (CPSP(tr)).
+    solver : str or Solver
+        The trainer over the explicit feature maps of the kernel methods. Two classes with
+        the method "exact" and ``solver="auto"`` are trained by a solver of their own.
+    loss : {"zero-one"}, array (k, k), mapping or Loss
+        An array is a table of costs, [true class, predicted class] in sorted order; a
+        mapping has the costs by pair (true, predicted), 1 for pairs it does not have.
+    kernel_method : {"exact", "sampled", "cpsp", "nystroem", "cholesky"}
+        "exact" uses all training rows: columns of the Gram matrix for two classes, the
+        whole matrix otherwise. "cpsp" builds a basis of `n_basis` points, which need
+        not be training rows; it needs the fewest points for a given accuracy.
+        "sampled" draws `n_basis` rows per iteration, in time linear in the number of
+        rows. "nystroem" and "cholesky" choose `n_basis` training rows without looking
+        at y.
 
     Attributes
     ----------
     classes_ : array (k,)
     expansion_ : Expansion
-        Points and coefficients of the machine.
+        Points and coefficients of f.
     basis_ : array (m, n_features)
-        The points; for precomputed kernels the numbers of training rows.
+        The points; for precomputed kernels the indices of training rows.
     support_ : array (m,)
-        Numbers of the training rows with weight; "exact" and "sampled" only.
+        Indices of the training rows among the points; "exact" and "sampled" only.
     dual_coef_ : array (m, z)
         Coefficients of the points.
     intercept_ : array
     basis_trace_ : list of dict
-        "cpsp": by turn size, objective, delta = ||v - P v||, the bound from it, and
-        "cut delta" = ||g - P g|| of the turn's cut; in the last turn "theorem 6.4".
-        "sampled": functions, objective and estimated gap.
+        One row per iteration. "cpsp": size of the basis, objective, delta = ||v - P v||
+        and the bound from it, "cut delta" = ||g - P g|| of the cut; in the last row
+        "theorem 6.4". "sampled": number of functions, objective and estimated gap.
     result_ : Result
-        Certificate; for "sampled" the dual is an estimate from the rows drawn.
+        Certificate. For "sampled" the dual is estimated from the rows drawn.
 
     Examples
     --------
@@ -98,7 +111,7 @@ class KernelSVM(MulticlassSVM):
         self,
         C: float = 1.0,
         *,
-        kernel: Any = "rbf",
+        kernel: KernelChoice = "rbf",
         kernel_method: str = "exact",
         n_basis: int = 200,
         gamma: float | None = None,
@@ -106,10 +119,10 @@ class KernelSVM(MulticlassSVM):
         coef0: float = 1.0,
         basis: str = "free",
         memory: float = MEMORY,
-        loss: Any = "zero-one",
+        loss: LossChoice = "zero-one",
         rescaling: str | None = "margin",
         penalty: str = "linear",
-        solver: Any = "auto",
+        solver: SolverChoice = "auto",
         fit_intercept: bool = True,
         intercept_scaling: float = 1.0,
         class_weight: Any = None,
@@ -117,11 +130,11 @@ class KernelSVM(MulticlassSVM):
         max_iter: int | None = None,
         max_time: float | None = None,
         n_jobs: int | None = None,
-        engine: Any = None,
-        random_state: Any = None,
+        engine: EngineChoice = None,
+        random_state: Seed = None,
         warm_start: bool = False,
-        callbacks: Any = None,
-        checkpoint: Any = None,
+        callbacks: CallbackChoice = None,
+        checkpoint: CheckpointChoice = None,
         verbose: int = 0,
     ) -> None:
         self.C = C
@@ -158,8 +171,8 @@ class KernelSVM(MulticlassSVM):
         return tags
 
     @property
-    def partial_fit(self) -> Any:  # type: ignore[override]
-        """Not there: planes of a kernel need their rows."""
+    def partial_fit(self) -> Any:
+        """Not available: constraints of a kernel need their training rows."""
         raise AttributeError("KernelSVM has no partial_fit: it needs all rows at once")
 
     def _kernel(self, X: Any) -> Any:
@@ -178,8 +191,8 @@ class KernelSVM(MulticlassSVM):
         return structure
 
     def _fit_encoded(
-        self, structure: Structure, x: Any, truth: Ragged, sample_weight: Any
-    ) -> Any:
+        self, structure: Structure, x: Any, truth: Ragged, sample_weight: SampleWeight
+    ) -> Self:
         pairs = self.kernel_method == "exact" and self.fit_intercept
         plain = self.penalty == "linear" and self.solver == "auto"
         zero_one = isinstance(self.loss, str) and self.loss == "zero-one"
@@ -207,7 +220,7 @@ class KernelSVM(MulticlassSVM):
             rest = np.array([machine.constant / structure.bias])
             return lifted(problem, expansion, rest, machine.result, [])
 
-        with self._watching(lambda one, now: one._take_points(made(now))) as watch:
+        with watching(self, lambda one, now: one._adopt_expansion(made(now))) as watch:
             machine = train_pairs(
                 Columns(kernel, X, self.memory), y, problem.C, self.tol, self.max_iter,
                 self.max_time, watch,

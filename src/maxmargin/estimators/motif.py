@@ -1,8 +1,9 @@
-"""Motif finding: which sequences hold the motif, what it is, and where it lies."""
+"""MotifSVM: which sequences contain a motif, what it looks like, and where it is."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -10,15 +11,32 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.arrays import Floats, Ragged
 from maxmargin.core.structure import Structure
-from maxmargin.estimators.fitting.base import StructuredEstimator, check_same_length
-from maxmargin.structures.motif import Motif, MotifLoss
+from maxmargin.estimators.fitting.base import StructuredEstimator
+from maxmargin.estimators.fitting.callbacks import keep_callback_data
+from maxmargin.estimators.fitting.inputs import check_same_length
+from maxmargin.estimators.fitting.parameter_types import (
+    CallbackChoice,
+    CheckpointChoice,
+    EngineChoice,
+    LossChoice,
+    LossesByName,
+    SampleWeight,
+    Seed,
+    SolverChoice,
+)
+from maxmargin.estimators.fitting.parameters import describe_parameters
+from maxmargin.estimators.fitting.prediction import ask_batches, predict_found
+from maxmargin.losses.motif import MotifLoss
+from maxmargin.reports.learned import motif_logo
+from maxmargin.solvers.cccp import LatentResult
+from maxmargin.structures.motif import Bases, Motif
 
 SITE = np.dtype([("start", np.int64), ("strand", "U1"), ("score", np.float64)])
 PSEUDO = 0.5  # added to each count of a base at a motif position
 
 
-class Found(NamedTuple):
-    """The learnt motif."""
+class LearnedMotif(NamedTuple):
+    """What `MotifSVM` has found out about the motif."""
 
     probabilities: Floats  # (length, 4) share of A, C, G, T at the sites, smoothed
     weights: Floats  # (length, 4) score of each base against the background
@@ -26,8 +44,9 @@ class Found(NamedTuple):
     sites: int  # training sequences with the motif
 
 
+@describe_parameters()
 class MotifSVM(ClassifierMixin, StructuredEstimator):
-    r"""Discriminative motif finding with the place of the motif hidden.
+    r"""Discriminative motif finding; the position of the motif is hidden.
 
     .. math:: \min_w \tfrac12 \|w\|^2 + C \sum_i \big( \max_{y,h} [\Delta(y_i, y) +
               \langle w, \psi(x_i, y, h) \rangle] - \max_h \langle w,
@@ -35,43 +54,41 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
 
     Parameters
     ----------
-    length : int, default=11
-        Bases in the motif.
-    order : int, default=3
-        Order of the Markov background, 0 to 3.
-    both_strands : bool, default=False
-        Whether the motif may also lie on the reverse strand.
-    C : float, default=0.2
-        Penalty of the slacks; multiplies their plain sum. Weigh abundant background
-        sequences down by `sample_weight` in `fit`.
+    length : int
+        Length of the motif.
+    order : {0, 1, 2, 3}
+        Order of the Markov model of the background.
+    both_strands : bool
+        Whether the motif may also be on the reverse strand.
+    C : float
+        Weight of the training errors in the objective. If there are many more background
+        sequences than others, weight them down by `class_weight` or by `sample_weight` in
+        `fit`.
     loss : {"zero-one"} or MotifLoss
-        Costs of a miss and of a false alarm.
-    rescaling, penalty, solver, tol, max_iter, max_time, n_jobs, engine, callbacks
-        As in `StructuralSVM`.
-    warm_start, checkpoint, verbose
-        As there.
-    restarts : int, default=5
-        Starts from different places; the lowest objective is kept.
-    init : array, optional
-        Initial weights instead of places.
-    sweeps : int, default=50
-        Sweeps of Gibbs sampling that draw the places to start from, against the
-        background of the sequences without motif; 0 draws them uniformly, as in the
-        thesis, which ends in worse minima where bases are unevenly used.
-    class_weight : {"balanced"} or dict, optional
-        Factor on C by label; "balanced" lets both labels weigh the same. The weights
-        of a balanced fit can be the start of another: `init=first.coef_`.
-    positive : label, optional
-        Which of the two labels means that the motif is there; by default "+" if it
-        is one of them, or the greater of two numbers. Other words must be told.
-    random_state : int, optional
-        Seed of the random places.
+        A MotifLoss has different costs for missed motifs and for false alarms.
+    restarts : int
+        Number of starts from different positions. The one that reaches the lowest objective
+        is kept.
+    init : array
+        Weights to start from, instead of positions.
+    positive : label
+        Which of the two labels means that the motif is present. By default "+" if it is
+        one of them, or the larger of two numbers; other labels must be named.
+    sweeps : int
+        Sweeps of Gibbs sampling that draw the initial positions, against the background of
+        the sequences without motif. 0 draws them uniformly as in the thesis, which ends in
+        worse minima where bases are not equally frequent.
+    class_weight : {"balanced"} or dict
+        Factor on C by label; "balanced" gives both labels the same total. The weights of a
+        balanced fit can be the start of another one: ``init=first.coef_``.
+    random_state : int or RandomState
+        Seed of the initial positions. None is 0, so that runs repeat.
 
     Attributes
     ----------
     classes_ : array (2,)
-        Without, and with motif.
-    motif_ : Found
+        The labels without and with motif.
+    motif_ : LearnedMotif
         `probabilities`, `weights`, `background`, `sites`.
     result_ : LatentResult
         Certificate of the last convex problem, and `outer`, one row per completion.
@@ -92,6 +109,9 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
     [3]
     """
 
+    _predicts_labels = True
+    structure_: Motif
+
     def __init__(
         self,
         length: int = 11,
@@ -99,10 +119,10 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
         both_strands: bool = False,
         C: float = 0.2,
         *,
-        loss: Any = "zero-one",
+        loss: LossChoice = "zero-one",
         rescaling: str = "margin",
         penalty: str = "linear",
-        solver: Any = "auto",
+        solver: SolverChoice = "auto",
         restarts: int = 5,
         init: Any = None,
         positive: Any = None,
@@ -112,11 +132,11 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
         max_iter: int | None = None,
         max_time: float | None = None,
         n_jobs: int | None = None,
-        engine: Any = None,
-        random_state: Any = None,
+        engine: EngineChoice = None,
+        random_state: Seed = None,
         warm_start: bool = False,
-        callbacks: Any = None,
-        checkpoint: Any = None,
+        callbacks: CallbackChoice = None,
+        checkpoint: CheckpointChoice = None,
         verbose: int = 0,
     ) -> None:
         self.length = length
@@ -143,15 +163,15 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
         self.checkpoint = checkpoint
         self.verbose = verbose
 
-    def _structure(self, X: Any, y: Any) -> Structure:
+    def _structure(self, X: Any, y: Any) -> Motif:
         return Motif(self.length, self.order, self.both_strands, self.sweeps)
 
-    def _known_losses(self, structure: Structure) -> dict[str, Any]:
+    def _known_losses(self, structure: Structure) -> LossesByName:
         return {"zero-one": MotifLoss()}
 
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, places: Any = None
-    ) -> MotifSVM:
+        self, X: Any, y: Any, sample_weight: SampleWeight = None, places: Any = None
+    ) -> Self:
         """Learn the motif.
 
         Parameters
@@ -162,16 +182,18 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
         sample_weight : array (n,), optional
             Factor on C of each sequence.
         places : sequence of (start, strand), optional
-            Where the first start begins, for every sequence; strand 0 or 1.
+            Position of the motif in each sequence, used by the first start; strand 0 or 1.
         """
         check_same_length(X, y)
         labels = np.array(np.asarray(y).tolist())
         classes = np.unique(labels)
         if len(classes) != 2:
-            raise ValueError(f"y has {len(classes)} labels; motif or none are two")
+            raise ValueError(
+                f"y has {len(classes)} labels, but there must be two: motif and no motif"
+            )
         positive = self.positive
         if positive is None:
-            positive = _guessed(classes)
+            positive = _guess_positive(classes)
         if positive not in classes:
             raise ValueError(f"positive={positive!r} is not in y: {classes.tolist()}")
         self.classes_ = np.array([*classes[classes != positive], positive])
@@ -179,17 +201,17 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
         if places is not None:
             coded = [(c, *p) for c, p in zip(coded, places, strict=True)]
         self.given = places is not None
-        self._show(X, y)
+        keep_callback_data(self, X, y)
         structure = self._structure(X, y).bind(X, y)
         x = structure.encode(X)
         truth = structure.encode_labels(x, coded)
-        weight = self._by_class(labels, sample_weight)
+        weight = self._class_weighted(labels, sample_weight)
         self._fit_encoded(structure, x, truth, weight)
         self.motif_ = self._motif(structure, x)
         return self
 
-    def _by_class(self, labels: np.ndarray, sample_weight: Any) -> Any:
-        """Weights of the sequences, times those of their labels."""
+    def _class_weighted(self, labels: np.ndarray, sample_weight: SampleWeight) -> Any:
+        """Weight of each sequence times the weight of its label."""
         if self.class_weight is None:
             return sample_weight
         weight = np.ones(len(labels)) if sample_weight is None else sample_weight
@@ -217,30 +239,42 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
     def predict(self, X: Any) -> np.ndarray:
         """Label of each sequence."""
         check_is_fitted(self, "coef_")
-        rows = self._argmax(self.structure_.encode(X)).data.reshape(-1, 3)
-        return self.classes_[rows[:, 0]]
+        found = predict_found(self, self.structure_.encode(X))
+        return self.classes_[found.labels.data.reshape(-1, 3)[:, 0]]
 
     def decision_function(self, X: Any) -> Floats:
-        """What the best placed motif scores above none."""
+        """Score of the best motif position above that of no motif."""
         return self.locate(X)["score"]
 
     def locate(self, X: Any) -> np.ndarray:
-        """Best place in each sequence: start, strand ("+" or "-"), score."""
+        """Best position in each sequence: start, strand ("+" or "-"), score."""
         check_is_fitted(self, "coef_")
-        structure: Any = self.structure_
-        rows, gain = structure.gains(structure.encode(X), self.coef_)
+        structure = self.structure_
+        answers = ask_batches(self, structure, structure.encode(X), Motif.gains)
+        rows = np.concatenate([place for place, _ in answers])
         out = np.zeros(len(rows), SITE)
-        out["start"], out["score"] = rows[:, 1], gain
+        out["start"] = rows[:, 1]
         out["strand"] = np.where(rows[:, 2] == 0, "+", "-")
+        out["score"] = np.concatenate([gain for _, gain in answers])
         return out
 
     def consensus(self) -> str:
-        """The commonest base at each position of the motif."""
+        """The most frequent base at each position of the motif."""
         check_is_fitted(self, "motif_")
         return "".join("ACGT"[k] for k in self.motif_.probabilities.argmax(axis=1))
 
-    def _motif(self, structure: Any, x: Any) -> Found:
-        truth: Ragged = self.result_.truth  # type: ignore[attr-defined]
+    def _learned(self) -> Sequence[str]:
+        motif = self.motif_
+        logo = motif_logo(
+            motif.probabilities, motif.background, self.consensus(), motif.sites
+        )
+        return [logo, *super()._learned()]
+
+    def _motif(self, structure: Motif, x: Bases) -> LearnedMotif:
+        """The motif at the positions that training has found."""
+        assert isinstance(self.result_, LatentResult)
+        truth = self.result_.truth
+        assert truth is not None
         counts, sites = np.zeros((structure.length, 4)), 0
         for i, (label, start, strand) in enumerate(truth.data.reshape(-1, 3)):
             if label:
@@ -254,7 +288,7 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
         share = np.bincount(x.letter, minlength=5)[:4] + PSEUDO
         weights = self.coef_[: 4 * structure.length].reshape(-1, 4)
         single = self.coef_[4 * structure.length :][:4]
-        return Found(
+        return LearnedMotif(
             counts / counts.sum(axis=1, keepdims=True),
             weights - single,
             share / share.sum(),
@@ -262,7 +296,7 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
         )
 
 
-def _guessed(classes: np.ndarray) -> Any:
+def _guess_positive(classes: np.ndarray) -> Any:
     if "+" in classes.tolist():
         return "+"
     if classes.dtype.kind in "biuf":

@@ -1,30 +1,46 @@
-"""The estimator for networks: nodes of a graph that are labelled together."""
+"""NetworkSVM: label the nodes of graphs together."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core.arrays import Floats
-from maxmargin.core.structure import Augment, Structure
-from maxmargin.estimators.fitting.base import StructuredEstimator, check_same_length
+from maxmargin.core.arrays import Floats, Ints
+from maxmargin.core.loss import Loss
+from maxmargin.core.structure import Augment, ByLoss, Latent, Layers, Structure
+from maxmargin.estimators.fitting.callbacks import keep_callback_data
+from maxmargin.estimators.fitting.inputs import check_same_length
 from maxmargin.estimators.fitting.kernel_training import KernelMixin
+from maxmargin.estimators.fitting.parameter_types import (
+    CallbackChoice,
+    CheckpointChoice,
+    EngineChoice,
+    KernelChoice,
+    LossChoice,
+    LossesByName,
+    SampleWeight,
+    Seed,
+    SolverChoice,
+)
+from maxmargin.estimators.fitting.parameters import describe_parameters
+from maxmargin.estimators.fitting.prediction import ask_batches, joined_layers
 from maxmargin.kernels.functions import Linear, named_kernel
-from maxmargin.losses.base import Hamming, ZeroOne
+from maxmargin.losses.base import ZeroOne
+from maxmargin.losses.labels import Hamming
+from maxmargin.losses.partial import PartialLoss
 from maxmargin.metrics.margins import margin_losses
 from maxmargin.metrics.sequences import token_error
-from maxmargin.structures.latent.partial import PartialLoss
 from maxmargin.structures.latent.partial_network import PartialNetwork, has_hidden
-from maxmargin.structures.network.checks import as_graph, plain
-from maxmargin.structures.network.graphs import Graph
+from maxmargin.structures.network.graphs import Graph, as_graph, plain
 from maxmargin.structures.network.kernel_structure import KernelNetwork
 from maxmargin.structures.network.structure import Network
 
 
+@describe_parameters()
 class NetworkSVM(KernelMixin):
     r"""Max-margin Markov network on any graph.
 
@@ -35,45 +51,39 @@ class NetworkSVM(KernelMixin):
 
     Parameters
     ----------
-    C : float, default=0.2
-        Penalty of the slacks; multiplies their plain sum.
-    kernel : str or callable, optional
-        On the features of nodes: "linear", "quadratic", "cubic", "rbf" (scaled to the
-        data), a kernel object, or any function of two matrices that returns the matrix
-        of values.
-    edge_kernel : str or callable, optional
-        The same on the features of edges; without one they keep their weights. Needs
-        `kernel_method="exact"`; nodes are then compared by `kernel`, or linearly.
-    kernel_method : str, default="exact"
-        "exact", "sampled", "cpsp", "nystroem" or "cholesky".
-        How to train with it. "exact" is trained by "smo", with the Gram matrix of all
-        nodes (edges) in memory, refused above 4 GB; for the others see `KernelSVM`;
-        they need nodes of one type.
-    n_basis : int, default=200
-        Number of basis functions, or of rows drawn per turn ("sampled").
-    inference : str, default="auto"
-        "auto" is exact on forests and at low treewidth, a cut where that is exact, and
-        TRW-S with its bound elsewhere; or one of "forest", "junction", "cut", "search"
-        (needs pytoulbar2), "lp" (fractional answers become planes), "trws", "loopy",
-        "expansion".
-    pairwise : {"full", "symmetric", "potts"}, default="full"
-        What edges tell apart: ordered pairs of labels, unordered pairs, or only
-        whether both labels are equal.
-    bias : bool, default=True
-        Append a constant to the features of nodes, and of edges that have any.
-    loss : str or Loss, default="hamming"
-        "hamming", "hamming-normalized" (divided by the number of nodes), "zero-one", a
-        cost matrix in sorted label order, or a Loss.
-    rescaling : {"margin", "slack", None}, default="margin"
-        How the loss enters; slack rescaling is exact on forests.
-    penalty : {"linear", "squared", "hard", "summed"}, default="linear"
-        SVM1, SVM2, SVM0 (hard margin), or linear summed error.
-    solver : str or Solver, default="auto"
-        "block-dual", "one-slack", ..., "smo" (the factored dual of Taskar et al. 2003).
-    tol, max_iter, max_time, n_jobs, engine, random_state, warm_start, callbacks
-        As for `StructuralSVM`.
-    checkpoint, verbose
-        As there.
+    kernel : {"linear", "quadratic", "cubic", "rbf"}, Kernel or callable
+        Kernel between the features of nodes. A callable takes two matrices of rows and
+        returns the matrix of kernel values.
+    edge_kernel : {"linear", "quadratic", "cubic", "rbf"}, Kernel or callable
+        Kernel between the features of edges; without one, edges keep their weights. It
+        needs ``kernel_method="exact"``; nodes are then compared by `kernel`, or linearly.
+    kernel_method : {"exact", "sampled", "cpsp", "nystroem", "cholesky"}
+        How to train with a kernel. "exact" is trained by "smo" with the Gram matrix of all
+        nodes (and edges) in memory, at most 4 GB. The others need nodes of one type; see
+        `KernelSVM`.
+    inference : str
+        "auto" is exact on forests and graphs of low treewidth, a graph cut where that is
+        exact, and TRW-S with its bound elsewhere. Or one of "forest", "junction", "cut",
+        "search" (needs pytoulbar2), "lp" (trains on fractional solutions), "trws",
+        "loopy", "expansion".
+    pairwise : {"full", "symmetric", "potts"}
+        What the weights of an edge distinguish: ordered pairs of labels, unordered pairs,
+        or only whether both labels are equal.
+    bias : bool
+        Whether a constant is appended to the features of nodes, and of edges that have
+        features.
+    loss : {"hamming", "hamming-mean", "zero-one"}, array or Loss
+        "hamming": number of wrong nodes. "hamming-mean": their share of the graph.
+        "zero-one": 1 if any node is wrong. An array is a table of costs, [true label,
+        predicted label] in sorted order.
+    rescaling : {"margin", "slack", None}
+        How the loss of a wrong output enters. "margin": the true output must score more by
+        a margin as large as the loss. "slack": the margin is always one, and the slack
+        needed for it is multiplied by the loss; this is exact on forests. None: the
+        zero-one loss replaces `loss`.
+    solver : str or Solver
+        The trainer: "auto", "block-dual", "one-slack", ..., or "smo" (the factored dual of
+        Taskar et al. 2003).
 
     Attributes
     ----------
@@ -82,7 +92,7 @@ class NetworkSVM(KernelMixin):
     result_ : Result
         Certificate: status, primal, dual, gap, history.
     certificate_ : {"exact", "relaxed", "bound"}
-        Worth of the inference on the training graphs.
+        What inference guarantees on the training graphs.
     classes_ : list
         All labels.
     structure_ : Network
@@ -90,7 +100,7 @@ class NetworkSVM(KernelMixin):
 
     Examples
     --------
-    Two chains of nodes; what a node is shows only at its neighbour.
+    Two graphs of two nodes; the label of the second node shows only at the first.
 
     >>> import numpy as np
     >>> from maxmargin import NetworkSVM
@@ -102,30 +112,33 @@ class NetworkSVM(KernelMixin):
     (['cold', 'cool'], 'exact')
     """
 
+    _predicts_labels = True
+    structure_: Network
+
     def __init__(
         self,
         C: float = 0.2,
         *,
-        kernel: Any = None,
-        edge_kernel: Any = None,
+        kernel: KernelChoice = None,
+        edge_kernel: KernelChoice = None,
         kernel_method: str = "exact",
         n_basis: int = 200,
         inference: str = "auto",
         pairwise: str = "full",
         bias: bool = True,
-        loss: Any = "hamming",
+        loss: LossChoice = "hamming",
         rescaling: str | None = "margin",
         penalty: str = "linear",
-        solver: Any = "auto",
+        solver: SolverChoice = "auto",
         tol: float = 1e-3,
         max_iter: int | None = None,
         max_time: float | None = None,
         n_jobs: int | None = None,
-        engine: Any = None,
-        random_state: Any = None,
+        engine: EngineChoice = None,
+        random_state: Seed = None,
         warm_start: bool = False,
-        callbacks: Any = None,
-        checkpoint: Any = None,
+        callbacks: CallbackChoice = None,
+        checkpoint: CheckpointChoice = None,
         verbose: int = 0,
     ) -> None:
         self.C = C
@@ -159,7 +172,7 @@ class NetworkSVM(KernelMixin):
             return PartialNetwork(*options)
         if not self._factored():
             return Network(*options)
-        kernel: Any = Linear()
+        kernel: KernelChoice = Linear()
         if self.kernel is not None:
             kernel = named_kernel(self.kernel, _stack_nodes(X))
         edge_kernel = self.edge_kernel
@@ -168,21 +181,25 @@ class NetworkSVM(KernelMixin):
         return KernelNetwork(*options, kernel=kernel, edge_kernel=edge_kernel)
 
     def _factored(self) -> bool:
-        """Whether kernels are trained in the factored dual."""
+        """Whether kernels are trained in the factored dual, by "smo"."""
         if self.edge_kernel is not None and self.kernel_method != "exact":
             raise ValueError("edge_kernel needs kernel_method='exact'")
         both = self.kernel, self.edge_kernel
         return self.kernel_method == "exact" and both != (None, None)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def _maps_inputs(self) -> bool:
+        return self.kernel is not None and not self._factored()
+
+    def fit(self, X: Any, y: Any, sample_weight: SampleWeight = None) -> Self:
         """Learn weights; ends with a certificate in `result_`.
 
         Parameters
         ----------
         X : sequence of Graph, or of tuples (nodes, edges, ...)
         y : sequence of label sequences, one label per node
-            None marks a label that is not known: it is completed in turns with
-            training (CCCP), from weights learnt on the known nodes.
+            Unknown labels are None: training then alternates between predicting them
+            and learning from them (CCCP), starting from weights learned on the known
+            nodes.
         sample_weight : array (n,), optional
             Factor on C for each graph.
 
@@ -201,18 +218,17 @@ class NetworkSVM(KernelMixin):
             raise ValueError(
                 f"a kernel is trained by solver='smo', not by {self.solver!r}"
             )
-        self._show(X, y)
+        keep_callback_data(self, X, y)
         structure = self._structure(X, y).bind(X, y)
         x = structure.encode(X)
         truth = structure.encode_labels(x, y)
-        x = structure.with_gram(x)  # type: ignore[attr-defined]
-        return StructuredEstimator._fit_encoded(
-            self, structure, x, truth, sample_weight
-        )
+        assert isinstance(structure, KernelNetwork)
+        x = structure.with_gram(x)
+        return self._fit_encoded(structure, x, truth, sample_weight)
 
-    def _fit_hidden(self, X: Any, y: Any, sample_weight: Any) -> Any:
+    def _fit_hidden(self, X: Any, y: Any, sample_weight: SampleWeight) -> Self:
         """Train on the known nodes, then on all with the rest completed."""
-        self._show(X, y)
+        keep_callback_data(self, X, y)
         structure: Any = self._structure(X, y).bind(X, y)
         x = structure.encode(X)
         truth = structure.encode_labels(x, y)
@@ -228,31 +244,33 @@ class NetworkSVM(KernelMixin):
         self.structure_ = structure.observed()
         return self
 
-    def _loss(self, structure: Structure) -> Any:
+    def _loss(self, structure: Structure) -> Loss:
         loss = super()._loss(structure)
-        return PartialLoss(loss) if "complete" in structure.provides else loss
+        return PartialLoss(loss) if structure.offers(Latent) is not None else loss
 
-    def _known_losses(self, structure: Structure) -> dict[str, Any]:
+    def _known_losses(self, structure: Structure) -> LossesByName:
         return {
             "hamming": Hamming(),
-            "hamming-normalized": Hamming(normalize=True),
+            "hamming-mean": Hamming(normalize=True),
             "zero-one": ZeroOne(),
         }
 
     @property
     def certificate_(self) -> str:
-        """Worth of the inference on the training graphs."""
+        """What inference guarantees on the training graphs."""
         check_is_fitted(self, "coef_")
-        return self.structure_.certificate  # type: ignore[attr-defined, no-any-return]
+        return self.structure_.certificate
 
     @property
     def classes_(self) -> list[Any]:
         """All labels, sorted."""
         check_is_fitted(self, "coef_")
-        return list(self.structure_.kinds.classes)  # type: ignore[attr-defined]
+        kinds = self.structure_.kinds
+        assert kinds is not None  # of a bound structure
+        return list(kinds.classes)
 
     def score(self, X: Any, y: Any) -> float:
-        """Share of the nodes of all graphs that get their label; None: not known."""
+        """Share of nodes with the right label; nodes whose label is None do not count."""
         check_same_length(X, y)
         return 1.0 - token_error([plain(row) for row in y], list(self.predict(X)))
 
@@ -265,20 +283,34 @@ class NetworkSVM(KernelMixin):
         """
         check_is_fitted(self, "coef_")
         structure = Network(self.inference, self.pairwise, self.bias).bind(X, y)
-        if "argmax_by_loss" not in structure.provides:
+        if structure.offers(ByLoss) is None:
             raise ValueError("the gamma-margin curve is computed on forests only")
         x = self.structure_.encode(X)
         truth = self.structure_.encode_labels(x, y)
         loss = Hamming().bind(self.structure_.label_count())
-        augment = Augment(truth, loss, np.ones(truth.n))  # type: ignore[arg-type]
-        layers = self.structure_.argmax_by_loss(  # type: ignore[attr-defined]
-            x, np.arange(x.n), self.coef_, augment
-        )
+        augment = Augment(truth, loss, np.ones(truth.n))
+        asked = _Asked(x, augment)
+        layers = joined_layers(ask_batches(self, self.structure_, asked, _by_loss))
         return margin_losses(layers.ptr, layers.loss, layers.score, truth.sizes, gammas)
 
 
+class _Asked(NamedTuple):
+    """Inputs with the loss whose values are to be distinguished."""
+
+    x: Any
+    augment: Augment
+
+    @property
+    def n(self) -> int:
+        return int(self.x.n)
+
+
+def _by_loss(structure: Network, asked: _Asked, ids: Ints, w: Floats) -> Layers:
+    return structure.argmax_by_loss(asked.x, ids, w, asked.augment)
+
+
 def _stack_nodes(X: Any) -> Any:
-    """Features of the nodes of the first graphs, to scale kernels by."""
+    """Features of the nodes of the first graphs, which set the scale of kernels."""
     parts = [as_graph(i, x).nodes for i, x in enumerate(list(X)[:500])]
     if any(sp.issparse(p) for p in parts):
         return sp.vstack([sp.csr_array(p) for p in parts])
@@ -291,7 +323,7 @@ def _stack_nodes(X: Any) -> Any:
 
 
 def _stack_edges(X: Any) -> Any:
-    """Features of the edges of the first graphs, to scale kernels by."""
+    """Features of the edges of the first graphs, which set the scale of kernels."""
     parts = [
         np.asarray(g.edge_features, dtype=np.float64).reshape(len(g.edges), -1)
         for g in (Graph(*x) for x in list(X)[:500])

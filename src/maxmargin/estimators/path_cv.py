@@ -1,15 +1,17 @@
-"""C by cross-validation along the path.
+"""PathCV: choose C by cross-validation.
 
-For each fold one estimator goes up the path, every fit from the dual of the one before
-and to a loose tolerance, until the mean score has fallen for some values in a row; the
-best C is then fitted once on all data to the tolerance asked for. Small C are cheap
-and the largest are not reached: see benchmarks/path.py for what it costs in fits.
+On each fold, one estimator is fitted for increasing C, to a loose tolerance and each
+time from the dual solution of the previous C. The path ends when the mean score has
+fallen for some values in a row, so the large, expensive values of C are often not
+reached. The best C is then fitted once on all data, to the tolerance of the estimator.
+benchmarks/path.py measures what this costs.
 """
 
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
@@ -18,32 +20,40 @@ from sklearn.model_selection import KFold
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.estimators.fitting.base import check_same_length, seed_of
-from maxmargin.estimators.fitting.model_files import FileMixin
+from maxmargin.estimators.fitting.base import seed_of
+from maxmargin.estimators.fitting.inputs import check_same_length
+from maxmargin.estimators.fitting.model_files import load_as, save
+from maxmargin.estimators.fitting.parameter_types import (
+    Seed,
+)
+from maxmargin.estimators.fitting.parameters import describe_parameters
+from maxmargin.io.model_file.archive import MOST_BYTES
+from maxmargin.io.model_file.model import Place
 
 CS = tuple(10.0 ** (k / 2) for k in range(-6, 3))  # 0.001 .. 10, in half decades
 
 
-class PathCV(FileMixin, MetaEstimatorMixin, BaseEstimator):
-    """Any estimator of the package with its C chosen by cross-validation.
+@describe_parameters()
+class PathCV(MetaEstimatorMixin, BaseEstimator):
+    """An estimator of the package with C chosen by cross-validation.
 
     Parameters
     ----------
     estimator : StructuredEstimator
-        Its C is ignored.
+        The estimator to tune; its own C is ignored.
     Cs : sequence of float
-        Penalties to try, from small to large.
-    cv : int, default=1
-        Folds; 1 holds out a quarter of the data once, which costs about a third of
-        what three folds do.
-    tol : float, default=0.05
+        Values of C to try, from small to large.
+    cv : int
+        Number of folds. 1 holds out a quarter of the data once, which takes about a third
+        of the time of three folds.
+    tol : float
         Relative duality gap of the fits along the path.
-    patience : int, default=1
-        How many values of C may score worse than the best before the path ends.
-    scoring : callable or None
-        ``scoring(estimator, X, y)``; None is the estimator's own `score`.
-    random_state : int, optional
-        For the folds.
+    patience : int
+        How many values of C may score worse than the best one before the path ends.
+    scoring : callable
+        ``scoring(estimator, X, y)``; by default the `score` of the estimator.
+    random_state : int or RandomState
+        Seed of the folds. None is 0, so that runs repeat.
 
     Attributes
     ----------
@@ -75,7 +85,7 @@ class PathCV(FileMixin, MetaEstimatorMixin, BaseEstimator):
         tol: float = 0.05,
         patience: int = 1,
         scoring: Any = None,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.estimator = estimator
         self.Cs = Cs
@@ -85,8 +95,8 @@ class PathCV(FileMixin, MetaEstimatorMixin, BaseEstimator):
         self.scoring = scoring
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> PathCV:
-        """Go up the path on each fold, then fit the best C on all data."""
+    def fit(self, X: Any, y: Any) -> Self:
+        """Choose C on the folds, then fit on all data."""
         check_same_length(X, y)
         folds = self._folds(len(y))
         settings = {"tol": self.tol, "warm_start": True}
@@ -95,7 +105,7 @@ class PathCV(FileMixin, MetaEstimatorMixin, BaseEstimator):
         best, worse = -np.inf, 0
         for C in sorted(float(c) for c in self.Cs):
             self.scores_[C] = [
-                self._try(model.set_params(C=C), X, y, *fold)
+                self._fold_score(model.set_params(C=C), X, y, *fold)
                 for model, fold in zip(models, folds, strict=True)
             ]
             mean = float(np.mean(self.scores_[C]))
@@ -109,22 +119,31 @@ class PathCV(FileMixin, MetaEstimatorMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any) -> Any:
-        """Predict with the estimator of the best C."""
+        """Predict with the estimator that was fitted on all data."""
         check_is_fitted(self, "estimator_")
         return self.estimator_.predict(X)
 
     @available_if(lambda self: hasattr(self.estimator, "score"))
     def score(self, X: Any, y: Any) -> float:
-        """Score of the estimator of the best C."""
+        """Score of the estimator that was fitted on all data."""
         check_is_fitted(self, "estimator_")
-        return self.estimator_.score(X, y)
+        return float(self.estimator_.score(X, y))
+
+    def save(self, path: Place, *, notes: Mapping[str, Any] | None = None) -> None:
+        """Write the model to one file; see `maxmargin.save`."""
+        save(self, path, notes=notes)
+
+    @classmethod
+    def load(cls, path: Place, *, own: Any = (), most: int = MOST_BYTES) -> Self:
+        """Read a model file; see `maxmargin.load`."""
+        return load_as(cls, path, own=own, most=most)
 
     def _folds(self, n: int) -> list[tuple[Any, Any]]:
         splits = max(int(self.cv), 4 if self.cv == 1 else 2)
         folds = KFold(splits, shuffle=True, random_state=seed_of(self.random_state))
         return list(folds.split(np.arange(n)))[: int(self.cv)]
 
-    def _try(self, model: Any, X: Any, y: Any, train: Any, test: Any) -> float:
+    def _fold_score(self, model: Any, X: Any, y: Any, train: Any, test: Any) -> float:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             model.fit(_rows(X, train), _rows(y, train))
@@ -134,7 +153,7 @@ class PathCV(FileMixin, MetaEstimatorMixin, BaseEstimator):
 
 
 def _rows(items: Any, ids: Any) -> Any:
-    """Some of the examples, in the shape they came in."""
+    """Some of the examples, in the container they came in."""
     if isinstance(items, list | tuple):
         return [items[i] for i in ids]
     return items[ids]

@@ -1,11 +1,11 @@
-"""Ranking documents for what stands at the top."""
+"""RankingSVM: rank the documents of queries."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,15 +15,32 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.arrays import Floats, Ints
 from maxmargin.core.structure import Structure
-from maxmargin.estimators.explaining.report import by_position
-from maxmargin.estimators.fitting.base import (
-    StructuredEstimator,
+from maxmargin.estimators.fitting.base import StructuredEstimator, penalties_of, seed_of
+from maxmargin.estimators.fitting.callbacks import keep_callback_data
+from maxmargin.estimators.fitting.inputs import (
+    by_position,
     check_same_length,
     object_array,
-    penalties_of,
-    seed_of,
 )
+from maxmargin.estimators.fitting.parameter_types import (
+    CallbackChoice,
+    CheckpointChoice,
+    EngineChoice,
+    LossChoice,
+    LossesByName,
+    SampleWeight,
+    Seed,
+    SolverChoice,
+)
+from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.losses.base import named_loss
+from maxmargin.losses.ranking import (
+    AveragePrecision,
+    DiscountedLoss,
+    NDCGAtK,
+    PrecisionAtK,
+    RocArea,
+)
 from maxmargin.metrics.ranking import (
     average_precision,
     mean_over_queries,
@@ -31,45 +48,44 @@ from maxmargin.metrics.ranking import (
     precision_at_k,
     roc_area,
 )
-from maxmargin.structures.ranking.orders import AveragePrecision, Orders, RocArea
-from maxmargin.structures.ranking.structure import NDCGAtK, PrecisionAtK, Ranking
+from maxmargin.structures.ranking.orders import FullOrder
+from maxmargin.structures.ranking.structure import Ranking
 
 
+@describe_parameters()
 class RankingSVM(StructuredEstimator):
-    r"""Ranking for precision@k, NDCG@k, MAP or ROC area, with the order hidden.
+    r"""Ranking that optimises precision@k, NDCG@k, MAP or ROC area.
 
     .. math:: \min_w \tfrac12 \|w\|^2 + C \sum_q \big( \max_h [\Delta(y_q, h) +
               \langle w, \psi(x_q, h) \rangle] - \max_{h \sim y_q} \langle w,
               \psi(x_q, h) \rangle \big), \quad \psi(x, h) = \sum_{j \le k} D_j x_{h_j}
 
-    For "map" and "roc" every place counts: :math:`\psi` is the mean of
-    :math:`x_a - x_b` over all pairs with a before b.
+    The order h of the documents is hidden. For "map" and "roc" all places count:
+    :math:`\psi` is the mean of :math:`x_a - x_b` over all pairs with a before b.
 
     Parameters
     ----------
-    k : int, default=10
-        Places that count; "map" and "roc" do not look at it.
-    loss : {"precision", "ndcg", "ndcg-letor", "map", "roc"}, default="precision"
-        What is optimised; "ndcg-letor" has LETOR's discount, "map" is the mean average
-        precision, "roc" the area under the ROC curve.
-    C : float, default=1.0
-        Penalty of the slack of a query.
-    init : {"classification"} or array, default="classification"
-        Initial weights, which matter here: those of a linear SVM that tells relevant
-        documents from others, each query weighing the same; or given weights.
-    init_C : float, default=10.0
-        Penalty of a query in that classification.
-    restarts : int, default=1
-        Further starts are from disturbed initial weights.
-    rescaling, penalty, solver, tol, max_iter, max_time, n_jobs, engine, random_state
-        As in `StructuralSVM`.
-    warm_start, callbacks, checkpoint, verbose
-        As there.
+    k : int
+        Number of top places that count; not used by "map" and "roc".
+    C : float
+        Weight of the training errors in the objective.
+    loss : {"precision", "ndcg", "ndcg-letor", "map", "roc"}
+        What is optimised: precision at k, NDCG at k, NDCG at k with the discount of LETOR,
+        mean average precision, or the area under the ROC curve.
+    init : {"classification"} or array
+        Weights to start from, which matter here. "classification": those of a linear SVM
+        that separates relevant documents from others, with the same total weight for each
+        query.
+    init_C : float
+        C of that classification.
+    restarts : int
+        Number of starts; further ones are from perturbed initial weights. The one that
+        reaches the lowest objective is kept.
 
     Attributes
     ----------
     coef_, init_coef_ : array (features,)
-        Weights, and those that training began from.
+        Learned and initial weights.
     result_ : LatentResult
         Certificate of the last convex problem, and `outer`, one row per completion.
 
@@ -91,27 +107,29 @@ class RankingSVM(StructuredEstimator):
     20
     """
 
+    structure_: Ranking
+
     def __init__(
         self,
         k: int = 10,
         C: float = 1.0,
         *,
-        loss: Any = "precision",
+        loss: LossChoice = "precision",
         init: Any = "classification",
         init_C: float = 10.0,
         restarts: int = 1,
         rescaling: str = "margin",
         penalty: str = "linear",
-        solver: Any = "auto",
+        solver: SolverChoice = "auto",
         tol: float = 1e-3,
         max_iter: int | None = None,
         max_time: float | None = None,
         n_jobs: int | None = None,
-        engine: Any = None,
-        random_state: Any = None,
+        engine: EngineChoice = None,
+        random_state: Seed = None,
         warm_start: bool = False,
-        callbacks: Any = None,
-        checkpoint: Any = None,
+        callbacks: CallbackChoice = None,
+        checkpoint: CheckpointChoice = None,
         verbose: int = 0,
     ) -> None:
         self.k = k
@@ -134,23 +152,24 @@ class RankingSVM(StructuredEstimator):
         self.checkpoint = checkpoint
         self.verbose = verbose
 
-    def _structure(self, X: Any, y: Any) -> Structure:
+    def _structure(self, X: Any, y: Any) -> Ranking:
         if self.k < 1:
             raise ValueError(f"k={self.k!r}: at least one place must count")
         loss = named_loss(self.loss, self._known_losses(Ranking()))
         if loss.form == "order":
-            return Orders()
+            return FullOrder()
+        assert isinstance(loss, DiscountedLoss)
         discount = loss.bind(self.k).discount()
         return Ranking(self.k, discount, binary=isinstance(loss, PrecisionAtK))
 
-    def _known_losses(self, structure: Structure) -> dict[str, Any]:
+    def _known_losses(self, structure: Structure) -> LossesByName:
         letor = NDCGAtK(letor=True)
         return {
             "precision": PrecisionAtK(), "ndcg": NDCGAtK(), "ndcg-letor": letor,
             "map": AveragePrecision(), "roc": RocArea(),
         }  # fmt: skip
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> RankingSVM:
+    def fit(self, X: Any, y: Any, sample_weight: SampleWeight = None) -> Self:
         """Learn from queries.
 
         Parameters
@@ -158,22 +177,22 @@ class RankingSVM(StructuredEstimator):
         X : sequence of arrays (documents, features), one per query
         y : sequence of arrays (documents,) of grades 0, 1, 2, ...
         sample_weight : array (queries,), optional
-            Factor on C of each query. Queries without a relevant document, or with
-            relevant ones only, say nothing and get none.
+            Factor on C of each query. Queries whose documents are all relevant, or all
+            not relevant, are ignored.
         """
         check_same_length(X, y)
         X, y = by_position(X), by_position(y)
         if sample_weight is not None:
             penalties_of(self.C, sample_weight, len(y))
         _check_queries(X, y)
-        weight = self._told(y, sample_weight)
+        weight = self._query_weights(y, sample_weight)
         if not weight.any():
             raise ValueError(
                 "no query has both relevant and other documents, and a weight"
             )
         some = np.flatnonzero(weight > 0)
         rows = [X[i] for i in some], [y[i] for i in some]
-        self._show(*rows)
+        keep_callback_data(self, *rows)
         structure = self._structure(*rows).bind(*rows)
         x = structure.encode(rows[0])
         truth = structure.encode_labels(x, rows[1])
@@ -181,13 +200,13 @@ class RankingSVM(StructuredEstimator):
         self._fit_encoded(structure, x, truth, weight[some])
         return self
 
-    def _examples(self, y: Any, sample_weight: Any) -> Ints:
-        return np.flatnonzero(self._told(y, sample_weight) > 0)
+    def _examples(self, y: Any, sample_weight: SampleWeight) -> Ints:
+        return np.flatnonzero(self._query_weights(y, sample_weight) > 0)
 
-    def _told(self, y: Any, sample_weight: Any) -> Floats:
-        """Weight of each query; none where all documents are alike."""
-        told = np.array([0 < np.count_nonzero(g) < len(g) for g in y], float)
-        return told if sample_weight is None else told * np.asarray(sample_weight)
+    def _query_weights(self, y: Any, sample_weight: SampleWeight) -> Floats:
+        """Weight of each query; zero if all of its documents are alike."""
+        mixed = np.array([0 < np.count_nonzero(g) < len(g) for g in y], float)
+        return mixed if sample_weight is None else mixed * np.asarray(sample_weight)
 
     def _weight_names(self) -> list[str]:
         return [f"feature {j}" for j in range(self.structure_.dim)]
@@ -216,8 +235,8 @@ class RankingSVM(StructuredEstimator):
     def decision_function(self, X: Any) -> list[Floats]:
         """Scores of the documents of each query."""
         check_is_fitted(self, "coef_")
-        structure: Any = self.structure_
-        return structure.scores(structure.encode(X), self.coef_)
+        x = self.structure_.encode(X)
+        return self.structure_.scores(x, self.coef_)
 
     def predict(self, X: Any) -> np.ndarray:
         """Documents of each query, best first."""
@@ -225,7 +244,7 @@ class RankingSVM(StructuredEstimator):
         return object_array([np.argsort(-s, kind="stable").tolist() for s in scores])
 
     def score(self, X: Any, y: Any) -> float:
-        """Mean over queries of what was optimised: precision@k, NDCG@k, ..."""
+        """Mean over queries of the measure optimised: precision@k, NDCG@k, ..."""
         check_same_length(X, y)
         scores = self.decision_function(X)
         loss = named_loss(self.loss, self._known_losses(Ranking()))
@@ -235,16 +254,17 @@ class RankingSVM(StructuredEstimator):
             return mean_over_queries(roc_area, y, scores)
         if isinstance(loss, PrecisionAtK):
             return mean_over_queries(precision_at_k, y, scores, self.k)
+        assert isinstance(loss, NDCGAtK)
         return mean_over_queries(ndcg_at_k, y, scores, self.k, letor=loss.letor)
 
 
 def _check_queries(X: Any, y: Any) -> None:
-    """Refuse what is no matrix of documents, and grades that are no numbers."""
+    """Refuse inputs that are not matrices, and grades that are not numbers."""
     for i, (x, grades) in enumerate(zip(X, y, strict=True)):
         if sp.issparse(x) or np.ndim(x) != 2:
             raise ValueError(
                 f"query {i}: X has one dense matrix (documents, features) per query, "
-                f"not a {type(x).__name__}; rows of one table are to be grouped by query"
+                f"not a {type(x).__name__}; group the rows of one table by query"
             )
         if np.ndim(grades) != 1 or np.asarray(grades).dtype.kind not in "biuf":
             raise ValueError(f"query {i}: y has a list of grades 0, 1, 2, .. per query")

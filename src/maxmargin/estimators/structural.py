@@ -1,8 +1,8 @@
-"""The estimator for any structure: ours, or one's own."""
+"""StructuralSVM: any structure, one of the package or your own."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -10,10 +10,24 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.core.arrays import Ragged
 from maxmargin.core.structure import Structure
 from maxmargin.estimators.fitting.base import StructuredEstimator
-from maxmargin.losses.base import Hamming, ZeroOne
+from maxmargin.estimators.fitting.parameter_types import (
+    CallbackChoice,
+    CheckpointChoice,
+    EngineChoice,
+    LossChoice,
+    LossesByName,
+    SampleWeight,
+    Seed,
+    SolverChoice,
+)
+from maxmargin.estimators.fitting.parameters import describe_parameters
+from maxmargin.estimators.fitting.prediction import predict_found
+from maxmargin.losses.base import ZeroOne
+from maxmargin.losses.labels import Hamming
 from maxmargin.structures.python_structure import as_structure, check_own_loss, own_loss
 
 
+@describe_parameters()
 class StructuralSVM(StructuredEstimator):
     r"""Max-margin training of any structure.
 
@@ -23,49 +37,14 @@ class StructuralSVM(StructuredEstimator):
     Parameters
     ----------
     structure : Structure or object
-        A `Structure`, or any object with the three methods ``joint_feature(x, y)``,
-        ``loss(y, y_hat)`` and ``argmax(w, x, y=None)``; the last returns the best
-        output, with the loss against y added to the score where y is given. With
-        ``complete(w, x, y)``, hidden parts are trained too (see `structures.own`).
-    C : float, default=0.2
-        Penalty of the slacks; multiplies their plain sum.
-    loss : str or Loss, default="auto"
-        "auto" (the structure's own), "hamming", "zero-one", a cost matrix, or a Loss;
-        an object with three methods has its own loss, "zero-one" if that is 0 or 1.
-    rescaling : {"margin", "slack", None}, default="margin"
-        How the loss enters; None is the zero-one loss.
-    penalty : {"linear", "squared", "hard", "summed"}, default="linear"
-        SVM1, SVM2, SVM0 (hard margin), or linear summed error; hidden parts need
-        "linear" or "squared".
-    solver : str or Solver, default="auto"
-        "block-dual", "n-slack", "n-slack-block", "one-slack", ...; an object has its
-        own `tol` and limits, which count instead of those below.
-    restarts : int, default=1
-        With hidden parts: starts, of which the lowest objective is kept.
-    init : array, optional
-        With hidden parts: initial weights.
-    tol : float, default=1e-3
-        Relative duality gap, (primal - dual) / primal, at which training stops.
-    max_iter, max_time : int, float, optional
-        Limits on steps and on seconds.
-    n_jobs : int, optional
-        Threads for the oracle.
-    engine : str or Engine, optional
-        Where the oracle runs: "serial", "threads", "processes" (oracles in Python), the
-        address of a dask scheduler, or an Engine. Default: `n_jobs` threads.
-    random_state : int, optional
-        Seed of the order of visits.
-    warm_start : bool, default=False
-        Go on from the dual of the previous fit.
-    callbacks : callable or list, optional
-        Called with each row of the history; a true value stops training. Those of
-        scikit-learn 1.9 are set by `set_callbacks`; their `fitted_estimator` is what
-        training would give if it ended with that step, `result_` included.
-    checkpoint : path or Checkpoint, optional
-        File for the dual state, written now and then while training goes on; if it is
-        there, training goes on from it. It is removed when the tolerance is met.
-    verbose : int, default=0
-        Show progress.
+        A `Structure`, or any object with three methods: ``joint_feature(x, y)``,
+        ``loss(y, y_hat)`` and ``argmax(w, x, y=None)``. The last returns the best output;
+        if y is given, the loss against y is added to the score. With a fourth method,
+        ``complete(w, x, y)``, outputs may have hidden parts
+        (see `maxmargin.structures.python_structure`).
+    loss : {"auto", "hamming", "zero-one"}, array or Loss
+        "auto" is the loss of the structure, or "hamming" if it has none. An array is a
+        table of costs, [true label, predicted label].
 
     Attributes
     ----------
@@ -104,21 +83,21 @@ class StructuralSVM(StructuredEstimator):
         structure: Any = None,
         C: float = 0.2,
         *,
-        loss: Any = "auto",
+        loss: LossChoice = "auto",
         rescaling: str | None = "margin",
         penalty: str = "linear",
-        solver: Any = "auto",
+        solver: SolverChoice = "auto",
         restarts: int = 1,
         init: Any = None,
         tol: float = 1e-3,
         max_iter: int | None = None,
         max_time: float | None = None,
         n_jobs: int | None = None,
-        engine: Any = None,
-        random_state: Any = None,
+        engine: EngineChoice = None,
+        random_state: Seed = None,
         warm_start: bool = False,
-        callbacks: Any = None,
-        checkpoint: Any = None,
+        callbacks: CallbackChoice = None,
+        checkpoint: CheckpointChoice = None,
         verbose: int = 0,
     ) -> None:
         self.structure = structure
@@ -143,15 +122,15 @@ class StructuralSVM(StructuredEstimator):
     def _structure(self, X: Any, y: Any) -> Structure:
         return as_structure(self.structure)
 
-    def _known_losses(self, structure: Structure) -> dict[str, Any]:
+    def _known_losses(self, structure: Structure) -> LossesByName:
         own = own_loss(structure)
         if own is not None:
-            return {"auto": own, "zero-one": own.zero_one()}
+            return {"auto": own, "zero-one": own.zero_one(0)}
         return {"auto": Hamming(), "hamming": Hamming(), "zero-one": ZeroOne()}
 
     def _fit_encoded(
-        self, structure: Structure, x: Any, truth: Ragged, sample_weight: Any
-    ) -> Any:
+        self, structure: Structure, x: Any, truth: Ragged, sample_weight: SampleWeight
+    ) -> Self:
         check_own_loss(structure, truth)
         return super()._fit_encoded(structure, x, truth, sample_weight)
 
@@ -161,4 +140,5 @@ class StructuralSVM(StructuredEstimator):
         x = self.structure_.encode(X)
         truth = self.structure_.encode_labels(x, y)
         problem = self._problem(self.structure_, x, truth, None)
-        return -float(np.mean(problem.loss.value(truth, self._argmax(x))))
+        found = predict_found(self, x).labels
+        return -float(np.mean(problem.loss.value(truth, found)))

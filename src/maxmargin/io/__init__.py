@@ -1,14 +1,14 @@
 """Reading and writing files, one module per format.
 
-graphs_jsonl.py  Graphs as JSON lines: one graph per line
-letor.py         LETOR files: `grade qid:Q 1:v 2:v ... # comment`, one document per line
-streams.py       Files of any size, a batch of sequences at a time
-svmlight.py      svmlight files: `LABEL FEATURE:VALUE FEATURE:VALUE .. # comment`, one
-text.py          Lines of a text file, plain or gzip, with the place for error messages
-treebank.py      Penn Treebank bracketing: trees in and out of text
-biology/         Files of sequences, alignments, substitution matrices and motifs
+text.py          Lines of a text file, plain or gzip, with their numbers
+svmlight.py      Classes: `LABEL FEATURE:VALUE ..`
+sequences/       Label sequences: CoNLL, SVM-hmm, CRFsuite, feature templates
+streams.py       Label sequences in files of any size, a batch at a time
+treebank.py      Parse trees: Penn Treebank brackets
+biology/         Sequences, alignments, substitution matrices and motifs
+letor.py         Rankings: `GRADE qid:QUERY FEATURE:VALUE ..`
+graphs_jsonl.py  Graphs: one JSON object per line
 model_file/      Model files: an archive of JSON and arrays
-sequences/       Files of labelled sequences
 """
 
 import lazy_loader as lazy

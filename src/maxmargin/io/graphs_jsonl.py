@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from maxmargin.io.text import FormatError, numbered_lines, open_text
 
@@ -83,9 +84,10 @@ def _graph(record: Any) -> tuple[Any, ...]:
 
 
 def _list(record: dict[str, Any], name: str) -> list[Any]:
-    if not isinstance(record[name], list):
+    items = record[name]
+    if not isinstance(items, list):
         raise ValueError(f'"{name}" is not a list')
-    return record[name]
+    return items
 
 
 def _numbers(row: Any, where: str) -> np.ndarray:
@@ -98,10 +100,10 @@ def _numbers(row: Any, where: str) -> np.ndarray:
 
 
 def _pair(e: int, pair: Any, n: int) -> list[int]:
-    good = isinstance(pair, list) and len(pair) == 2
-    if not good or any(type(v) is not int or not 0 <= v < n for v in pair):
-        raise ValueError(f"edge {e} is {pair!r:.60}, not two of the {n} nodes")
-    return pair
+    two = isinstance(pair, list) and len(pair) == 2
+    if two and all(type(v) is int and 0 <= v < n for v in pair):
+        return [int(v) for v in pair]
+    raise ValueError(f"edge {e} is {pair!r:.60}, not two of the {n} nodes")
 
 
 def _types(record: dict[str, Any], name: str, size: int) -> list[Any] | None:
@@ -141,7 +143,7 @@ def write_graphs(
 
 
 def _plain(part: Any) -> Any:
-    if hasattr(part, "toarray"):
+    if sp.issparse(part):
         part = part.toarray()
     if isinstance(part, np.ndarray | np.generic):
         return part.tolist()

@@ -1,8 +1,9 @@
-"""Lines of a text file, plain or gzip, with the place for error messages."""
+"""Lines of a text file, plain or gzip, with their numbers for error messages."""
 
 from __future__ import annotations
 
 import gzip
+import io
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -53,5 +54,6 @@ def open_text(path: str | Path, mode: str, encoding: str = "utf-8") -> IO[str]:
         with path.open("rb") as file:
             packed = file.read(2) == b"\x1f\x8b"
     if packed:
-        return gzip.open(path, mode, encoding=encoding)  # type: ignore[return-value]
+        binary = gzip.GzipFile(path, mode.replace("t", "b"))
+        return io.TextIOWrapper(binary, encoding=encoding)
     return path.open(mode, encoding=encoding)

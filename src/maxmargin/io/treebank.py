@@ -1,4 +1,4 @@
-"""Penn Treebank bracketing: trees in and out of text.
+"""Read and write trees in the brackets of the Penn Treebank.
 
 A tree is a nested tuple: a leaf is a string, a node is `(label, child, ..., child)`.
 A part-of-speech tag over its word is a node with one leaf: `("NN", "board")`.

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints
+from maxmargin.core.memory import MEMORY, refuse_larger
 from maxmargin.kernels.functions import Kernel
 
-MEMORY = 4e9  # bytes
 INDEFINITE = 1e-6  # share of the largest value below zero that is no rounding
 
 
@@ -34,16 +34,8 @@ def refuse_large(
     MemoryError: the Gram matrix (1000000 x 1000000) needs 8000.0 GB, more than the \
 4.0 GB allowed: use kernel_method='cpsp'
     """
-    size = 8.0 * n * width * copies
-    if size > memory:
-        raise MemoryError(
-            f"{what} ({n} x {width}{f', {copies} copies' if copies > 1 else ''}) needs "
-            f"{_size(size)}, more than the {_size(memory)} allowed: {instead}"
-        )
-
-
-def _size(bytes_: float) -> str:
-    return f"{bytes_ / 1e9:.1f} GB" if bytes_ >= 1e8 else f"{bytes_ / 1e6:.3g} MB"
+    shape = f"{n} x {width}{f', {copies} copies' if copies > 1 else ''}"
+    refuse_larger(8.0 * n * width * copies, memory, f"{what} ({shape})", instead)
 
 
 def check_values(values: Floats, what: str) -> None:

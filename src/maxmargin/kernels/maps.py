@@ -24,6 +24,7 @@ import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
 from maxmargin.core.arrays import Floats, Ints
+from maxmargin.core.memory import MEMORY
 from maxmargin.kernels.functions import Kernel, rows_for
 from maxmargin.kernels.gram import INDEFINITE, NotSemidefiniteError, refuse_large
 
@@ -118,7 +119,7 @@ def map_points(kernel: Kernel, points: Floats) -> KernelMap:
     return KernelMap(kernel, points[kept], factor)
 
 
-def exact(kernel: Kernel, X: Any, memory: float = 4e9) -> tuple[KernelMap, Floats]:
+def exact(kernel: Kernel, X: Any, memory: float = MEMORY) -> tuple[KernelMap, Floats]:
     """The map of all rows of X, and its values on them."""
     n = X.shape[0]
     refuse_large(
@@ -163,7 +164,7 @@ def pivoted(gram: Floats, whole: float = 0.0) -> tuple[Floats, Ints]:
 
 
 def nystroem(
-    kernel: Kernel, X: Any, m: int, seed: int = 0, memory: float = 4e9
+    kernel: Kernel, X: Any, m: int, seed: int = 0, memory: float = MEMORY
 ) -> KernelMap:
     """Points drawn from the rows of X at random."""
     n = X.shape[0]
@@ -173,7 +174,7 @@ def nystroem(
 
 
 def incomplete_cholesky(
-    kernel: Kernel, X: Any, m: int, memory: float = 4e9
+    kernel: Kernel, X: Any, m: int, memory: float = MEMORY
 ) -> tuple[KernelMap, Floats]:
     """Rows one by one, the worst approximated first; the map and its values on X."""
     n = X.shape[0]

@@ -1,7 +1,14 @@
-"""How wrong an output is.
+"""How wrong an output is: Delta(y, y') >= 0, zero at the truth.
 
-base.py   How wrong an output is: Delta(y, y') >= 0, zero at the truth
-pairs.py  How wrong an alignment is: the share of reference pairs that it misses
+base.py      A loss by its name; the contract itself is `core.loss`
+labels.py    Sums over labels: Hamming distance, matrices of costs
+brackets.py  Labelled brackets of trees
+pairs.py     Aligned pairs of residues
+ranking.py   Places of documents: precision@k, NDCG@k, average precision, ROC area
+clusters.py  Partitions: links of a forest, pairs in one cluster
+motif.py     Motifs missed or seen where there are none
+partial.py   Labels of which some are not known
+own.py       The loss of a user's Python object
 """
 
 import lazy_loader as lazy

@@ -3,7 +3,7 @@
     Delta(y, y') = 1 - |{(i, j) in y' : (u, j) in y, |i - u| <= shift}| / M
 
 over matches, with M the number of matches of the reference y. Shift 0 is Q, shift 4 is
-Q4. The form is "pairs": a sum over matches, so it enters the table of an alignment.
+Q4. The loss is a sum over matches, so it enters the table of an alignment.
 Outputs are rows of a start and moves, see `maxmargin.inference.alignment.best_path`.
 
 [1] Yu 2011, section 4.3.1.
@@ -12,16 +12,16 @@ Outputs are rows of a start and moves, see `maxmargin.inference.alignment.best_p
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints, Ragged
 from maxmargin.core.jit import loop
+from maxmargin.core.loss import Loss
 
 
 @dataclass(frozen=True)
-class AlignedPairs:
+class AlignedPairs(Loss):
     """Delta(y, y') = 1 - correct matches / matches of the reference.
 
     Parameters
@@ -40,11 +40,7 @@ class AlignedPairs:
     """
 
     shift: int = 0
-    form: ClassVar[str] = "pairs"
-
-    def bind(self, n_labels: int) -> AlignedPairs:
-        """Nothing to know: moves are the same everywhere."""
-        return self
+    form = "aligned-pairs"
 
     def matches(self, truth: Ragged) -> Ints:
         """M of each row."""

@@ -1,4 +1,4 @@
-"""Labelled brackets: what parsers are compared by.
+"""Labelled brackets (PARSEVAL): how parsers are compared.
 
 A bracket is (label, first word, last word + 1) of a node that is neither a tag nor a
 word. With m brackets in common, p predicted and g true, summed over all sentences,

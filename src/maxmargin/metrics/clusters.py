@@ -48,7 +48,7 @@ def muc_counts(truth: Sequence[Any], found: Sequence[Any]) -> Counts:
 
 
 def b3_counts(truth: Sequence[Any], found: Sequence[Any]) -> Counts:
-    """Share of an item's cluster that belongs there, summed over items."""
+    """Share of an item's cluster that is in the same true cluster, summed over items."""
     both = table(truth, found)
     n = float(both.sum())
     square = both**2
@@ -60,7 +60,7 @@ def b3_counts(truth: Sequence[Any], found: Sequence[Any]) -> Counts:
 def ceaf_counts(
     truth: Sequence[Any], found: Sequence[Any], entities: bool = True
 ) -> Counts:
-    """Similarity of clusters paired one to one at best.
+    """Similarity of clusters under the best one-to-one assignment.
 
     `entities`: similarity 2 |a and b| / (|a| + |b|) (phi 4); else |a and b| (phi 3).
     """

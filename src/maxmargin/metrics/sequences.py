@@ -1,11 +1,11 @@
 """Scores of label sequences: tokens, whole sequences, and spans.
 
-A span is a run of tokens of one entity type; label "B-PER" begins one, "I-PER" goes on
-with it, "E-PER" ends it, "S-PER" is one by itself, "O" is none. As in conlleval (and
-seqeval's default mode) an I- after O, or after another type, opens a span. A span
-counts as found if begin, end and type agree:
+A span is a run of tokens of one entity type: "B-PER" begins it, "I-PER" continues it,
+"E-PER" ends it, "S-PER" is a span of one token, and "O" is outside of spans. Like in
+conlleval (and seqeval's default mode) an I- after O or after another type begins a span.
+A predicted span is correct if begin, end and type agree:
 
-    precision = found / said,   recall = found / true,   F1 = their harmonic mean.
+    precision = correct / predicted,  recall = correct / true,  F1 = harmonic mean.
 
 [1] Tjong Kim Sang: Introduction to the CoNLL-2002 shared task, 2002.
 """
@@ -49,7 +49,7 @@ def token_error(y_true: Sequence[Any], y_pred: Sequence[Any]) -> float:
 
 
 def sequence_accuracy(y_true: Sequence[Any], y_pred: Sequence[Any]) -> float:
-    """Share of sequences without any error at a true label that is not None.
+    """Share of sequences without an error; true labels that are None do not count.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def span_scores(y_true: Sequence[Any], y_pred: Sequence[Any]) -> dict[str, SpanS
     true = set(_all_spans([a for a, _ in pairs]))
     said = set(_all_spans([b for _, b in pairs]))
     kinds = sorted({span[0] for span in true | said})
-    counts = np.zeros((len(kinds), 3), np.int64)  # found, said, true
+    counts = np.zeros((len(kinds), 3), np.int64)  # correct, predicted, true
     place = {kind: j for j, kind in enumerate(kinds)}
     for column, some in enumerate((true & said, said, true)):
         for span in some:

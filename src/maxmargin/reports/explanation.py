@@ -18,7 +18,7 @@ NAME, WIDE = 44, 100  # letters of a name, and of an output, that are printed
 
 @dataclass(frozen=True)
 class Term:
-    """One feature that took part: `adds` = weight * value."""
+    """One feature of a part: `adds` = weight * value."""
 
     feature: str
     value: float
@@ -47,7 +47,7 @@ class Explanation:
     output : object
         The best output.
     score : float
-        What its parts add up to.
+        Its score, the sum over its parts.
     parts : tuple of Part
         In the order of the output.
     rival : object
@@ -144,7 +144,7 @@ class Hard:
 
     example: int
     truth: Any
-    short_by: float  # what the truth scores less than the best output
+    short_by: float  # score of the best output minus score of the truth
     best: list[tuple[Any, float]]  # the best outputs with their scores
 
 
@@ -156,7 +156,7 @@ class SupportTable:
     ----------
     feature : str
     weight : float
-        Sum of `adds` over ALL rows, also those that were cut short.
+        Sum of `adds` over ALL rows, also those that are not kept.
     rows : tuple of Support
     """
 

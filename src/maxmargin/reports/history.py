@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+if TYPE_CHECKING:
+    from pandas import DataFrame as DataFrame
 
-def history_frame(history: np.ndarray) -> Any:
+
+def history_frame(history: np.ndarray) -> DataFrame:
     """One row per step: seconds, oracle_calls, planes, primal, dual, gap by iteration.
 
     Examples

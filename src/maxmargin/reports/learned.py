@@ -1,104 +1,90 @@
-"""What a model has learned, as far as it can be shown: the middle of a report."""
+"""What a model has learned, drawn: the middle section of a report.
+
+Each function draws one kind of thing; estimators say which of them they have to show.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from html import escape
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from maxmargin.core.arrays import Floats
 from maxmargin.reports.drawing.logo import sequence_logo
 from maxmargin.reports.drawing.svg import bars, heat, line_chart
 
 LABELS = 12  # labels whose features are shown one by one
-CELLS = 40  # labels or letters that a table may have
+CELLS = 40  # rows that a table may have
+
+Named = Sequence[tuple[str, float]]  # weights by name
 
 
-def section(model: Any) -> str:
-    """Logo, tables and weights by name, where the model has them."""
-    parts = [_logo(model), _transitions(model), _substitution(model)]
-    try:
-        parts.append(_features_by_label(model) or _top_weights(model))
-    except ValueError:  # a kernel has no weights of features
-        parts.append(_points(model))
-    return "".join(parts)
-
-
-def _points(model: Any) -> str:
-    expansion = getattr(model, "expansion_", None)
-    if expansion is None:
+def largest_weights(weights: Named) -> str:
+    """The largest and smallest weights by name."""
+    if not weights:
         return ""
-    size = np.sort(np.abs(np.asarray(expansion.beta)).sum(axis=1))[::-1]
-    chart = line_chart(
-        [("points", np.arange(1, len(size) + 1), size)], "point, largest first",
-        "sum of |coefficients|",
-    )  # fmt: skip
-    return (
-        f"<h3>Kernel</h3><p>{len(size)} points carry the machine; weights of features "
-        f'there are none.</p><div class="pair"><div>{chart}</div></div>'
-    )
+    return f"<h3>Largest and smallest weights</h3>{bars(weights)}"
 
 
-def _logo(model: Any) -> str:
-    motif = getattr(model, "motif_", None)
-    if motif is None:
-        return ""
-    drawn = sequence_logo(
-        motif.probabilities, motif.background, f"motif {model.consensus()}"
-    )
-    return (
-        f"<h3>Motif {escape(model.consensus())}, {motif.sites} sites</h3>"
-        f'<div class="logo">{drawn}</div>'
-    )
+def features_by_label(
+    labels: Iterable[tuple[Hashable, Named, Named]], others: int = 0
+) -> str:
+    """For each label the features most for and most against it.
 
-
-def _transitions(model: Any) -> str:
-    if not hasattr(model, "transitions"):
-        return ""
-    scores = model.transitions()
-    names = sorted({a for a, _ in scores}, key=str)
-    if len(names) > CELLS:
-        return ""
-    table = [[scores[a, b] for b in names] for a in names]
-    return (
-        "<h3>Transitions</h3><p>Score of a label (column) after another (row).</p>"
-        + heat(table, names, names, corner="before \\ after")
-    )
-
-
-def _substitution(model: Any) -> str:
-    if not hasattr(model, "substitution_matrix"):
-        return ""
-    structure = getattr(model.structure_, "alignment", model.structure_)
+    `others` is the number of labels that are not shown.
+    """
     out = []
-    for track in structure.symbols.letters:
-        try:
-            letters, values = model.substitution_matrix(track)
-        except ValueError:
-            continue
-        if len(letters) <= CELLS:
-            drawn = heat(values, letters, letters, corner=track, digits=False)
-            out.append(f"<h3>Substitution scores: {escape(track)}</h3>{drawn}")
-    return "".join(out)
-
-
-def _features_by_label(model: Any) -> str:
-    if not hasattr(model, "top_features"):
-        return ""
-    out = []
-    for label in list(model.classes_)[:LABELS]:
-        most = model.top_features(label, 6)
-        least = model.top_features(label, -3)
+    for label, most, least in labels:
         rows = [pair for pair in most if pair[1] > 0]
         rows += [pair for pair in reversed(least) if pair[1] < 0]
         out.append(f"<div><h3>{escape(str(label))}</h3>{bars(rows)}</div>")
-    more = len(model.classes_) - len(out)
-    note = f'<p class="faint">{more} further labels are not shown.</p>' if more else ""
+    note = f'<p class="faint">{others} more labels are not shown.</p>' if others else ""
     return (
         f'<h3>Features of each label</h3><div class="pair">{"".join(out)}</div>{note}'
     )
 
 
-def _top_weights(model: Any) -> str:
-    rows = model.top_weights(10) if hasattr(model, "top_weights") else []
-    return f"<h3>Largest and smallest weights</h3>{bars(rows)}" if rows else ""
+def transition_table(scores: Mapping[tuple[Hashable, Hashable], float]) -> str:
+    """Scores of pairs of neighbouring labels."""
+    names = sorted({a for a, _ in scores}, key=str)
+    if len(names) > CELLS:
+        return ""
+    rows = [[scores[a, b] for b in names] for a in names]
+    return (
+        "<h3>Transitions</h3><p>Score of a label (column) after another (row).</p>"
+        + heat(rows, names, names, corner="before \\ after")
+    )
+
+
+def substitution_table(track: str, letters: Sequence[str], scores: Floats) -> str:
+    """Scores of pairs of letters of a track."""
+    if len(letters) > CELLS:
+        return ""
+    drawn = heat(scores, letters, letters, corner=track, digits=False)
+    return f"<h3>Substitution scores: {escape(track)}</h3>{drawn}"
+
+
+def motif_logo(
+    probabilities: Floats, background: Floats, consensus: str, sites: int
+) -> str:
+    """The logo of a motif."""
+    drawn = sequence_logo(probabilities, background, f"motif {consensus}")
+    return (
+        f"<h3>Motif {escape(consensus)}, {sites} sites</h3>"
+        f'<div class="logo">{drawn}</div>'
+    )
+
+
+def kernel_points(coefficients: ArrayLike) -> str:
+    """How much weight the points of a kernel expansion have, one row per point."""
+    size = np.sort(np.abs(np.asarray(coefficients)).sum(axis=1))[::-1]
+    chart = line_chart(
+        [("points", np.arange(1, len(size) + 1), size)], "point, largest first",
+        "sum of |coefficients|",
+    )  # fmt: skip
+    return (
+        f"<h3>Kernel</h3><p>The model is an expansion over {len(size)} points; it has no "
+        f'weights of features.</p><div class="pair"><div>{chart}</div></div>'
+    )

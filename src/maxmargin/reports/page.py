@@ -1,17 +1,14 @@
 """One HTML page about a trained model: nothing to fetch, light and dark.
 
-The page is made of sections; each looks at what the estimator offers (`classes_`,
-`transitions`, `substitution_matrix`, `motif_`, ...) and is left out where it has
-nothing to say.
+The page is made of sections; those that have nothing to say are left out.
 """
 
 from __future__ import annotations
 
-import inspect
 import os
 import platform
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from importlib.metadata import PackageNotFoundError, version
@@ -20,87 +17,71 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.reports import learned
 from maxmargin.reports.drawing.svg import heat, line_chart, listed, short, table
-from maxmargin.reports.explanation import shortened
+from maxmargin.reports.explanation import Hard, shortened
 from maxmargin.reports.style import CSS
 from maxmargin.reports.tally import class_scores, confusion, flat_labels
+from maxmargin.solvers.base import Result
 
 PACKAGES = ("maxmargin", "numpy", "scipy", "numba", "scikit-learn")
-WORTH = {
-    "exact": "Inference is exact: no weights whatever have an objective below the dual.",
+CERTIFICATES = {
+    "exact": "Inference is exact: no weights have an objective below the dual.",
     "relaxed": "Inference is relaxed: the gap is that of the relaxed problem, an upper "
-    "bound of the exact one.",
+    "bound on the exact one.",
     "bound": "Inference is approximate: primal and gap are upper bounds.",
     "reduced": "The certificate is that of the problem over the outputs found so far.",
 }
 
 
-@dataclass
+@dataclass(frozen=True)
+class Scored:
+    """How a model does on data."""
+
+    truth: Sequence[Any]
+    predicted: Sequence[Any]
+    score: float
+    score_name: str
+    labels: bool  # whether outputs are labels, or sequences of them
+    hardest: Sequence[Hard]
+
+
+@dataclass(frozen=True)
 class Subject:
-    """What a page is about, with the predictions made once."""
+    """All that a page says about a model."""
 
-    model: Any
-    X: Any = None
-    y: Any = None
-    found: Any = None
+    title: str
+    result: Result
+    completions: np.ndarray | None  # one row per completion of hidden parts
+    structure: str  # name of its class
+    dim: int
+    size: int  # of the model, in `unit`
+    unit: str
+    learned: str  # HTML, see `maxmargin.reports.learned`
+    parameters: Mapping[str, Any]
+    trainer: str
     command: str | None = None
-
-    @property
-    def result(self) -> Any:
-        """The certificate, if the model has kept it."""
-        return getattr(self.model, "result_", None)
+    scored: Scored | None = None
 
 
-def write(
-    estimator: Any,
-    path: str | os.PathLike[str],
-    X: Any = None,
-    y: Any = None,
-    *,
-    title: str | None = None,
-    command: str | None = None,
-) -> None:
-    """Write the page; see `StructuredEstimator.report`.
-
-    Parameters
-    ----------
-    estimator : a fitted estimator
-    path : str or path
-    X, y : optional
-        Data to score the model on.
-    title, command : str, optional
-        Heading, and the command that trained the model.
-    """
-    Path(path).write_text(page(estimator, X, y, title, command), encoding="utf8")
+def write(subject: Subject, path: str | os.PathLike[str]) -> None:
+    """Write the page to a file."""
+    Path(path).write_text(page(subject), encoding="utf8")
 
 
-def page(
-    estimator: Any,
-    X: Any = None,
-    y: Any = None,
-    title: str | None = None,
-    command: str | None = None,
-) -> str:
+def page(subject: Subject) -> str:
     """The page as text."""
-    subject = Subject(estimator, X, y, command=command)
-    if X is not None:
-        subject.found = estimator.predict(X)
-    name = title or f"{type(estimator).__name__} report"
-    parts: list[tuple[str, str]] = []
-    for heading, section in SECTIONS:
-        body = section(subject)
-        if body:
-            parts.append((heading, body))
+    sections = [(heading, section(subject)) for heading, section in SECTIONS]
+    parts = [(heading, body) for heading, body in sections if body]
     links = "".join(f'<a href="#{_anchor(h)}">{h}</a>' for h, _ in parts)
-    sections = "".join(
+    bodies = "".join(
         f'<section id="{_anchor(h)}"><h2>{h}</h2>{body}</section>' for h, body in parts
     )
+    name = escape(subject.title)
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
-        f"<title>{escape(name)}</title><style>{CSS}</style></head><body><main>"
-        f"<h1>{escape(name)}</h1>{_tiles(subject)}<nav>{links}</nav>{sections}"
+        f"<title>{name}</title><style>{CSS}</style></head><body><main>"
+        f"<h1>{name}</h1>{_tiles(subject)}<nav>{links}</nav>{bodies}"
         "</main></body></html>\n"
     )
 
@@ -110,51 +91,28 @@ def _anchor(heading: str) -> str:
 
 
 def _tiles(subject: Subject) -> str:
-    tiles: list[tuple[str, str, str]] = []
-    result = subject.result
-    if result is not None:
-        good = "good" if result.converged else "bad"
-        status = result.status.name.lower().replace("_", " ")
-        tiles.append((status, "training", good))
-        tiles.append((f"{100 * result.gap:.2g} %", "duality gap", ""))
-    if subject.y is not None:
-        score = float(subject.model.score(subject.X, subject.y))
-        tiles.append((f"{score:.4f}", _score_name(subject.model), ""))
-        tiles.append((str(len(subject.y)), "examples here", ""))
-    size, kind = _size(subject.model)
-    tiles.append((short(size), kind, ""))
-    return (
-        '<div class="tiles">'
-        + "".join(
-            f'<div class="tile {kind}"><b>{escape(value)}</b><span>{escape(name)}'
-            "</span></div>"
-            for value, name, kind in tiles
-        )
-        + "</div>"
+    """The most important figures, large."""
+    result, scored = subject.result, subject.scored
+    status = result.status.name.lower().replace("_", " ")
+    tiles = [
+        (status, "training", "good" if result.converged else "bad"),
+        (f"{100 * result.gap:.2g} %", "duality gap", ""),
+    ]
+    if scored is not None:
+        tiles.append((f"{scored.score:.4f}", scored.score_name, ""))
+        tiles.append((str(len(scored.truth)), "examples here", ""))
+    tiles.append((short(float(subject.size)), subject.unit, ""))
+    drawn = "".join(
+        f'<div class="tile {kind}"><b>{escape(value)}</b><span>{escape(name)}'
+        "</span></div>"
+        for value, name, kind in tiles
     )
-
-
-def _score_name(model: Any) -> str:
-    """First line of what `score` says about itself."""
-    text = (inspect.getdoc(type(model).score) or "score").splitlines()[0]
-    if "accuracy" in text:  # scikit-learn's own
-        return "Share of right predictions"
-    return text.split(";")[0].rstrip(".")
-
-
-def _size(model: Any) -> tuple[float, str]:
-    """How large the model is: weights, or points of a kernel."""
-    expansion = getattr(model, "expansion_", None)
-    if expansion is not None:
-        return float(len(expansion.beta)), "points of the kernel"
-    return float(np.size(model.coef_)), "weights"
+    return f'<div class="tiles">{drawn}</div>'
 
 
 def _certificate(subject: Subject) -> str:
     result = subject.result
-    if result is None:
-        return ""
-    worth = WORTH.get(result.certificate, "")
+    meaning = CERTIFICATES.get(result.certificate, "")
     history = result.history
     calls = history["oracle_calls"]
     primal, dual = history["primal"], history["dual"]
@@ -170,13 +128,12 @@ def _certificate(subject: Subject) -> str:
             "relative gap", log=True,
         )),
     ]  # fmt: skip
-    outer = getattr(result, "outer", None)
-    if outer is not None and len(outer):
-        charts.append(("Hidden parts", _outer_chart(outer)))
+    if subject.completions is not None and len(subject.completions):
+        charts.append(("Hidden parts", _completions_chart(subject.completions)))
     drawn = "".join(f"<div><h3>{n}</h3>{chart}</div>" for n, chart in charts if chart)
     return (
         f"<p>{escape(result.status.value[0].upper() + result.status.value[1:])}. "
-        f"{worth}</p>"
+        f"{meaning}</p>"
         + listed(
             [
                 ("primal", f"{result.primal:.6g}"),
@@ -192,7 +149,7 @@ def _certificate(subject: Subject) -> str:
     )  # fmt: skip
 
 
-def _outer_chart(outer: Any) -> str:
+def _completions_chart(outer: np.ndarray) -> str:
     best = int(outer["restart"][int(np.argmin(outer["objective"]))])
     rounds = outer[outer["restart"] == best]
     return line_chart(
@@ -202,42 +159,44 @@ def _outer_chart(outer: Any) -> str:
 
 
 def _data(subject: Subject) -> str:
-    if subject.y is None:
+    scored = subject.scored
+    if scored is None:
         return ""
-    sizes = [len(flat_labels([output])) for output in subject.y]
+    sizes = [len(flat_labels([output])) for output in scored.truth]
     rows = [("examples", str(len(sizes)))]
-    if hasattr(subject.model, "classes_"):
-        labels = flat_labels(subject.y)
+    if scored.labels:
+        labels = flat_labels(scored.truth)
         if max(sizes, default=1) > 1:
             rows.append(("labels in all", str(len(labels))))
             spread = f"{min(sizes)} to {max(sizes)}, median {int(np.median(sizes))}"
             rows.append(("labels per example", spread))
         rows.append(("classes", str(len(set(labels)))))
-    structure = getattr(subject.model, "structure_", None)
-    rows.append(("structure", type(structure).__name__))
-    rows.append(("length of psi", str(getattr(structure, "dim", ""))))
+    rows.append(("structure", subject.structure))
+    rows.append(("length of psi", str(subject.dim)))
     return listed(rows)
 
 
 def _scores(subject: Subject) -> str:
-    if subject.y is None or not hasattr(subject.model, "classes_"):
+    scored = subject.scored
+    if scored is None or not scored.labels:
         return ""
-    truth, found = flat_labels(subject.y), flat_labels(subject.found)
+    truth, predicted = flat_labels(scored.truth), flat_labels(scored.predicted)
     rows = [
         [str(s.label), s.precision, s.recall, s.f1, s.support]
-        for s in class_scores(truth, found)[:40]
+        for s in class_scores(truth, predicted)[:40]
     ]
     return table(["class", "precision", "recall", "F1", "examples"], rows, "tnnnn")
 
 
 def _confusion(subject: Subject) -> str:
-    if subject.y is None or not hasattr(subject.model, "classes_"):
+    scored = subject.scored
+    if scored is None or not scored.labels:
         return ""
-    truth, found = flat_labels(subject.y), flat_labels(subject.found)
-    classes, counts, left = confusion(truth, found)
+    truth, predicted = flat_labels(scored.truth), flat_labels(scored.predicted)
+    classes, counts, left = confusion(truth, predicted)
     note = (
-        f'<p class="faint">The {len(classes)} classes in most errors; {left} others '
-        "are left out.</p>"
+        f'<p class="faint">The {len(classes)} classes with most errors; {left} others '
+        "are not shown.</p>"
         if left
         else ""
     )
@@ -246,14 +205,10 @@ def _confusion(subject: Subject) -> str:
 
 
 def _hardest(subject: Subject) -> str:
-    if subject.y is None:
-        return ""
-    try:
-        cases = subject.model.hardest(subject.X, subject.y, 6)
-    except ValueError:  # kernels have no joint features; labels may be hidden
+    if subject.scored is None or not subject.scored.hardest:
         return ""
     out: list[str] = []
-    for case in cases:
+    for case in subject.scored.hardest:
         right = case.short_by <= 1e-9
         mark = (
             '<span class="ok">right</span>'
@@ -267,23 +222,19 @@ def _hardest(subject: Subject) -> str:
             f"{mark}</summary><pre>{escape(chr(10).join(lines))}</pre></details>"
         )
     return (
-        "<p>Those among the first 500 whose truth lies furthest below the best output, "
-        "with the best outputs and their scores.</p>" + "".join(out)
+        "<p>Those of the first 500 examples whose truth scores furthest below the best "
+        "output, with the best outputs and their scores.</p>" + "".join(out)
     )
 
 
 def _trained_by(subject: Subject) -> str:
-    model, result = subject.model, subject.result
     rows = [("maxmargin", _version("maxmargin")), ("python", platform.python_version())]
     rows += [(name, _version(name)) for name in PACKAGES[1:]]
-    made = getattr(model, "provenance_", None) or {}  # of models from files
-    command = subject.command or made.get("command")
-    if command:
-        rows.insert(0, ("command", str(command)))
-    if result is not None:
-        rows.append(("trainer", str(result.notes.get("chosen", model.solver))))
+    if subject.command:
+        rows.insert(0, ("command", str(subject.command)))
+    rows.append(("trainer", subject.trainer))
     rows.append(("page written", time.strftime("%Y-%m-%d %H:%M")))
-    parameters = [(k, shortened(repr(v), 120)) for k, v in model.get_params().items()]
+    parameters = [(k, shortened(repr(v), 120)) for k, v in subject.parameters.items()]
     return (
         f"{listed(rows)}<details><summary>all parameters, seed included "
         f"(<code>random_state</code>)</summary>{listed(parameters)}</details>"
@@ -298,7 +249,7 @@ def _version(name: str) -> str:
 
 
 def _learned(subject: Subject) -> str:
-    return learned.section(subject.model)
+    return subject.learned
 
 
 Section = Callable[[Subject], str]

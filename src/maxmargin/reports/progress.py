@@ -1,9 +1,9 @@
 """Progress of a run on standard error: a bar on a terminal, plain lines elsewhere.
 
-The gap falls about by a constant factor per second, so the bar shows how far it has
-come on a log scale, and the seconds to go are those that the rest takes at the rate so
-far. With rich the bar is rich's; without, one line that is rewritten. While loops are
-compiled for the first time, which takes seconds, a terminal is told so.
+The gap falls by about a constant factor per second, so the bar is on a log scale of the
+gap, and the remaining time is extrapolated from the rate so far. With the package rich
+its progress bar is used; without it, one line that is rewritten. On a terminal, a
+message is shown while loops are compiled for the first time, which takes seconds.
 """
 
 from __future__ import annotations
@@ -42,18 +42,18 @@ class Progress:
         print(line(row), file=sys.stderr)
 
     def compiling(self) -> None:
-        """Loops are being compiled: a word to those who wait at a terminal."""
+        """Say on a terminal that loops are being compiled."""
 
     def close(self) -> None:
         """The run has ended."""
 
     def share(self, row: Any) -> float:
-        """How far the gap has come from 1 to the tolerance, on a log scale."""
+        """Progress of the gap from 1 to the tolerance, on a log scale, 0 to 1."""
         gap = min(max(float(row["gap"]), self.tol, 1e-300), 1.0)
         return math.log(gap) / math.log(self.tol) if 0.0 < self.tol < 1.0 else 1.0
 
     def to_go(self, row: Any) -> float:
-        """Seconds to go at the rate so far; NaN while there is none."""
+        """Remaining seconds at the rate so far; NaN while the rate is unknown."""
         share, seconds = self.share(row), float(row["seconds"])
         if self._first is None:
             self._first = share, seconds
@@ -70,7 +70,7 @@ def line(row: Any) -> str:
 
 
 def waiting(seconds: float) -> str:
-    """Seconds to go in words.
+    """The remaining time in words.
 
     Examples
     --------

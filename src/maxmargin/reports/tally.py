@@ -1,4 +1,4 @@
-"""Labels counted: confusion, and precision and recall of each class."""
+"""Confusion matrix, and precision and recall of each class."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def confusion(
 
 
 def class_scores(truth: Sequence[Any], found: Sequence[Any]) -> list[ClassScore]:
-    """Precision, recall and F1 of each class, the commonest first.
+    """Precision, recall and F1 of each class, the most frequent first.
 
     Examples
     --------

@@ -11,7 +11,7 @@ examples), the number of examples, and what the structure offers.
 | summed error                                      | SDCD                            |
 | some planes per example fit into the memory       | block dual, merging if it must  |
 | not even that                                     | one slack for the whole sample  |
-| workers on other machines                         | see `spread`                    |
+| workers on other machines                         | see `distributed/choice.py`     |
 
 The block dual itself weighs oracle passes against cached sweeps as it goes, by the
 same counts; `share` is the oracle's part of a visit. It is taken where memory is short
@@ -28,7 +28,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from maxmargin.core.formulations import PENALTIES
+from maxmargin.core.memory import MEMORY
 from maxmargin.core.problem import Problem
+from maxmargin.core.structure import FewOutputs
 from maxmargin.solvers.base import Solver, State
 from maxmargin.solvers.distributed.choice import choose_spread
 from maxmargin.solvers.distributed.cocoa import Cocoa
@@ -67,7 +69,7 @@ class Auto(Solver):
     """
 
     max_iter: int = 10_000
-    memory: float = 4e9
+    memory: float = MEMORY
     penalties: ClassVar[tuple[str, ...]] = PENALTIES
 
     def choose(self, problem: Problem) -> tuple[Solver, dict[str, Any]]:
@@ -101,7 +103,7 @@ class Auto(Solver):
         """State of the chosen trainer, with the notes about the choice."""
         solver, notes = self.choose(problem)
         solver.check(problem)
-        state = solver.start(problem.home if "here" in notes else problem, warm)
+        state = solver.start(problem.shared_data if "here" in notes else problem, warm)
         state.extra["chosen"] = solver
         state.extra.setdefault("notes", {}).update(notes)
         return state
@@ -109,12 +111,12 @@ class Auto(Solver):
     def step(self, problem: Problem, state: State) -> None:
         """A step of the chosen trainer."""
         here = "here" in state.extra["notes"]  # workers are not worth the way
-        state.extra["chosen"].step(problem.home if here else problem, state)
+        state.extra["chosen"].step(problem.shared_data if here else problem, state)
 
     def certify(self, problem: Problem, state: State) -> None:
         """The certificate of the chosen trainer."""
         here = "here" in state.extra["notes"]
-        state.extra["chosen"].certify(problem.home if here else problem, state)
+        state.extra["chosen"].certify(problem.shared_data if here else problem, state)
 
     def snapshot(self, problem: Problem, state: State) -> dict[str, Any]:
         """The snapshot of the chosen trainer."""
@@ -128,10 +130,10 @@ class Auto(Solver):
 def count(problem: Problem) -> Costs:
     """Count what a pass of the oracle and a plane cost."""
     ids = np.unique(np.linspace(0, problem.n - 1, min(SAMPLE, problem.n)).astype(int))
-    few = "product" in problem.structure.provides
+    few = problem.structure.offers(FewOutputs) is not None
     entries = 0.0
     if not few:
-        planes = problem.home.planes(np.zeros(problem.dim), ids)
+        planes = problem.shared_data.planes(np.zeros(problem.dim), ids)
         entries = float(np.diff(planes.a.ptr).mean())
     oracle = float(problem.work().mean())
     visit = oracle + PER_PLANE + PER_ENTRY * HELD * entries

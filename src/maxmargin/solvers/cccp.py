@@ -25,6 +25,7 @@ import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints, Ragged
 from maxmargin.core.problem import Problem
+from maxmargin.core.structure import InitialGuess, Latent
 from maxmargin.solvers.base import HISTORY, Result, Solver, State, Status, Watch
 from maxmargin.solvers.n_slack.block_dual import BlockState
 from maxmargin.solvers.resume import Keeper
@@ -130,7 +131,7 @@ class CCCP:
         Checkpoints hold weights, after each round: those of the best start so far and
         of the start under way. A resumed run completes at these and goes on.
         """
-        problem.require("complete", "training with hidden parts (CCCP)")
+        problem.structure.require(Latent, "training with hidden parts (CCCP)")
         self.inner.check(problem)
         if problem.formulation.penalty == "summed":
             raise ValueError(
@@ -221,7 +222,8 @@ class _Run:
         """Hidden parts to start from, and whether there are any."""
         p, cccp = self.problem, self.cccp
         everyone = np.arange(p.n)
-        complete = p.structure.complete  # type: ignore[attr-defined]
+        complete = p.structure.require(Latent, "CCCP").complete
+        initial = p.structure.offers(InitialGuess)
         rng = np.random.default_rng([self.inner.seed, self.restart])
         if cccp.w is not None:
             w = np.array(cccp.w, dtype=np.float64)
@@ -237,8 +239,8 @@ class _Run:
             self._measure(w, truth)
         elif cccp.given and self.restart == 0:
             truth = p.truth
-        elif "guess" in p.structure.provides:
-            truth = p.structure.guess(p.x, p.truth, rng)  # type: ignore[attr-defined]
+        elif initial is not None:
+            truth = initial.guess(p.x, p.truth, rng)
         else:
             w = np.zeros(p.dim)
             if self.restart > 0:
@@ -290,9 +292,9 @@ class _Run:
         return result
 
     def _complete(self, w: Floats, truth: Ragged) -> Ragged:
-        structure = self.problem.structure
+        latent = self.problem.structure.require(Latent, "CCCP")
         ids = np.arange(self.problem.n)
-        return structure.complete(self.problem.x, ids, w, truth)  # type: ignore[attr-defined]
+        return latent.complete(self.problem.x, ids, w, truth)
 
     def _value(self, result: Result, truth: Ragged, moved: Ints) -> float:
         """The latent objective at the new weights; at most the convex one."""

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from maxmargin.core.memory import MEMORY
 from maxmargin.core.problem import Problem
+from maxmargin.core.structure import FewOutputs, MostViolated
 from maxmargin.solvers.auto import Auto
 from maxmargin.solvers.base import Solver
 from maxmargin.solvers.distributed.cocoa import Cocoa
@@ -36,7 +38,6 @@ SOLVERS: dict[str, type[Solver]] = {
     "sdcd": SDCD,
     "lse-cutting-plane": LSECuttingPlane,
 }
-ALPHA_BYTES = 4e9  # memory for the dual variables of enumerated outputs
 
 
 def choose(solver: Any, problem: Problem, **settings: Any) -> Solver:
@@ -59,7 +60,7 @@ def choose(solver: Any, problem: Problem, **settings: Any) -> Solver:
     if solver in ("block-dual", "sdcd") and _enumerable(problem):
         return Enumerated(**settings)
     if solver == "auto":
-        if "factored-only" not in problem.structure.provides:
+        if problem.structure.offers(MostViolated) is not None:
             return Auto(**settings)
         solver = "smo"
     if solver not in SOLVERS:
@@ -69,6 +70,6 @@ def choose(solver: Any, problem: Problem, **settings: Any) -> Solver:
 
 
 def _enumerable(problem: Problem) -> bool:
-    if "product" not in problem.structure.provides:
+    if problem.structure.offers(FewOutputs) is None:
         return False
-    return 8.0 * problem.n * problem.structure.label_count() <= ALPHA_BYTES
+    return 8.0 * problem.n * problem.structure.label_count() <= MEMORY

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints
+from maxmargin.core.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.solvers.base import Solver, State, Status
 from maxmargin.solvers.qp import maximise
@@ -58,7 +59,7 @@ class OneSlack(Solver):
     """
 
     patience: int = 50
-    memory: float = 4e9
+    memory: float = MEMORY
 
     def start(self, problem: Problem, warm: Any = None) -> CutState:
         """No cuts, or those of an earlier run, scaled where all C changed alike."""

@@ -22,13 +22,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints, Labels
+from maxmargin.core.factored import CompiledAscent, Factored
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import Augment
 from maxmargin.inference.graph.decode import decode
 from maxmargin.inference.graph.forest import rooted
-from maxmargin.inference.graph.tables import Tables
+from maxmargin.inference.graph.tables import GraphTables
 from maxmargin.inference.loopy import relaxation
-from maxmargin.inference.marginals.ascent import Forests, Work
+from maxmargin.inference.marginals.ascent import Ascent, Forests, Work
 from maxmargin.inference.marginals.directions import Direction
 from maxmargin.inference.marginals.polytope import Point
 from maxmargin.solvers.base import Solver, State, Status, permutation
@@ -77,7 +78,7 @@ class Smo(Solver):
     def check(self, problem: Problem) -> None:
         """Margin rescaling with a loss that is a sum over nodes."""
         super().check(problem)
-        problem.require("transfer", "solver 'smo'")
+        problem.structure.require(Factored, "solver 'smo'")
         if problem.formulation.rescaling != "margin" or problem.loss.form != "table":
             raise ValueError(
                 "solver 'smo' moves marginals, so it needs rescaling='margin' and a "
@@ -88,17 +89,17 @@ class Smo(Solver):
         """All mass on the truth, w = 0; or an earlier run's marginals, scaled to C."""
         if isinstance(warm, SmoState) and _continues(warm, problem):
             return _rescaled(warm, problem)
-        structure: Any = problem.structure
+        structure = problem.structure.require(Factored, "solver 'smo'")
         ids, n = np.arange(problem.n), problem.n
         w = np.zeros(problem.dim)
         tables = structure.tables(problem.x, ids, w)
         true = structure.local_labels(problem.x, ids, problem.truth)
-        point = Point(tables, problem.x.plan, true, problem.C)
+        point = Point(tables, structure.plan(problem.x), true, problem.C)
         state = SmoState(
             w, point=point, slack=np.zeros(n), rest=np.zeros(n, np.int64),
             asleep=np.zeros(n, np.int64),
         )  # fmt: skip
-        if "ascend" in structure.provides:
+        if problem.structure.offers(CompiledAscent) is not None:
             augment = Augment(problem.truth, problem.loss, np.ones(n))
             loss = structure.augmented(problem.x, ids, tables, augment)
             state.forests, state.work = ascent_arrays(
@@ -132,20 +133,21 @@ class Smo(Solver):
     def _visit(
         self, problem: Problem, state: SmoState, augment: Augment, ids: Ints
     ) -> None:
-        structure, x = problem.structure, problem.x
+        x = problem.x
         if state.forests is not None:
             self._ascend(problem, state, ids)
             return
-        plain = structure.tables(x, ids, state.w)  # type: ignore[attr-defined]
-        tables = structure.augmented(x, ids, plain, augment)  # type: ignore[attr-defined]
+        structure = problem.structure.require(Factored, "solver 'smo'")
+        plain = structure.tables(x, ids, state.w)
+        tables = structure.augmented(x, ids, plain, augment)
         way, best = self._direction(problem, state, ids, tables)
         cost = tables.unary - plain.unary
         gain = way.gain(tables, cost)
-        by = structure.transfer(x, ids, state.w, plain, way, gain)  # type: ignore[attr-defined]
+        by = structure.transfer(x, ids, state.w, plain, way, gain)
         state.point.move(ids, tables, way, by)
         state.linear += float(by @ gain)
         state.oracle_calls += len(ids)
-        true = structure.local_labels(x, ids, augment.truth.take(ids))  # type: ignore[attr-defined]
+        true = structure.local_labels(x, ids, augment.truth.take(ids))
         state.slack[ids] = np.maximum(best - plain.score(true), 0.0)
         moved = np.zeros(len(ids))
         np.maximum.at(moved, way.graph_of_group(tables), by)
@@ -155,21 +157,25 @@ class Smo(Solver):
 
     def _ascend(self, problem: Problem, state: SmoState, ids: Ints) -> None:
         """Several steps on each example; those that had little to do rest."""
-        gain = problem.structure.ascend(  # type: ignore[attr-defined]
-            problem.x, ids, state.w, state, self.inner, self.share, state.slack
+        compiled = problem.structure.require(CompiledAscent, "compiled ascent")
+        point = state.point
+        ascent = Ascent(state.forests, point.node, point.edge, state.work)
+        gain = compiled.ascend(
+            problem.x, ids, state.w, ascent, self.inner, self.share, state.slack
         )
         state.linear += gain
         state.oracle_calls += len(ids)
 
     def _direction(
-        self, problem: Problem, state: SmoState, ids: Ints, tables: Tables
+        self, problem: Problem, state: SmoState, ids: Ints, tables: GraphTables
     ) -> tuple[Direction, Floats]:
         """From y2 to y1, and a bound on the augmented scores."""
-        method = problem.structure.inference  # type: ignore[attr-defined]
+        structure = problem.structure.require(Factored, "solver 'smo'")
+        method = structure.inference
         if method == "lp":
             found = relaxation.relax(tables)
             return state.point.toward_relaxed(ids, tables, found), found.value
-        best = decode(tables, problem.x.plan.take(ids), method)
+        best = decode(tables, structure.plan(problem.x).take(ids), method)
         return state.point.toward(ids, tables, best.labels, method), best.bound
 
     def _judge(self, state: SmoState, before: float) -> None:
@@ -208,7 +214,7 @@ def _rescaled(warm: SmoState, problem: Problem) -> SmoState:
 
 
 def ascent_arrays(
-    tables: Tables, point: Point, cost: Floats, true: Labels
+    tables: GraphTables, point: Point, cost: Floats, true: Labels
 ) -> tuple[Forests, Work]:
     """What `ascend` reads, and its scratch space."""
     tree = rooted(tables)

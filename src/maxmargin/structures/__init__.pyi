@@ -11,11 +11,9 @@ from .clusters.correlation import Correlation as Correlation
 from .grammar.structure import Grammar as Grammar
 from .matching import Matching as Matching
 from .motif import Motif as Motif
-from .motif import MotifLoss as MotifLoss
 from .network.graphs import Graph as Graph
 from .network.structure import Network as Network
-from .python_structure import OwnLoss as OwnLoss
 from .python_structure import OwnStructure as OwnStructure
 from .python_structure import own_loss as own_loss
-from .ranking.orders import Orders as Orders
+from .ranking.orders import FullOrder as FullOrder
 from .ranking.structure import Ranking as Ranking

@@ -12,13 +12,15 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints, Ragged
-from maxmargin.core.structure import Augment, Found, Structure
-from maxmargin.losses.base import Hamming, ZeroOne
+from maxmargin.core.arrays import Floats, Ints, Labels, Ragged
+from maxmargin.core.structure import Augment, ByLoss, Found, Layers, NBest, Structure
+from maxmargin.losses.base import ZeroOne
+from maxmargin.losses.labels import Hamming
 from maxmargin.structures.python_structure import as_structure, own_loss
 
 TRIALS = 8  # weights tried
@@ -109,7 +111,7 @@ def report_structure(
     if trial is None:
         return report
     for name, check in _CHECKS.items():
-        _attempt(report, name, lambda check=check: check(trial))  # type: ignore[misc]
+        _attempt(report, name, partial(check, trial))
     return report
 
 
@@ -245,11 +247,13 @@ def _psi(t: _Trial) -> None:
 
 
 def _loss(t: _Trial) -> None:
-    own = t.loss.value(t.truth, t.truth)
-    bad = np.flatnonzero(own != 0.0)
+    value = t.loss.value(t.truth, t.truth)
+    bad = np.flatnonzero(value != 0.0)
     if len(bad):
         i = int(bad[0])
-        raise _Complaint(f"the loss of the truth of example {i} is {own[i]}, not zero")
+        raise _Complaint(
+            f"the loss of the truth of example {i} is {value[i]}, not zero"
+        )
     for w in t.weights:
         labels = t.argmax(w).labels
         value = t.loss.value(t.truth, labels)
@@ -291,7 +295,13 @@ def _best(t: _Trial) -> None:
 
 
 def _beaten(
-    t: _Trial, i: int, row: Any, name: str, augment: Any, top: Floats, value: float
+    t: _Trial,
+    i: int,
+    row: Labels,
+    name: str,
+    augment: Augment | None,
+    top: Floats,
+    value: float,
 ) -> str:
     x = t.structure.encode(t.X[i : i + 1])
     better = t.structure.decode_labels(x, Ragged.pack([row]))[0]
@@ -389,22 +399,18 @@ def _pickles(t: _Trial) -> None:
 
 
 def _capabilities(t: _Trial) -> None:
-    for name in t.structure.provides:
-        if not callable(getattr(t.structure, name, None)):
-            raise _Complaint(f"provides lists {name!r}, but there is no such method")
+    by_loss, nbest = t.structure.offers(ByLoss), t.structure.offers(NBest)
     for w in t.weights[:3]:
-        if "argmax_by_loss" in t.structure.provides:
-            layers = t.structure.argmax_by_loss(  # type: ignore[attr-defined]
-                t.x, t.ids, w, t.augment()
-            )
+        if by_loss is not None:
+            layers = by_loss.argmax_by_loss(t.x, t.ids, w, t.augment())
             _compare_first(t, "argmax_by_loss", layers, t.argmax(w, t.augment()).score)
-        if "nbest" in t.structure.provides:
-            layers = t.structure.nbest(t.x, t.ids, w, 2)  # type: ignore[attr-defined]
+        if nbest is not None:
+            layers = nbest.nbest(t.x, t.ids, w, 2)
             layers = layers._replace(loss=np.zeros(len(layers.score)))
             _compare_first(t, "nbest", layers, t.argmax(w).score)
 
 
-def _compare_first(t: _Trial, name: str, layers: Any, best: Floats) -> None:
+def _compare_first(t: _Trial, name: str, layers: Layers, best: Floats) -> None:
     total = layers.score + layers.loss
     for i in range(t.n):
         top = total[layers.ptr[i] : layers.ptr[i + 1]].max(initial=-np.inf)

@@ -24,7 +24,7 @@ from maxmargin.core.jit import loop
 from maxmargin.core.structure import Augment, Found, Pieces, Structure
 
 
-class Pairs(NamedTuple):
+class MatchingInputs(NamedTuple):
     """Encoded inputs: the pairs of all examples, one after the other."""
 
     size: Ints  # (n,) items on each side
@@ -60,7 +60,7 @@ class Matching(Structure):
         dim = np.shape(X[0])[2] if np.ndim(X[0]) == 3 else 0
         return replace(self, dim=dim, largest=max(len(x) for x in X))
 
-    def encode(self, X: Sequence[Any]) -> Pairs:
+    def encode(self, X: Sequence[Any]) -> MatchingInputs:
         """Arrays (m, m, d) as one array of pairs."""
         arrays = [np.asarray(x, dtype=np.float64) for x in X]
         for i, x in enumerate(arrays):
@@ -75,9 +75,9 @@ class Matching(Structure):
                 )
         size = np.array([len(x) for x in arrays], dtype=np.int64)
         value = [x.reshape(-1, self.dim) for x in arrays]
-        return Pairs(size, pointers(size**2)[:-1], np.concatenate(value))
+        return MatchingInputs(size, pointers(size**2)[:-1], np.concatenate(value))
 
-    def encode_labels(self, x: Pairs, Y: Sequence[Any]) -> Ragged:
+    def encode_labels(self, x: MatchingInputs, Y: Sequence[Any]) -> Ragged:
         """Permutations as they are."""
         for i, y in enumerate(Y):
             if sorted(y) != list(range(int(x.size[i]))):
@@ -86,11 +86,11 @@ class Matching(Structure):
                 )
         return Ragged.pack(Y)
 
-    def decode_labels(self, x: Pairs, labels: Ragged) -> list[list[int]]:
+    def decode_labels(self, x: MatchingInputs, labels: Ragged) -> list[list[int]]:
         """Permutations as lists."""
         return labels.unpack()
 
-    def features(self, x: Pairs, ids: Ints, labels: Ragged) -> Rows:
+    def features(self, x: MatchingInputs, ids: Ints, labels: Ragged) -> Rows:
         """Sum of the features of the matched pairs."""
         dense = _matched_sum(*x, ids, *labels)
         ptr = np.arange(len(ids) + 1, dtype=np.int64) * self.dim
@@ -98,7 +98,7 @@ class Matching(Structure):
         return Rows(ptr, idx, dense.ravel())
 
     def argmax(
-        self, x: Pairs, ids: Ints, w: Floats, augment: Augment | None = None
+        self, x: MatchingInputs, ids: Ints, w: Floats, augment: Augment | None = None
     ) -> Found:
         """Solve an assignment problem for each example."""
         scale = None
@@ -120,7 +120,7 @@ class Matching(Structure):
             rows.append(row)
         return Found(Ragged.pack(rows), score, score)
 
-    def pieces(self, x: Pairs, i: int, row: Labels) -> Pieces:
+    def explain_pieces(self, x: MatchingInputs, i: int, row: Labels) -> Pieces:
         """One part per matched pair, for `explain`."""
         m, first = int(x.size[i]), int(x.start[i])
         names = [f"{j} with {k}" for j, k in enumerate(row.tolist())]
@@ -131,7 +131,7 @@ class Matching(Structure):
         """Items on the larger side."""
         return self.largest
 
-    def work(self, x: Pairs) -> Floats:
+    def work(self, x: MatchingInputs) -> Floats:
         """Scores of the pairs, and the assignment."""
         return x.size**2 * float(self.dim) + 10.0 * x.size**3
 

@@ -24,6 +24,7 @@ import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
 from maxmargin.core.jit import inner_loop, loop
+from maxmargin.core.loss import LossForm
 from maxmargin.core.structure import Answer, Augment, Found, Layers, Pieces, Structure
 from maxmargin.inference.motif_sampler import log_background, markov, sample
 
@@ -36,37 +37,6 @@ for _letter in "NRYSWKMBDHVX-.":
 for _code, _pair in enumerate(("Aa", "Cc", "Gg", "TtUu")):
     for _letter in _pair:
         _CODE[ord(_letter)] = _code
-
-
-@dataclass(frozen=True)
-class MotifLoss:
-    """Delta = miss if a motif is not seen, false_alarm if one is seen where none is.
-
-    The place of the motif costs nothing.
-    """
-
-    miss: float = 1.0
-    false_alarm: float = 1.0
-    form: ClassVar[str] = "motif"
-
-    def bind(self, n_labels: int) -> MotifLoss:
-        """Nothing to know."""
-        if not (self.miss > 0 and self.false_alarm > 0):
-            raise ValueError("the costs of a miss and a false alarm must be positive")
-        return self
-
-    @property
-    def table(self) -> Floats:
-        """Cost of (true label, label)."""
-        return np.array([[0.0, self.false_alarm], [self.miss, 0.0]])
-
-    def scale(self, truth: Ragged) -> Floats:
-        """No factor."""
-        return np.ones(truth.n)
-
-    def value(self, truth: Ragged, labels: Ragged) -> Floats:
-        """Loss of each row: the first number is the label."""
-        return self.table[truth.data[truth.ptr[:-1]], labels.data[labels.ptr[:-1]]]
 
 
 class Bases(NamedTuple):
@@ -102,11 +72,10 @@ class Motif(Structure):
     order: int = 3
     both_strands: bool = False
     sweeps: int = 50
-    losses: ClassVar[tuple[str, ...]] = ("motif",)
-    provides: tuple[str, ...] = ("argmax_by_loss", "complete", "guess")
+    losses: ClassVar[tuple[LossForm, ...]] = ("motif",)
 
     @property
-    def dim(self) -> int:  # type: ignore[override]
+    def dim(self) -> int:
         """Length of w: the matrix first, then the background of orders 0 to `order`."""
         return 4 * self.length + (4 ** (self.order + 2) - 4) // 3
 
@@ -181,8 +150,8 @@ class Motif(Structure):
         """Differences of the windows alone."""
         found = self.argmax(x, ids, w, augment)
         truth = augment.truth.take(ids)
-        rows, own = found.labels.data.reshape(-1, 3), truth.data.reshape(-1, 3)
-        dpsi = Rows(*_differences(*x, ids, own, rows, self.length))
+        rows, true_rows = found.labels.data.reshape(-1, 3), truth.data.reshape(-1, 3)
+        dpsi = Rows(*_differences(*x, ids, true_rows, rows, self.length))
         delta = augment.loss.value(truth, found.labels)
         return Answer(
             found.labels, dpsi, delta, augment.weight[ids] * delta - dpsi.dot(w)
@@ -220,25 +189,25 @@ class Motif(Structure):
         rows = np.array(truth.data.reshape(-1, 3))
         ids = np.flatnonzero(rows[:, 0] == 1)
         strands = 2 if self.both_strands else 1
-        own = Ragged(x.ptr, x.letter).take(ids)
+        letters = Ragged(x.ptr, x.letter).take(ids)
         context = Ragged(x.ptr, x.context).take(ids).data
         behind = Ragged(x.ptr, x.context).take(np.flatnonzero(rows[:, 0] == 0)).data
         odds = log_background(context, markov(behind, self.order))
         draws = rng.random((self.sweeps + 1, len(ids)))
         _, _, place = sample(
-            own.ptr, own.data, odds, self.length, strands, draws, PSEUDO
+            letters.ptr, letters.data, odds, self.length, strands, draws, PSEUDO
         )
         rows[ids, 1], rows[ids, 2] = place // strands, place % strands
         return _rows(rows)
 
-    def gains(self, x: Bases, w: Floats) -> tuple[Labels, Floats]:
+    def gains(self, x: Bases, ids: Ints, w: Floats) -> tuple[Labels, Floats]:
         """Best place (n, 3) and <w, psi(x, 1, h)> - <w, psi(x, 0)> of each sequence."""
-        return self._places(x, np.arange(x.n), w)
+        return self._places(x, ids, w)
 
     def _places(self, x: Bases, ids: Ints, w: Floats) -> tuple[Labels, Floats]:
         return _places(*x, ids, w, self.length, self.both_strands)
 
-    def pieces(self, x: Bases, i: int, row: Labels) -> Pieces:
+    def explain_pieces(self, x: Bases, i: int, row: Labels) -> Pieces:
         """The background of the whole sequence, then each base of the motif."""
         none = self.features(x, np.array([i]), _rows(np.zeros((1, 3), np.int32)))
         names, parts = ["background"], [(none.idx, none.val)]

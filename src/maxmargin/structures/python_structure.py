@@ -19,7 +19,6 @@ leave the process group that made them and are never read from files.
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Self
@@ -28,7 +27,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows
-from maxmargin.core.structure import Augment, Found, Structure
+from maxmargin.core.loss import LossForm
+from maxmargin.core.structure import Augment, Found, Latent, P, Structure
+from maxmargin.losses.own import OwnLoss, pickled, unpickled
 
 METHODS = ("joint_feature", "loss", "argmax")
 
@@ -45,58 +46,26 @@ class Objects(NamedTuple):
 
 
 @dataclass(frozen=True)
-class OwnLoss:
-    """The `loss` method of the user's object.
-
-    Its form is "own", or "zero-one" where a formulation is about that loss: the values
-    are then checked to be 0 or 1.
-    """
-
-    owner: Any
-    form: str = "own"
-
-    def bind(self, n_labels: int) -> OwnLoss:
-        """Nothing to know."""
-        return self
-
-    def zero_one(self) -> OwnLoss:
-        """The same, for formulations without a loss: SVM0, SVM1 and SVM2 proper."""
-        return replace(self, form="zero-one")
-
-    def value(self, truth: Ragged, labels: Ragged) -> Floats:
-        """Loss of each row."""
-        out = np.array([
-            float(self.owner.loss(_unpickle(truth.row(i)), _unpickle(labels.row(i))))
-            for i in range(truth.n)
-        ])  # fmt: skip
-        bad = np.flatnonzero((out != 0.0) & (out != 1.0))
-        if self.form == "zero-one" and len(bad):
-            raise ValueError(
-                f"the loss of an output is {out[bad[0]]}: loss='zero-one', "
-                "penalty='hard' and rescaling=None are about the zero-one loss, so "
-                "`loss` must return 0 or 1 there, and `argmax` must add it"
-            )
-        return out
-
-
-@dataclass(frozen=True)
 class OwnStructure(Structure):
     """Adapter of an object with the three methods."""
 
     owner: Any = None
     dim: int = 0
-    losses: ClassVar[tuple[str, ...]] = ("own", "zero-one")
+    losses: ClassVar[tuple[LossForm, ...]] = ("own", "zero-one")
 
-    @property
-    def provides(self) -> tuple[str, ...]:  # type: ignore[override]
-        """`complete`, if the object has it."""
-        return ("complete",) if callable(getattr(self.owner, "complete", None)) else ()
+    def offers(self, capability: type[P]) -> P | None:
+        """Completion only if the user's object has a method `complete`."""
+        if capability is Latent and not callable(getattr(self.owner, "complete", None)):
+            return None
+        return super().offers(capability)
 
     def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
         """Know the length of psi."""
         dim = getattr(self.owner, "dim", None)
         if dim is None:
-            y = self.owner.complete(None, X[0], Y[0]) if self.provides else Y[0]
+            y = Y[0]
+            if self.offers(Latent) is not None:
+                y = self.owner.complete(None, X[0], Y[0])
             dim = _as_rows([self.owner.joint_feature(X[0], y)])[1]
         return replace(self, dim=int(dim))
 
@@ -109,7 +78,7 @@ class OwnStructure(Structure):
         rows = []
         for i, y in enumerate(Y):
             try:
-                rows.append(_pickle(y))
+                rows.append(pickled(y))
             except Exception as error:
                 raise ValueError(
                     f"example {i}: the output cannot be pickled ({error})"
@@ -118,16 +87,16 @@ class OwnStructure(Structure):
 
     def decode_labels(self, x: Objects, labels: Ragged) -> list[Any]:
         """Unpickle the objects."""
-        return [_unpickle(labels.row(i)) for i in range(labels.n)]
+        return [unpickled(labels.row(i)) for i in range(labels.n)]
 
-    def part(self, x: Objects, start: int, stop: int) -> Objects:
+    def slice(self, x: Objects, start: int, stop: int) -> Objects:
         """Some neighbouring objects."""
         return Objects(x.items[start:stop])
 
     def features(self, x: Objects, ids: Ints, labels: Ragged) -> Rows:
         """Psi by the user's method."""
         psi = [
-            self.owner.joint_feature(x.items[i], _unpickle(labels.row(q)))
+            self.owner.joint_feature(x.items[i], unpickled(labels.row(q)))
             for q, i in enumerate(ids)
         ]
         if not psi:
@@ -153,28 +122,28 @@ class OwnStructure(Structure):
             if augment is None:
                 best, gain = self.owner.argmax(_sealed(w), item), 0.0
             else:
-                truth = _unpickle(augment.truth.row(int(i)))
+                truth = unpickled(augment.truth.row(int(i)))
                 weight = augment.weight[i]
                 best = self.owner.argmax(_sealed(w / weight), item, truth)
                 gain = weight * float(self.owner.loss(truth, best))
             psi = _as_rows([self.owner.joint_feature(item, best)])[0]
             score[q] = float(psi.dot(w)[0]) + gain
-            rows.append(_pickle(best))
+            rows.append(pickled(best))
         return Found(Ragged.pack(rows), score, score)
 
     def runner_up(self, x: Objects, i: int, w: Floats, row: Labels) -> Labels | None:
         """The first other output that the loss brings up as its weight grows."""
-        item, best = x.items[i], _unpickle(row)
+        item, best = x.items[i], unpickled(row)
         for weight in np.geomspace(1e-6, 1e6, 25):
             other = self.owner.argmax(w / weight, item, best)
             if float(self.owner.loss(best, other)) > 0.0:
-                return _pickle(other)
+                return pickled(other)
         return None
 
     def complete(self, x: Objects, ids: Ints, w: Floats, truth: Ragged) -> Ragged:
         """Hidden parts of the true outputs by the user's method."""
         return Ragged.pack([
-            _pickle(self.owner.complete(w, x.items[i], _unpickle(truth.row(i))))
+            pickled(self.owner.complete(w, x.items[i], unpickled(truth.row(i))))
             for i in ids
         ])  # fmt: skip
 
@@ -203,7 +172,7 @@ def own_loss(structure: Structure) -> OwnLoss | None:
 def check_own_loss(structure: Structure, truth: Ragged) -> None:
     """Refuse a loss of the user's that is not zero for the truth itself."""
     loss = own_loss(structure)
-    if loss is None or structure.provides:
+    if loss is None or structure.offers(Latent) is not None:
         return
     bad = np.flatnonzero(value := loss.value(truth, truth))
     if len(bad):
@@ -218,15 +187,6 @@ def _sealed(w: Floats) -> Floats:
     w = w.view()
     w.flags.writeable = False
     return w
-
-
-def _pickle(y: Any) -> Labels:
-    data = pickle.dumps(y, protocol=5)
-    return np.frombuffer(data, dtype=np.uint8).astype(np.int32)
-
-
-def _unpickle(row: Labels) -> Any:
-    return pickle.loads(row.astype(np.uint8).tobytes())
 
 
 def _as_rows(psi: Sequence[Any]) -> tuple[Rows, int]:

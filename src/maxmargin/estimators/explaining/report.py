@@ -1,115 +1,116 @@
-"""Report: the hardest examples of a model, and the page about it."""
+"""The hardest examples of a model, and the HTML page about it."""
 
 from __future__ import annotations
 
+import inspect
 import os
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core.arrays import Floats, Ragged
-from maxmargin.estimators.explaining.explain import ExplainMixin
+from maxmargin.estimators.explaining.fitted_model import FittedModel
+from maxmargin.estimators.fitting.inputs import by_position
+from maxmargin.estimators.fitting.prediction import predict_found
 from maxmargin.reports.explanation import Hard
+from maxmargin.reports.page import Scored, Subject, write
+from maxmargin.solvers.cccp import LatentResult
 
 
-class ReportMixin(ExplainMixin):
-    """`report`, `hardest` and `best_few` for all estimators."""
+class Reportable(FittedModel, Protocol):
+    """A fitted estimator that a page can be written about."""
 
-    def report(
-        self,
-        path: str | os.PathLike[str],
-        X: Any = None,
-        y: Any = None,
-        *,
-        title: str | None = None,
-        command: str | None = None,
-    ) -> None:
-        """Write one HTML page about the model: certificate, scores, what it learned.
+    _predicts_labels: ClassVar[bool]
 
-        Parameters
-        ----------
-        path : str or path
-            File to write; the page needs no other file and no network.
-        X, y : optional
-            Data to score the model on, best data that it has not seen.
-        title, command : str, optional
-            Heading, and the command that trained the model.
-        """
-        from maxmargin.reports.page import write
+    def predict(self, X: Any) -> Any:
+        """Best output of each input."""
 
-        check_is_fitted(self, "result_")
-        write(self, path, X, y, title=title, command=command)
-
-    def best_few(self, x: Any, k: int = 3) -> list[tuple[Any, float]]:
-        """The k best outputs of ONE input with their scores, best first.
-
-        Structures that cannot list outputs give the best and the runner-up.
-        """
-        check_is_fitted(self, "coef_")
-        structure, inputs, w = self.structure_, self._one(x), self._weights()
-        first = np.zeros(1, np.int64)
-        if "nbest" in structure.provides:
-            found = structure.nbest(inputs, first, w, k)  # type: ignore[attr-defined]
-            rows = [found.labels.row(q) for q in range(found.labels.n)]
-            scores = found.score.tolist()
-        else:
-            best = structure.argmax(inputs, first, w)
-            rows, scores = [best.labels.row(0)], best.score.tolist()
-            other = structure.runner_up(inputs, 0, w, rows[0])
-            if other is not None:
-                rows.append(other)
-                theirs = structure.pieces(inputs, 0, other).psi
-                scores.append(float(theirs.dot(w).sum()))
-        said = [self._said(inputs, row) for row in rows]
-        return list(zip(said, scores, strict=True))[:k]
+    def score(self, X: Any, y: Any) -> float:
+        """How good the predictions are."""
 
     def hardest(self, X: Any, y: Any, n: int = 5, most: int = 500) -> list[Hard]:
-        """The examples whose truth lies furthest below the best output.
+        """The examples whose truth scores furthest below the best output."""
 
-        Parameters
-        ----------
-        X, y : data
-        n : int
-            Examples returned.
-        most : int
-            Examples looked at, the first ones.
+    def _size(self) -> tuple[int, str]:
+        """How large the model is, and in what."""
 
-        Returns
-        -------
-        list of Hard
-            Worst first; examples that are right have `short_by` zero and come last.
-        """
-        check_is_fitted(self, "coef_")
-        X, y = by_position(X), by_position(y)
-        some = slice(0, min(most, len(y)))
-        x, truth = self._encoded(X[some], y[some])
-        short = self._deficits(x, truth)
-        out = []
-        for i in np.argsort(-short, kind="stable")[:n].tolist():
-            one = X[i : i + 1] if hasattr(X, "shape") else X[i]
-            out.append(Hard(i, y[i], max(float(short[i]), 0.0), self.best_few(one)))
-        return out
-
-    def _encoded(self, X: Any, y: Any) -> tuple[Any, Ragged]:
-        """Inputs and true outputs, hidden parts completed."""
-        structure, ids = self.structure_, np.arange(len(y))
-        x = structure.encode(self._inputs(X))
-        truth = structure.encode_labels(x, y)
-        if "complete" in structure.provides:
-            truth = structure.complete(  # type: ignore[attr-defined]
-                x, ids, self._weights(), truth
-            )
-        return x, truth
-
-    def _deficits(self, x: Any, truth: Ragged) -> Floats:
-        """Score of the best output less that of the truth."""
-        ids, w = np.arange(truth.n), self._weights()
-        own = self.structure_.features(x, ids, truth).dot(w)
-        return self.structure_.argmax(x, ids, w).score - own
+    def _learned(self) -> Sequence[str]:
+        """What the model has learned, as pieces of HTML."""
 
 
-def by_position(values: Any) -> Any:
-    """A list where numbers would mean the index of a pandas series."""
-    one_series = hasattr(values, "iloc") and values.ndim == 1
-    return values.tolist() if one_series else values
+def report(
+    model: Reportable,
+    path: str | os.PathLike[str],
+    X: Any = None,
+    y: Any = None,
+    *,
+    parameters: Mapping[str, Any],
+    title: str | None = None,
+    command: str | None = None,
+) -> None:
+    """Write one HTML page about a model; see `StructuredEstimator.report`."""
+    check_is_fitted(model, "result_")
+    result = model.result_
+    provenance = vars(model).get("provenance_", {})  # of models from files
+    size, unit = model._size()
+    subject = Subject(
+        title=title or f"{type(model).__name__} report",
+        result=result,
+        completions=result.outer if isinstance(result, LatentResult) else None,
+        structure=type(model.structure_).__name__,
+        dim=model.structure_.dim,
+        size=size,
+        unit=unit,
+        learned="".join(model._learned()),
+        parameters=parameters,
+        trainer=str(result.notes.get("chosen", parameters["solver"])),
+        command=command or provenance.get("command"),
+        scored=None if X is None or y is None else _scored(model, X, y),
+    )
+    write(subject, path)
+
+
+def _scored(model: Reportable, X: Any, y: Any) -> Scored:
+    """How a model does on data."""
+    try:
+        hard = model.hardest(X, y, 6)
+    except ValueError:  # kernels have no weights of features; labels may be hidden
+        hard = []
+    return Scored(
+        truth=y,
+        predicted=model.predict(X),
+        score=float(model.score(X, y)),
+        score_name=_score_name(model),
+        labels=model._predicts_labels,
+        hardest=hard,
+    )
+
+
+def _score_name(model: Reportable) -> str:
+    """What `score` is, by the first line of its docstring."""
+    text = (inspect.getdoc(type(model).score) or "score").splitlines()[0]
+    if "accuracy" in text:  # scikit-learn's own
+        return "Share of right predictions"
+    return text.split(";")[0].rstrip(".")
+
+
+def hardest(
+    model: FittedModel, X: Any, y: Any, n: int = 5, most: int = 500
+) -> list[Hard]:
+    """The examples whose truth scores furthest below the best output.
+
+    See `StructuredEstimator.hardest`.
+    """
+    model._check_has_weights("hardest")
+    check_is_fitted(model, "coef_")
+    X, y = by_position(X), by_position(y)
+    some = slice(0, min(most, len(y)))
+    x, truth = model._encoded(X[some], y[some])
+    psi = model.structure_.features(x, np.arange(truth.n), truth)
+    short = predict_found(model, x).score - psi.dot(model._weights())
+    out = []
+    for i in np.argsort(-short, kind="stable")[:n].tolist():
+        one = X[i : i + 1] if hasattr(X, "shape") else X[i]
+        out.append(Hard(i, y[i], max(float(short[i]), 0.0), model.best_few(one)))
+    return out

@@ -1,13 +1,17 @@
-"""What all estimators share: fitting, checkpoints, callbacks, model files.
+"""What all estimators share: fitting, prediction, callbacks, checkpoints, model files.
 
-base.py             What all estimators share: from X, y to a Problem, a solver, and a
-callbacks.py        Who watches a run: our callbacks, progress, and the callbacks of
-checkpoint.py       Checkpoints: the dual state in a file, so that a killed run can be
-kernel_training.py  Kernels for any estimator whose structure takes mapped inputs
-model_files.py      `save` and `load`: estimators in model files, and the table of what
-model_tags.py       Names of classes in model files, and where each class lives now
-path.py             The path over C: one fit after the other, each from the dual of the
-streaming.py        `partial_fit`: training on a stream, one batch after the other
+base.py             StructuredEstimator: from X and y to a problem, a solver, a result
+callbacks.py        Callbacks of a run: the user's, progress, scikit-learn's
+checkpoint.py       The state of training in a file, to continue an interrupted run
+inputs.py           Checks of what users pass as X and y
+kernel_training.py  Kernels for estimators whose structure takes mapped inputs
+model_files.py      `save` and `load`: estimators in model files
+model_tags.py       Names of classes in model files, and where each class is now
+parameter_types.py  Types of constructor parameters
+parameters.py       Descriptions of constructor parameters, each written once
+path.py             `fit_path`: one fit per C, each from the dual of the one before
+prediction.py       One question about many inputs, in batches, on any engine
+streaming.py        `partial_fit`: training on one batch after another
 """
 
 import lazy_loader as lazy

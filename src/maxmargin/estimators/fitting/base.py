@@ -1,17 +1,18 @@
-"""What all estimators share: from X, y to a Problem, a solver, and a result.
+"""The base class of all estimators: from X and y to a problem, a solver and a result.
 
-A subclass says which structure and which losses it has; fitting, warnings, the
-engine, prediction in chunks and the certificate are here.
+A subclass names its structure and its losses. Fitting and predicting are done here;
+everything else that one may ask a fitted model is a function of another module.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 import pickle
 import warnings
 from collections.abc import Mapping, Sequence
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -23,53 +24,89 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.core.arrays import Floats, Ints, Ragged
 from maxmargin.core.engine import Engine
 from maxmargin.core.formulations import Formulation
-from maxmargin.core.problem import CHUNK, Problem
-from maxmargin.core.structure import Structure
+from maxmargin.core.loss import Loss
+from maxmargin.core.problem import Problem
+from maxmargin.core.structure import Latent, Pieces, Structure
 from maxmargin.engines.choose import choose_engine
-from maxmargin.estimators.explaining.report import ReportMixin, by_position
-from maxmargin.estimators.fitting.callbacks import WatchMixin
+from maxmargin.estimators.explaining.explain import best_few, explain, top_weights
+from maxmargin.estimators.explaining.report import hardest, report
+from maxmargin.estimators.explaining.support import support_structures
+from maxmargin.estimators.fitting.callbacks import (
+    CallbackSupportMixin,
+    keep_callback_data,
+    watching,
+)
 from maxmargin.estimators.fitting.checkpoint import keeper_of, terminable
-from maxmargin.estimators.fitting.model_files import FileMixin
+from maxmargin.estimators.fitting.inputs import (
+    by_position,
+    check_examples,
+    check_same_length,
+    object_array,
+)
+from maxmargin.estimators.fitting.model_files import load_as, save
+from maxmargin.estimators.fitting.parameter_types import (
+    CallbackChoice,
+    CheckpointChoice,
+    EngineChoice,
+    LossChoice,
+    LossesByName,
+    SampleWeight,
+    Seed,
+    SolverChoice,
+)
 from maxmargin.estimators.fitting.path import PathMixin
+from maxmargin.estimators.fitting.prediction import predict_found
 from maxmargin.estimators.fitting.streaming import StreamMixin
+from maxmargin.io.model_file.archive import MOST_BYTES
+from maxmargin.io.model_file.model import Place
 from maxmargin.losses.base import named_loss
+from maxmargin.reports.explanation import Explanation, Hard, SupportTable
+from maxmargin.reports.history import history_frame
+from maxmargin.reports.learned import largest_weights
 from maxmargin.solvers.base import Result, Solver
 from maxmargin.solvers.cccp import CCCP
 from maxmargin.solvers.choose import choose
 
-# planes, what of, who asks for runs, and what callbacks may score on
-PRIVATE = ("_state", "_mark", "_schedule", "_shown")
+if TYPE_CHECKING:
+    from maxmargin.reports.history import DataFrame
+
+# Not pickled: the dual state with the mark of its data, the runs asked for by
+# `fit_path` and `partial_fit`, and the data that callbacks may score on.
+PRIVATE = ("_state", "_mark", "_schedule", "_callback_data")
 
 
-class StructuredEstimator(
-    WatchMixin, FileMixin, PathMixin, StreamMixin, ReportMixin, BaseEstimator
-):
+class StructuredEstimator(CallbackSupportMixin, PathMixin, StreamMixin, BaseEstimator):
     """Base of the estimators; see `ChainSVM`, `MulticlassSVM`, `StructuralSVM`.
 
     Subclasses store the constructor's parameters under their names and implement
-    `_structure` and `_known_losses`.
+    `_structure` and `_known_losses`. Methods that work on a fitted model are functions
+    of other modules (`explaining`, `model_files`, ...), which see it as a `Predictor`
+    or a `FittedModel`; the methods below "Translation" tell them how the terms of the
+    structure and those of the user correspond.
     """
 
+    _predicts_labels: ClassVar[bool] = False  # or sequences of labels
+
     C: float
-    loss: Any
+    loss: LossChoice
     rescaling: str | None
     penalty: str
-    solver: Any
+    solver: SolverChoice
     tol: float
     max_iter: int | None
     max_time: float | None
     n_jobs: int | None
-    engine: Any
-    random_state: Any
+    engine: EngineChoice
+    random_state: Seed
     warm_start: bool
     _state: Any
     _mark: Any
-    callbacks: Any
+    callbacks: CallbackChoice
     verbose: int
-    checkpoint: Any = None
-    restarts: int = 1  # hidden parts: starts, initial weights,
-    init: Any = None
-    given: bool = False  # and whether y already has hidden parts to start from
+    checkpoint: CheckpointChoice = None
+    restarts: int = 1  # outputs with hidden parts: number of starts,
+    init: Any = None  # weights to start from,
+    given: bool = False  # and whether y has hidden parts to start from
 
     structure_: Structure
     coef_: Floats
@@ -79,11 +116,11 @@ class StructuredEstimator(
         """The structure, not yet bound."""
         raise NotImplementedError
 
-    def _known_losses(self, structure: Structure) -> dict[str, Any]:
+    def _known_losses(self, structure: Structure) -> LossesByName:
         """Losses by name, not yet bound."""
         raise NotImplementedError
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: SampleWeight = None) -> Self:
         """Learn weights; ends with a certificate in `result_`.
 
         Parameters
@@ -99,15 +136,15 @@ class StructuredEstimator(
         """
         check_same_length(X, y)
         X, y = by_position(X), by_position(y)
-        self._show(X, y)
+        keep_callback_data(self, X, y)
         structure = self._structure(X, y).bind(X, y)
         x = structure.encode(X)
         truth = structure.encode_labels(x, y)
         return self._fit_encoded(structure, x, truth, sample_weight)
 
     def _fit_encoded(
-        self, structure: Structure, x: Any, truth: Ragged, sample_weight: Any
-    ) -> Any:
+        self, structure: Structure, x: Any, truth: Ragged, sample_weight: SampleWeight
+    ) -> Self:
         problem = self._problem(structure, x, truth, sample_weight)
         solver = self._solver(problem)
         mark = fingerprint(problem) if self.warm_start else None
@@ -116,17 +153,17 @@ class StructuredEstimator(
         keeps = self.warm_start or "_schedule" in self.__dict__
         keeper = keeper_of(self.checkpoint, problem, solver)
         try:
-            with self._watching(lambda one, made: one._take(structure, made)) as watch:
+            with watching(self, lambda one, made: one._adopt(structure, made)) as watch:
                 for result, state in self._runs(solver, problem, warm, watch, keeper):
-                    self._take(structure, result)
+                    self._adopt(structure, result)
                     self._state, self._mark = (state, mark) if keeps else (None, None)
                     warn_unless_converged(result)
         finally:
             self._release(problem.engine)
         return self
 
-    def _take(self, structure: Structure, result: Result) -> None:
-        """Become what training has led to."""
+    def _adopt(self, structure: Structure, result: Result) -> None:
+        """Become the model that training has led to."""
         self.structure_, self.result_, self.coef_ = structure, result, result.w
 
     def _runs(
@@ -144,7 +181,7 @@ class StructuredEstimator(
         return [(result, state)]
 
     def _problem(
-        self, structure: Structure, x: Any, truth: Ragged, sample_weight: Any
+        self, structure: Structure, x: Any, truth: Ragged, sample_weight: SampleWeight
     ) -> Problem:
         return Problem(
             structure,
@@ -162,15 +199,15 @@ class StructuredEstimator(
             self.solver, problem, tol=self.tol, max_iter=self.max_iter,
             max_time=self.max_time, seed=seed_of(self.random_state),
         )  # fmt: skip
-        if "complete" not in problem.structure.provides:
+        if problem.structure.offers(Latent) is None:
             return inner
         return CCCP(inner, restarts=self.restarts, w=self.init, given=self.given)
 
     def _seed(self) -> int:
         return seed_of(self.random_state)
 
-    def _loss(self, structure: Structure) -> Any:
-        """The loss asked for, not yet bound."""
+    def _loss(self, structure: Structure) -> Loss:
+        """The loss chosen by the parameter, not yet bound."""
         return named_loss(self.loss, self._known_losses(structure))
 
     def predict(self, X: Any) -> np.ndarray:
@@ -179,23 +216,11 @@ class StructuredEstimator(
         if check_examples(X) == 0:
             return object_array([])
         x = self.structure_.encode(X)
-        labels = self._argmax(x)
+        labels = predict_found(self, x).labels
         return object_array(self.structure_.decode_labels(x, labels))
 
-    def _argmax(self, x: Any) -> Ragged:
-        ids = np.arange(x.n)
-        chunks = [ids[s : s + 4 * CHUNK] for s in range(0, x.n, 4 * CHUNK)] or [ids]
-        engine = self._engine()
-        home = self.structure_, x
-        try:
-            return Ragged.concat(
-                list(engine.ask(home, best_labels, self.coef_, chunks))
-            )
-        finally:
-            self._release(engine)
-
     def _engine(self) -> Engine:
-        """The engine asked for; joblib's `parallel_config` counts for n_jobs."""
+        """The engine chosen by `engine` and `n_jobs`; respects joblib's `parallel_config`."""
         jobs = effective_n_jobs(self.n_jobs)
         if isinstance(self.engine, str) and self.n_jobs is None and jobs == 1:
             jobs = effective_n_jobs(-1)
@@ -206,16 +231,173 @@ class StructuredEstimator(
         if engine is not self.engine:
             engine.close()
 
+    def score(self, X: Any, y: Any) -> float:
+        """How good the predictions are; larger is better."""
+        raise NotImplementedError
+
+    def history_frame(self) -> DataFrame:
+        """The steps of the last fit as a pandas data frame, by iteration."""
+        check_is_fitted(self, "result_")
+        return history_frame(self.result_.history)
+
+    def explain(self, x: Any, *, n: int | None = None) -> Explanation:
+        """Why the model predicts what it predicts for ONE input.
+
+        Parameters
+        ----------
+        x : one input
+        n : int, optional
+            Number of features kept per part, those that add most; by default all.
+
+        Returns
+        -------
+        Explanation
+            Output, score, runner-up, margin, and `parts` with their features by name;
+            print it, loop over it, or call `to_frame()`.
+        """
+        return explain(self, x, n)
+
+    def support_structures(
+        self,
+        feature: str | int,
+        X: Any,
+        y: Any,
+        n: int = 10,
+        sample_weight: SampleWeight = None,
+    ) -> SupportTable:
+        """Which training examples, against which wrong outputs, made a weight.
+
+        The convex problem is solved once more with a record of outputs, so this takes
+        about as long as `fit`. Hidden parts stay as training has completed them.
+
+        Parameters
+        ----------
+        feature : str or int
+            Name of a weight (as `explain` shows it), or its number.
+        X, y, sample_weight
+            The training data.
+        n : int
+            Number of rows kept, those that add most.
+
+        Returns
+        -------
+        SupportTable
+            Rows of example, truth, wrong output, loss, alpha and what they add. All
+            rows, those not kept included, add up to the weight.
+        """
+        return support_structures(self, feature, X, y, n, sample_weight)
+
+    def top_weights(self, n: int = 12) -> list[tuple[str, float]]:
+        """The n largest and the n smallest weights by name, largest first."""
+        return top_weights(self, n)
+
+    def best_few(self, x: Any, k: int = 3) -> list[tuple[Any, float]]:
+        """The k best outputs of ONE input with their scores, best first.
+
+        Structures that cannot list outputs give the best one and the runner-up.
+        """
+        return best_few(self, x, k)
+
+    def hardest(self, X: Any, y: Any, n: int = 5, most: int = 500) -> list[Hard]:
+        """The examples whose true output scores furthest below the best output.
+
+        Parameters
+        ----------
+        X, y : data
+        n : int
+            Number of examples returned.
+        most : int
+            Number of examples looked at, the first ones.
+
+        Returns
+        -------
+        list of Hard
+            Worst first. Examples that are predicted right have `short_by` zero.
+        """
+        return hardest(self, X, y, n, most)
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        X: Any = None,
+        y: Any = None,
+        *,
+        title: str | None = None,
+        command: str | None = None,
+    ) -> None:
+        """Write one HTML page about the model: certificate, scores, what it learned.
+
+        Parameters
+        ----------
+        path : str or path
+            File to write; the page needs no other file and no network.
+        X, y : optional
+            Data to score the model on, preferably data that it was not trained on.
+        title, command : str, optional
+            Heading, and the command that trained the model.
+        """
+        parameters = self.get_params()
+        report(self, path, X, y, parameters=parameters, title=title, command=command)
+
+    def save(self, path: Place, *, notes: Mapping[str, Any] | None = None) -> None:
+        """Write the model to one file; see `maxmargin.save`."""
+        save(self, path, notes=notes)
+
+    @classmethod
+    def load(cls, path: Place, *, own: Any = (), most: int = MOST_BYTES) -> Self:
+        """Read a model file; see `maxmargin.load`."""
+        return load_as(cls, path, own=own, most=most)
+
+    # Translation between the terms of the structure and those of the user.
+
+    def _inputs(self, X: Any) -> Any:
+        """Inputs in the form that the structure takes."""
+        return X
+
+    def _outputs(self, decoded: Sequence[Any]) -> Sequence[Any]:
+        """Outputs of the structure as `predict` returns them."""
+        return decoded
+
+    def _encoded(self, X: Any, y: Any) -> tuple[Any, Ragged]:
+        """Encoded inputs and true outputs, hidden parts completed."""
+        x = self.structure_.encode(self._inputs(X))
+        truth = self.structure_.encode_labels(x, y)
+        latent = self.structure_.offers(Latent)
+        if latent is not None:
+            truth = latent.complete(x, np.arange(truth.n), self._weights(), truth)
+        return x, truth
+
+    def _examples(self, y: Any, sample_weight: SampleWeight) -> Ints:
+        """Numbers of the examples that training uses."""
+        return np.arange(len(y))
+
+    def _weights(self) -> Floats:
+        """Weights in the coordinates of the structure."""
+        return self.coef_
+
+    def _weight_names(self) -> Sequence[str] | None:
+        """Names of the weights, where they have any."""
+        return self.structure_.feature_names()
+
+    def _piece_names(self, pieces: Pieces) -> list[str]:
+        """Names of the pieces of an output, in the user's terms."""
+        return pieces.names
+
+    def _check_has_weights(self, what: str) -> None:
+        """Refuse questions about weights where a kernel has replaced them."""
+
+    def _size(self) -> tuple[int, str]:
+        """How large the model is, and in what."""
+        return int(np.size(self.coef_)), "weights"
+
+    def _learned(self) -> Sequence[str]:
+        """What the model has learned, as pieces of HTML for a report."""
+        return [largest_weights(self.top_weights(10))]
+
     def __getstate__(self) -> dict[str, Any]:
         """Pickle without the dual state, which only `warm_start` uses."""
         state = super().__getstate__()
         return {k: v for k, v in state.items() if k not in PRIVATE}
-
-
-def best_labels(home: tuple[Structure, Any], w: Floats, ids: Ints) -> Ragged:
-    """Predict: what engines ask where the inputs are."""
-    structure, x = home
-    return structure.argmax(x, ids, w).labels
 
 
 def fingerprint(problem: Problem) -> bytes | None:
@@ -239,33 +421,7 @@ def fingerprint(problem: Problem) -> bytes | None:
     return digest.digest()
 
 
-def check_same_length(X: Any, y: Any) -> None:
-    """Refuse X and y of different lengths, or without examples."""
-    if y is None:
-        raise ValueError("fit requires y to be passed, but the target y is None")
-    n, m = check_examples(X), check_examples(y, "y")
-    if n != m:
-        raise ValueError(f"X has {n} examples, but y has {m}")
-    if n == 0:
-        raise ValueError("X and y are empty: there is nothing to learn from")
-
-
-def check_examples(data: Any, name: str = "X") -> int:
-    """How many examples; refuses what is no sequence of them, or lacks some."""
-    single = isinstance(data, str | bytes | Mapping)
-    if single or not (hasattr(data, "shape") or hasattr(data, "__len__")):
-        raise TypeError(
-            f"{name} is one {type(data).__name__}, not a list of examples: write "
-            f"{'[' + name + ']' if single else 'list(' + name + ')'}"
-        )
-    if isinstance(data, list | tuple) or str(getattr(data, "dtype", "")) == "object":
-        for i, example in enumerate(data):
-            if example is None:
-                raise ValueError(f"{name}[{i}] is None: there is no example")
-    return int(data.shape[0]) if hasattr(data, "shape") else len(data)
-
-
-def penalties_of(C: Any, sample_weight: Any, n: int) -> Floats:
+def penalties_of(C: Any, sample_weight: SampleWeight, n: int) -> Floats:
     """C of each example."""
     if not isinstance(C, Real) or not 0 < float(C) < np.inf:
         hint = "; penalty='hard' allows no slack at all" if np.inf == C else ""
@@ -304,11 +460,3 @@ def warn_unless_converged(result: Result) -> None:
             f"{result.status.value} ({result.summary()})", ConvergenceWarning,
             stacklevel=4,
         )  # fmt: skip
-
-
-def object_array(items: Sequence[Any]) -> np.ndarray:
-    """A 1-D object array, whatever the items are."""
-    out = np.empty(len(items), dtype=object)
-    for i, item in enumerate(items):
-        out[i] = item
-    return out

@@ -10,20 +10,23 @@ is not input (transitions, constants) keeps its linear weights.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints, Ragged
+from maxmargin.core.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import Structure
 from maxmargin.estimators.fitting.base import StructuredEstimator, warn_unless_converged
+from maxmargin.estimators.fitting.callbacks import watching
 from maxmargin.estimators.fitting.checkpoint import keeper_of
 from maxmargin.kernels.functions import named_kernel
-from maxmargin.kernels.gram import MEMORY, check_semidefinite
+from maxmargin.kernels.gram import check_semidefinite
 from maxmargin.kernels.maps import Expansion, exact, incomplete_cholesky, nystroem
-from maxmargin.reports.explanation import Hard
+from maxmargin.reports.learned import kernel_points
 from maxmargin.solvers.base import Result, State
 from maxmargin.solvers.choose import choose
 from maxmargin.solvers.kernel.cuts import TokenCuts
@@ -57,8 +60,8 @@ class KernelMixin(StructuredEstimator):
 
     def _fit_encoded(
         self, structure: Structure, x: Any, truth: Ragged, sample_weight: Any
-    ) -> Any:
-        if self.kernel is None:
+    ) -> Self:
+        if not self._maps_inputs():
             return super()._fit_encoded(structure, x, truth, sample_weight)
         if "_schedule" in self.__dict__:
             raise ValueError("paths and streams are for estimators without a kernel")
@@ -67,40 +70,41 @@ class KernelMixin(StructuredEstimator):
             lifted = self._lift(problem)
         finally:
             self._release(problem.engine)
-        self._take_points(lifted)
+        self._adopt_expansion(lifted)
         self._state = self._mark = None
         warn_unless_converged(lifted.result)
         return self
 
-    def _take_points(self, lifted: Lifted) -> None:
-        """Become what training with a kernel has led to."""
+    def _maps_inputs(self) -> bool:
+        """Whether a kernel replaces the inputs by scores."""
+        return self.kernel is not None
+
+    def _adopt(self, structure: Structure, result: Result) -> None:
+        super()._adopt(structure, result)
+        for name in ("expansion_", "basis_trace_"):  # of an earlier fit with a kernel
+            self.__dict__.pop(name, None)
+
+    def _adopt_expansion(self, lifted: Lifted) -> None:
+        """Become the model that training with a kernel has led to."""
         self.structure_, self.result_ = lifted.structure, lifted.result
         self.coef_, self.expansion_ = lifted.w, lifted.expansion
         self.basis_trace_ = lifted.trace
 
-    def explain(self, x: Any, *, n: int | None = None) -> Any:
-        """As for all estimators; a kernel has no weights of features to tell about."""
-        self._need_features("explain")
-        return super().explain(x, n=n)
+    def _check_has_weights(self, what: str) -> None:
+        if "expansion_" in vars(self):
+            raise ValueError(
+                f"{what} is about the weights of features: a kernel has none"
+            )
 
-    def top_weights(self, n: int = 12) -> list[tuple[str, float]]:
-        """As for all estimators; a kernel has no weights of features to tell about."""
-        self._need_features("top_weights")
-        return super().top_weights(n)
+    def _size(self) -> tuple[int, str]:
+        if "expansion_" in vars(self):
+            return len(self.expansion_.beta), "points of the kernel"
+        return super()._size()
 
-    def hardest(self, X: Any, y: Any, n: int = 5, most: int = 500) -> list[Hard]:
-        """As for all estimators; a kernel has no weights of features to score by."""
-        self._need_features("hardest")
-        return super().hardest(X, y, n, most)
-
-    def best_few(self, x: Any, k: int = 3) -> list[tuple[Any, float]]:
-        """As for all estimators; a kernel has no weights of features to score by."""
-        self._need_features("best_few")
-        return super().best_few(x, k)
-
-    def _need_features(self, what: str) -> None:
-        if getattr(self, "expansion_", None) is not None:
-            raise ValueError(f"{what} is about weights of features: a kernel has none")
+    def _learned(self) -> Sequence[str]:
+        if "expansion_" in vars(self):
+            return [kernel_points(self.expansion_.beta)]
+        return super()._learned()
 
     @property
     def basis_(self) -> Any:
@@ -154,7 +158,7 @@ class KernelMixin(StructuredEstimator):
         def made(now: Sampled) -> Lifted:
             return lifted(cuts.problem, now.expansion, now.rest, now.result, now.trace)
 
-        with self._watching(lambda one, now: one._take_points(made(now))) as watch:
+        with watching(self, lambda one, now: one._adopt_expansion(made(now))) as watch:
             machine = train_sampled(
                 cuts, kernel, self.n_basis, self._turn, self.tol,
                 max_iter=self.max_iter, max_time=self.max_time, seed=seed,
@@ -173,7 +177,7 @@ class KernelMixin(StructuredEstimator):
             expansion = span.phi.expansion(weights)
             return lifted(cuts.problem, expansion, rest, result, span.trace)
 
-        with self._watching(lambda one, now: one._take_points(made(now))) as watch:
+        with watching(self, lambda one, now: one._adopt_expansion(made(now))) as watch:
             span = pursue(
                 cuts, kernel, self.n_basis, self._turn, self.tol, free=free, seed=seed,
                 memory=self.memory, watch=watch,
@@ -198,9 +202,11 @@ class KernelMixin(StructuredEstimator):
 
         def take(one: Any, made: Result) -> None:
             weights, rest = split(over, made.w)
-            one._take_points(lifted(problem, phi.expansion(weights), rest, made, []))
+            one._adopt_expansion(
+                lifted(problem, phi.expansion(weights), rest, made, [])
+            )
 
-        with self._watching(take) as watch:
+        with watching(self, take) as watch:
             result, state = solver.solve(over, None, watch, keeper)
         if keeper is not None:
             keeper.finish(result)

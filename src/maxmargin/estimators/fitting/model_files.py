@@ -1,23 +1,25 @@
-"""`save` and `load`: estimators in model files, and the table of what those may hold."""
+"""`save` and `load`: estimators in model files."""
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, TypeVar
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 import maxmargin
 from maxmargin.estimators.fitting.model_tags import TAGS
 from maxmargin.io.model_file.archive import MOST_BYTES, ModelFileError
 from maxmargin.io.model_file.model import Place, read_model, versions, write_model
 
+E = TypeVar("E")
 NAMES = {home: tag for tag, home in TAGS.items()}  # the table, the other way round
 
 
 def save(
-    estimator: Any, path: Place, *, notes: Mapping[str, Any] | None = None
+    estimator: object, path: Place, *, notes: Mapping[str, Any] | None = None
 ) -> None:
     """Write a fitted estimator to one model file, atomically.
 
@@ -44,13 +46,13 @@ def save(
     >>> load(io.BytesIO(file.getvalue())).predict([[-1.0], [1.0]]).tolist()
     ['a', 'b']
     """
-    if tag_of(type(estimator)) is None or not hasattr(estimator, "get_params"):
+    if tag_of(type(estimator)) is None or not isinstance(estimator, BaseEstimator):
         raise TypeError(
             f"{type(estimator).__name__} is not an estimator of maxmargin: model files "
             "hold those only"
         )
     known = {**versions(), "maxmargin": maxmargin.__version__}
-    earlier = estimator.__dict__.get("provenance_", {})
+    earlier = vars(estimator).get("provenance_", {})
     write_model(estimator, path, tag_of, {**known, **earlier, **(notes or {})})
 
 
@@ -89,45 +91,38 @@ def load(path: Place, *, own: Any = (), most: int = MOST_BYTES) -> Any:
     given = [own] if not isinstance(own, list | tuple | set | frozenset) else own
     named = {getattr(o, "__name__", type(o).__name__): o for o in given}
     estimator, notes = read_model(path, class_of, named, most)
-    if not hasattr(estimator, "get_params"):
+    if not isinstance(estimator, BaseEstimator):
         raise ModelFileError(f"the file holds a {type(estimator).__name__}, no model")
-    estimator._check_loaded()
-    estimator.provenance_ = notes
+    check_whole(estimator)
+    vars(estimator)["provenance_"] = notes
     return estimator
 
 
-class FileMixin:
-    """`save` and `load` as methods of all estimators."""
+def load_as(kind: type[E], path: Place, *, own: Any = (), most: int = MOST_BYTES) -> E:
+    """Read an estimator of this class; see `load`."""
+    estimator = load(path, own=own, most=most)
+    if not isinstance(estimator, kind):
+        raise ModelFileError(
+            f"the file holds a {type(estimator).__name__}, not a {kind.__name__}"
+        )
+    return estimator
 
-    def save(self, path: Place, *, notes: Mapping[str, Any] | None = None) -> None:
-        """Write to one model file; see `maxmargin.save`."""
-        save(self, path, notes=notes)
 
-    @classmethod
-    def load(cls, path: Place, *, own: Any = (), most: int = MOST_BYTES) -> Self:
-        """Read a model file; see `maxmargin.load`."""
-        estimator = load(path, own=own, most=most)
-        if not isinstance(estimator, cls):
-            raise ModelFileError(
-                f"the file holds a {type(estimator).__name__}, not a {cls.__name__}"
-            )
-        return estimator
-
-    def _check_loaded(self) -> None:
-        """Weights that do not fit the structure would be read past their end."""
-        learnt = self.__dict__
-        for inner in learnt.values():
-            if isinstance(inner, FileMixin):  # the estimator inside another
-                inner._check_loaded()
-        if "structure_" not in learnt and "result_" not in learnt:
-            return
-        try:
-            dim, w = int(learnt["structure_"].dim), learnt["result_"].w
-            fits = w.dtype == np.float64 and w.shape == (dim,)
-        except Exception as error:
-            raise ModelFileError(f"the model is not whole ({error})") from error
-        if not fits:
-            raise ModelFileError(f"the weights do not fit the structure ({dim} wide)")
+def check_whole(estimator: BaseEstimator) -> None:
+    """Refuse weights that do not fit the structure, which would be read past their end."""
+    learnt = vars(estimator)
+    for inner in learnt.values():
+        if isinstance(inner, BaseEstimator):  # the estimator inside another
+            check_whole(inner)
+    if "structure_" not in learnt and "result_" not in learnt:
+        return
+    try:
+        dim, w = int(learnt["structure_"].dim), learnt["result_"].w
+        fits = w.dtype == np.float64 and w.shape == (dim,)
+    except Exception as error:
+        raise ModelFileError(f"the model is not whole ({error})") from error
+    if not fits:
+        raise ModelFileError(f"the weights do not fit the structure ({dim} wide)")
 
 
 def class_of(name: str) -> type:
@@ -135,7 +130,8 @@ def class_of(name: str) -> type:
     if name not in TAGS:
         raise ModelFileError(f"the file names a class {name!r:.80} that is not known")
     module, _, attribute = TAGS[name].partition(":")
-    return getattr(importlib.import_module(module), attribute)
+    found: type = getattr(importlib.import_module(module), attribute)
+    return found
 
 
 def tag_of(made: type) -> str | None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Self
 
 from maxmargin.core.arrays import Ragged
 from maxmargin.core.problem import Problem
+from maxmargin.core.structure import Structure
+from maxmargin.estimators.fitting.callbacks import keep_callback_data
 from maxmargin.solvers.base import Solver
 from maxmargin.solvers.n_slack.stream import Stream, StreamState
 
@@ -14,7 +16,9 @@ from maxmargin.solvers.n_slack.stream import Stream, StreamState
 class StreamMixin:
     """`partial_fit` for all estimators."""
 
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    structure_: Structure
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Go on training with a further batch; earlier batches are not needed again.
 
         Not for kernels, nor for outputs with hidden parts.
@@ -34,8 +38,8 @@ class StreamMixin:
         self._schedule = self._stream_runs
         try:
             if isinstance(self.__dict__.get("_state"), StreamState):
-                structure = self.structure_  # type: ignore[attr-defined]
-                self._show(X, y)  # type: ignore[attr-defined]
+                structure = self.structure_
+                keep_callback_data(self, X, y)  # type: ignore[arg-type]
                 x = structure.encode(X)
                 truth = self._stream_labels(x, y)
                 self._fit_encoded(structure, x, truth, sample_weight)  # type: ignore[attr-defined]
@@ -48,7 +52,7 @@ class StreamMixin:
 
     def _stream_labels(self, x: Any, y: Any) -> Ragged:
         """Outputs of a further batch, encoded as those of the first."""
-        return self.structure_.encode_labels(x, y)  # type: ignore[attr-defined]
+        return self.structure_.encode_labels(x, y)
 
     def _stream_runs(
         self, solver: Solver, problem: Problem, watch: Any

@@ -1,8 +1,8 @@
-"""The best paths through alignment tables.
+"""Best paths through alignment tables.
 
-best_other.py  The best path through an alignment table other than a given one
-best_path.py   The best path through a filled alignment table
-layers.py      The best path through an alignment table for each number of counted
+best_path.py   The best path
+best_other.py  The best path other than a given one
+layers.py      The best path for each number of counted matches
 """
 
 import lazy_loader as lazy

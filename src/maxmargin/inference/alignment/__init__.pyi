@@ -4,7 +4,7 @@ from .best_path import DELETE as DELETE
 from .best_path import INSERT as INSERT
 from .best_path import MATCH as MATCH
 from .best_path import MODES as MODES
-from .best_path import Tables as Tables
+from .best_path import AlignmentTables as AlignmentTables
 from .best_path import affine_paths as affine_paths
 from .best_path import band as band
 from .best_path import linear_paths as linear_paths

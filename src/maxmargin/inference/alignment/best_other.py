@@ -24,18 +24,20 @@ from maxmargin.inference.alignment.best_path import (
     LOCAL,
     MATCH,
     SEMIGLOBAL,
-    Tables,
+    AlignmentTables,
 )
 
 
-def other_paths(tables: Tables, given: Ragged, mode: int) -> tuple[Ragged, Floats]:
+def other_paths(
+    tables: AlignmentTables, given: Ragged, mode: int
+) -> tuple[Ragged, Floats]:
     """Best path of each table that is not the given one; value -inf: none exists.
 
     Examples
     --------
     >>> from maxmargin.inference.alignment.best_path import band
     >>> one, gap = np.array([1]), np.full((4, 2), -1.0)
-    >>> tables = Tables(one, one, *band(one, one, 1), np.array([5.0]), gap, gap)
+    >>> tables = AlignmentTables(one, one, *band(one, one, 1), np.array([5.0]), gap, gap)
     >>> paths, value = other_paths(tables, Ragged.pack([[0, 0, 0]]), GLOBAL)
     >>> sorted(paths.row(0).tolist()), value.tolist()
     ([0, 0, 1, 2], [-4.0])

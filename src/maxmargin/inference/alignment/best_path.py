@@ -41,7 +41,7 @@ H, F, M, MF, E, EO, B, OPEN, SLOT_OPEN, SLOT_EXTEND, G1, G2, G3, G4, G8 = range(
 )
 
 
-class Tables(NamedTuple):
+class AlignmentTables(NamedTuple):
     """Filled tables of a batch of pairs; row r of all rows has columns lo[r]:hi[r]."""
 
     rows: Ints  # (b,)
@@ -77,14 +77,14 @@ def band(rows, cols, width):
     return lo, hi, start
 
 
-def affine_paths(tables: Tables, mode: int) -> tuple[Ragged, Floats]:
+def affine_paths(tables: AlignmentTables, mode: int) -> tuple[Ragged, Floats]:
     """Best path of each table, and its value.
 
     Examples
     --------
     >>> match = np.array([[2.0, -1.0, -1.0], [-1.0, -1.0, 2.0]])
     >>> gap = np.array([[-1.0], [-0.5], [0.0], [0.0]])
-    >>> tables = Tables(
+    >>> tables = AlignmentTables(
     ...     *(np.array([k]) for k in match.shape),
     ...     *band(np.array([2]), np.array([3]), 3), match.ravel(),
     ...     np.repeat(gap, 3, 1), np.repeat(gap, 4, 1))
@@ -95,21 +95,21 @@ def affine_paths(tables: Tables, mode: int) -> tuple[Ragged, Floats]:
     return _paths(tables, mode, True)
 
 
-def linear_paths(tables: Tables, mode: int) -> tuple[Ragged, Floats]:
+def linear_paths(tables: AlignmentTables, mode: int) -> tuple[Ragged, Floats]:
     """As `affine_paths`, every gap position at its opening score: one state."""
     first = np.array([0, 0, 2, 2])
     row_gap, col_gap = tables.row_gap[first], tables.col_gap[first]
     return _paths(tables._replace(row_gap=row_gap, col_gap=col_gap), mode, False)
 
 
-def _paths(tables: Tables, mode: int, affine: bool) -> tuple[Ragged, Floats]:
+def _paths(tables: AlignmentTables, mode: int, affine: bool) -> tuple[Ragged, Floats]:
     ptr, data, score = best_paths(*tables, mode, affine)
     return Ragged(ptr, data), score
 
 
 @loop
 def best_paths(rows, cols, lo, hi, start, match, row_gap, col_gap, mode, affine):
-    """Fill and trace back one table after the other; fields as in `Tables`."""
+    """Fill and trace back one table after the other; fields as in `AlignmentTables`."""
     ptr, score = np.zeros(len(rows) + 1, np.int64), np.empty(len(rows))
     moves, largest, longest = _room(rows, cols, start)
     out, trace = np.empty(moves, np.int32), np.empty(largest, np.uint8)

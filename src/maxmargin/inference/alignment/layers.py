@@ -26,7 +26,7 @@ from maxmargin.inference.alignment.best_path import (
     LOCAL,
     MATCH,
     SEMIGLOBAL,
-    Tables,
+    AlignmentTables,
 )
 
 
@@ -40,13 +40,13 @@ class CountedPaths(NamedTuple):
 
 
 def paths_by_count(
-    tables: Tables, counts: NDArray[np.uint8], layers: Ints, mode: int
+    tables: AlignmentTables, counts: NDArray[np.uint8], layers: Ints, mode: int
 ) -> CountedPaths:
     """Best path of each table for each attainable count.
 
     Parameters
     ----------
-    tables : Tables
+    tables : AlignmentTables
     counts : array of uint8 (cells,)
         1 where a match counts.
     layers : array (b,)
@@ -57,7 +57,7 @@ def paths_by_count(
     --------
     >>> from maxmargin.inference.alignment.best_path import band
     >>> one, gap = np.array([1]), np.full((4, 2), -1.0)
-    >>> tables = Tables(one, one, *band(one, one, 1), np.array([5.0]), gap, gap)
+    >>> tables = AlignmentTables(one, one, *band(one, one, 1), np.array([5.0]), gap, gap)
     >>> found = paths_by_count(tables, np.ones(1, np.uint8), np.array([2]), GLOBAL)
     >>> found.hits.tolist(), found.score.tolist()
     ([0, 1], [-4.0, 5.0])

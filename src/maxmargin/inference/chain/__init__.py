@@ -1,4 +1,5 @@
-"""The best label sequences.
+"""Best label sequences.
 
-variants.py  The best of a chain's tables: per cost, k best, and best with a given label
+viterbi.py   Viterbi for one chain, as loops that other loops call
+variants.py  Best per cost, k best, and best with a given label
 """

@@ -23,7 +23,7 @@ LAYERS = 1024  # costs beyond this many units share the last layer
 PARTS = 24  # a unit is at least the smallest cost divided by this
 
 
-class Tables(NamedTuple):
+class ChainTables(NamedTuple):
     """Scores of several sequences; everything flat."""
 
     ptr: Ints  # (n + 1,) first token of each
@@ -78,14 +78,14 @@ def _parts(costs: Floats) -> int:
 
 
 def best_by_cost(
-    tables: Tables, truth: Ragged, units: Ints, most: int
+    tables: ChainTables, truth: Ragged, units: Ints, most: int
 ) -> tuple[Ints, Ragged, Floats]:
     """Best labels of each total cost 0, 1, .. `most` units (the last: that or more)."""
     ptr, rows, labels, score = _by_cost(*tables, *truth, units, most)
     return ptr, Ragged(rows, labels), score
 
 
-def best_many(tables: Tables, k: int) -> tuple[Ints, Ragged, Floats]:
+def best_many(tables: ChainTables, k: int) -> tuple[Ints, Ragged, Floats]:
     """Find the k best label sequences of each, or all if there are fewer."""
     if k < 1:
         raise ValueError(f"k={k!r}: at least one sequence must be asked for")
@@ -93,7 +93,7 @@ def best_many(tables: Tables, k: int) -> tuple[Ints, Ragged, Floats]:
     return ptr, Ragged(rows, labels), score
 
 
-def max_marginals(tables: Tables) -> Floats:
+def max_marginals(tables: ChainTables) -> Floats:
     """(tokens, K): score of the best sequence that has this label at this token."""
     return _max_marginals(*tables).reshape(-1, tables.labels)
 

@@ -1,7 +1,7 @@
 """Spanning forests and partitions of complete graphs.
 
-partition.py  Correlation clustering, relaxed: how far two items are together, from 0
-spanning.py   Maximum spanning forests of a complete graph
+spanning.py   Maximum spanning forests
+partition.py  Correlation clustering by linear programming
 """
 
 import lazy_loader as lazy

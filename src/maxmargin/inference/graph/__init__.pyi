@@ -1,8 +1,8 @@
 from .decode import METHODS as METHODS
 from .decode import plan as plan
-from .forest import best as best
+from .forest import best_in_forest as best_in_forest
 from .layers import common_unit as common_unit
-from .tables import Tables as Tables
+from .tables import GraphTables as GraphTables
 from .tables import improve as improve
 from .tables import loose_bound as loose_bound
 from .triangulation import TooDenseError as TooDenseError

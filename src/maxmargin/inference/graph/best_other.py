@@ -1,6 +1,6 @@
-"""The best labels that differ from given ones: what the zero-one loss asks for.
+"""The best labels that differ from given ones, as the zero-one loss needs them.
 
-On forests the layers of `best_by_cost` with a cap of one say it exactly. On graphs of
+On forests `best_by_cost` with a cap of one finds them exactly. On graphs of
 low treewidth the outputs other than y fall into classes, one per node v: those that
 agree with y before v and differ at v; each is one exact search. On other graphs the
 best change of a single node is taken, and the bound on all labels is the bound.
@@ -14,10 +14,10 @@ from maxmargin.core.arrays import Labels
 from maxmargin.inference.graph import junction
 from maxmargin.inference.graph.decode import FOREST, NARROW, Plan, decode
 from maxmargin.inference.graph.layers import best_by_cost
-from maxmargin.inference.graph.tables import Best, Tables, best_flip, spans
+from maxmargin.inference.graph.tables import Best, GraphTables, best_flip, spans
 
 
-def best_other(tables: Tables, graphs: Plan, method: str, given: Labels) -> Best:
+def best_other(tables: GraphTables, graphs: Plan, method: str, given: Labels) -> Best:
     """Best labels of each graph that are not the given ones.
 
     Graphs without other labels get the given ones, with score and bound -inf.
@@ -25,7 +25,7 @@ def best_other(tables: Tables, graphs: Plan, method: str, given: Labels) -> Best
     Examples
     --------
     >>> from maxmargin.inference.graph.decode import plan
-    >>> t = Tables.of([[3.0, 0.0], [1.0, 0.5]], [[0, 1]], np.zeros((2, 2)))
+    >>> t = GraphTables.of([[3.0, 0.0], [1.0, 0.5]], [[0, 1]], np.zeros((2, 2)))
     >>> graphs = plan(t.node_ptr, t.edge_ptr, t.edges, t.n_labels, "auto")
     >>> best_other(t, graphs, "auto", np.array([0, 0], np.int32)).labels.tolist()
     [0, 1]
@@ -58,7 +58,7 @@ def best_other(tables: Tables, graphs: Plan, method: str, given: Labels) -> Best
     return Best(labels, score, bound)
 
 
-def _on_forests(tables: Tables, given: Labels) -> Best:
+def _on_forests(tables: GraphTables, given: Labels) -> Best:
     cost = np.ones(len(tables.unary), np.int64)
     cost[tables.label_ptr[:-1] + given] = 0
     layers = best_by_cost(tables, cost, cap=1)
@@ -68,7 +68,9 @@ def _on_forests(tables: Tables, given: Labels) -> Best:
     return Best(layers.labels[rows], score, score.copy())
 
 
-def _by_classes(tables: Tables, graphs: Plan, given: Labels) -> tuple[Labels, float]:
+def _by_classes(
+    tables: GraphTables, graphs: Plan, given: Labels
+) -> tuple[Labels, float]:
     """One graph of low treewidth."""
     labels, top = given.copy(), -np.inf
     unary = tables.unary.copy()
@@ -77,7 +79,9 @@ def _by_classes(tables: Tables, graphs: Plan, given: Labels) -> tuple[Labels, fl
         kept = unary[own].copy()
         unary[own.start + given[v]] = -np.inf
         if own.stop - own.start > 1:
-            found = junction.best(tables._replace(unary=unary), graphs.orders())
+            found = junction.best_by_elimination(
+                tables._replace(unary=unary), graphs.orders()
+            )
             if found.score[0] > top:
                 labels, top = found.labels, float(found.score[0])
         unary[own] = -np.inf

@@ -1,4 +1,4 @@
-"""Which inference for which graph, and what its answer is worth.
+"""Which inference method is used for which graph, and whether its answer is exact.
 
 | method      | on                      | certificate                                |
 |-------------|-------------------------|--------------------------------------------|
@@ -23,14 +23,13 @@ import numpy as np
 
 from maxmargin.core.arrays import Ints, Labels, pointers
 from maxmargin.inference.graph import forest, junction, search
-from maxmargin.inference.graph.tables import Best, Tables, spans
+from maxmargin.inference.graph.tables import Best, GraphTables, spans
 from maxmargin.inference.graph.triangulation import (
     Elimination,
     eliminate,
     try_eliminate,
 )
-from maxmargin.inference.loopy import graphcut, relaxation, trws
-from maxmargin.inference.loopy import max_product as loopy
+from maxmargin.inference.loopy import graphcut, messages, relaxation
 
 METHODS = (
     "auto", "forest", "junction", "cut", "search", "lp", "trws", "loopy", "expansion",
@@ -63,17 +62,17 @@ class Plan(NamedTuple):
             self.scope[entries],
         )
 
-    def orders(self) -> junction.Orders:
+    def orders(self) -> junction.EliminationOrders:
         """The orders with node numbers of the whole batch."""
         shift = np.repeat(self.node_ptr[:-1], np.diff(self.node_ptr))
-        return junction.Orders(
+        return junction.EliminationOrders(
             self.order + shift,
             self.scope_ptr,
             self.scope + np.repeat(shift, np.diff(self.scope_ptr)),
         )
 
     def certificate(self, method: str) -> str:
-        """Worth of the answers: "exact", "relaxed" or "bound"."""
+        """How good the answers are: "exact", "relaxed" or "bound"."""
         if method == "lp":
             forests = bool((self.kind == FOREST).all())
             return "exact" if forests else "relaxed"
@@ -127,19 +126,19 @@ def plan(
     )
 
 
-def decode(tables: Tables, graphs: Plan, method: str) -> Best:
+def decode(tables: GraphTables, graphs: Plan, method: str) -> Best:
     """Best labels that `method` finds for each graph, with their bound.
 
     Examples
     --------
     >>> odd = np.array([[0.0, 1.0], [1.0, 0.0]])
-    >>> t = Tables.of([[0.1, 0], [0, 0], [0, 0]], [[0, 1], [1, 2], [2, 0]], odd)
+    >>> t = GraphTables.of([[0.1, 0], [0, 0], [0, 0]], [[0, 1], [1, 2], [2, 0]], odd)
     >>> graphs = plan(t.node_ptr, t.edge_ptr, t.edges, t.n_labels, "auto")
     >>> decode(t, graphs, "auto").score.tolist(), graphs.width.tolist()
     ([2.1], [2])
     """
     if method == "junction":
-        return junction.best(tables, graphs.orders())
+        return junction.best_by_elimination(tables, graphs.orders())
     if method != "auto":
         return _SINGLE[method](tables)
     kind = graphs.kind.copy()
@@ -160,30 +159,30 @@ def decode(tables: Tables, graphs: Plan, method: str) -> Best:
     return Best(labels, score, bound)
 
 
-def _auto(tables: Tables, graphs: Plan, kind: int) -> Best:
+def _auto(tables: GraphTables, graphs: Plan, kind: int) -> Best:
     """Graphs of one kind."""
     if kind == FOREST:
-        return forest.best(tables)
+        return forest.best_in_forest(tables)
     if kind == NARROW:
-        return junction.best(tables, graphs.orders())
+        return junction.best_by_elimination(tables, graphs.orders())
     if kind == DENSE:
-        return trws.best(tables)
-    return graphcut.best(tables)
+        return messages.best_by_trws(tables)
+    return graphcut.best_by_cut(tables)
 
 
-def _loopy(tables: Tables) -> Best:
+def _loopy(tables: GraphTables) -> Best:
     """Loopy max-product, with the better bound of a few TRW-S sweeps."""
-    found = loopy.best(tables)
-    bound = np.minimum(found.bound, trws.bound(tables))
+    found = messages.best_by_max_product(tables)
+    bound = np.minimum(found.bound, messages.trws_bound(tables))
     return Best(found.labels, found.score, np.maximum(bound, found.score))
 
 
-_SINGLE: dict[str, Callable[[Tables], Best]] = {
-    "forest": forest.best,
-    "cut": graphcut.best,
-    "search": search.best,
-    "lp": relaxation.best,
-    "trws": trws.best,
+_SINGLE: dict[str, Callable[[GraphTables], Best]] = {
+    "forest": forest.best_in_forest,
+    "cut": graphcut.best_by_cut,
+    "search": search.best_by_search,
+    "lp": relaxation.best_by_relaxation,
+    "trws": messages.best_by_trws,
     "loopy": _loopy,
     "expansion": graphcut.expand,
 }

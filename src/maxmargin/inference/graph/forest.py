@@ -15,7 +15,7 @@ import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints, Labels, pointers
 from maxmargin.core.jit import inner_loop, loop
-from maxmargin.inference.graph.tables import Best, Tables, incidence
+from maxmargin.inference.graph.tables import Best, GraphTables, incidence
 
 
 class Rooted(NamedTuple):
@@ -39,7 +39,7 @@ def count_cyclic(node_ptr: Ints, edge_ptr: Ints, edges: Labels) -> Ints:
     return _cyclic(node_ptr, edge_ptr, edges)
 
 
-def rooted(tables: Tables) -> Rooted:
+def rooted(tables: GraphTables) -> Rooted:
     """Roots, parents and an order; refuses graphs with cycles."""
     extra = count_cyclic(tables.node_ptr, tables.edge_ptr, tables.edges)
     if extra.any():
@@ -51,14 +51,14 @@ def rooted(tables: Tables) -> Rooted:
     return Rooted(*_root(tables.edges, *near))
 
 
-def best(tables: Tables) -> Best:
+def best_in_forest(tables: GraphTables) -> Best:
     """Best labels of every graph, exactly.
 
     Examples
     --------
     >>> agree = np.array([[1.0, 0.0], [0.0, 1.0]])
-    >>> t = Tables.of([[0.0, 0.6], [0.0, 0.0], [0.5, 0.0]], [[0, 1], [1, 2]], agree)
-    >>> found = best(t)
+    >>> t = GraphTables.of([[0.0, 0.6], [0.0, 0.0], [0.5, 0.0]], [[0, 1], [1, 2]], agree)
+    >>> found = best_in_forest(t)
     >>> found.labels.tolist(), found.score.tolist()
     ([1, 1, 1], [2.6])
     """
@@ -68,7 +68,7 @@ def best(tables: Tables) -> Best:
     return Best(labels, score, score.copy())
 
 
-def marginals(tables: Tables) -> Marginals:
+def marginals(tables: GraphTables) -> Marginals:
     """Log Z of each graph, marginals of nodes and edges (sum-product)."""
     tree = rooted(tables)
     k = tables.n_labels

@@ -18,11 +18,11 @@ import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints, pointers
 from maxmargin.core.jit import inner_loop, loop
-from maxmargin.inference.graph.tables import Best, Tables
+from maxmargin.inference.graph.tables import Best, GraphTables
 from maxmargin.inference.graph.triangulation import Elimination, eliminate
 
 
-class Orders(NamedTuple):
+class EliminationOrders(NamedTuple):
     """Elimination orders of a batch, with the batch's node numbers."""
 
     order: Ints  # (nodes,)
@@ -30,18 +30,18 @@ class Orders(NamedTuple):
     scope: Ints
 
 
-def stack(parts: Sequence[Elimination], node_ptr: Ints) -> Orders:
+def stack(parts: Sequence[Elimination], node_ptr: Ints) -> EliminationOrders:
     """The orders of the graphs of a batch, one after the other."""
     starts = node_ptr[:-1].tolist()
     pairs = list(zip(parts, starts, strict=True))
-    return Orders(
+    return EliminationOrders(
         np.concatenate([p.order + at for p, at in pairs]).astype(np.int64),
         pointers(np.concatenate([np.diff(p.scope_ptr) for p in parts])),
         np.concatenate([p.scope + at for p, at in pairs]).astype(np.int64),
     )
 
 
-def eliminate_all(tables: Tables) -> Orders:
+def eliminate_all(tables: GraphTables) -> EliminationOrders:
     """Min-fill orders of all graphs; refuses graphs that are too dense."""
     parts = []
     for g in range(tables.n):
@@ -51,15 +51,17 @@ def eliminate_all(tables: Tables) -> Orders:
     return stack(parts, tables.node_ptr)
 
 
-def clique_pointers(tables: Tables, orders: Orders) -> Ints:
+def clique_pointers(tables: GraphTables, orders: EliminationOrders) -> Ints:
     """Where a table over each clique (scope..., node) starts, by position."""
     k = tables.n_labels
     out = _clique_sizes(k, *orders)
     return pointers(out)
 
 
-def best(
-    tables: Tables, orders: Orders | None = None, cliques: Floats | None = None
+def best_by_elimination(
+    tables: GraphTables,
+    orders: EliminationOrders | None = None,
+    cliques: Floats | None = None,
 ) -> Best:
     """Best labels of every graph, exactly.
 
@@ -69,8 +71,8 @@ def best(
     Examples
     --------
     >>> odd = np.array([[0.0, 1.0], [1.0, 0.0]])
-    >>> t = Tables.of([[0.1, 0], [0, 0], [0, 0]], [[0, 1], [1, 2], [2, 0]], odd)
-    >>> best(t).score.tolist()
+    >>> t = GraphTables.of([[0.1, 0], [0, 0], [0, 0]], [[0, 1], [1, 2], [2, 0]], odd)
+    >>> best_by_elimination(t).score.tolist()
     [2.1]
     """
     if tables.n == 0:

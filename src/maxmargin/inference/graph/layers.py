@@ -19,7 +19,7 @@ import numpy as np
 from maxmargin.core.arrays import Floats, Ints, Labels, pointers
 from maxmargin.core.jit import loop
 from maxmargin.inference.graph.forest import rooted
-from maxmargin.inference.graph.tables import Tables
+from maxmargin.inference.graph.tables import GraphTables
 
 MAX_ENTRIES = 1 << 26  # of the largest array kept: half a gigabyte
 
@@ -34,12 +34,12 @@ class Layered(NamedTuple):
     labels: Labels  # local labels of the nodes of the graph
 
 
-def best_by_cost(tables: Tables, cost: Ints, cap: int | None = None) -> Layered:
+def best_by_cost(tables: GraphTables, cost: Ints, cap: int | None = None) -> Layered:
     """Best labels of each graph for each attainable cost.
 
     Parameters
     ----------
-    tables : Tables
+    tables : GraphTables
         Of forests.
     cost : int64 array, like `tables.unary`
         Cost >= 0 of each label of each node.
@@ -48,7 +48,7 @@ def best_by_cost(tables: Tables, cost: Ints, cap: int | None = None) -> Layered:
 
     Examples
     --------
-    >>> t = Tables.of([[3.0, 0.0], [1.0, 0.0]], [[0, 1]], np.array([[0.0, 2], [0, 0]]))
+    >>> t = GraphTables.of([[3.0, 0.0], [1.0, 0.0]], [[0, 1]], np.array([[0.0, 2], [0, 0]]))
     >>> layers = best_by_cost(t, np.array([0, 1, 0, 1]))
     >>> layers.cost.tolist(), layers.score.tolist()
     ([0, 1, 2], [4.0, 5.0, 0.0])

@@ -9,18 +9,18 @@ from __future__ import annotations
 import numpy as np
 
 from maxmargin.core.arrays import Labels
-from maxmargin.inference.graph.tables import Best, Tables, improve
-from maxmargin.inference.loopy import trws
+from maxmargin.inference.graph.tables import Best, GraphTables, improve
+from maxmargin.inference.loopy import messages
 
 DECIMALS = 6
 
 
-def best(tables: Tables, max_time: float = 10.0) -> Best:
+def best_by_search(tables: GraphTables, max_time: float = 10.0) -> Best:
     """Best labels of each graph; where time runs out, the best seen and a bound.
 
     Parameters
     ----------
-    tables : Tables
+    tables : GraphTables
         Any graphs.
     max_time : float
         Seconds for each graph.
@@ -35,11 +35,13 @@ def best(tables: Tables, max_time: float = 10.0) -> Best:
     bound = score + 10.0**-DECIMALS * parts
     if not proved.all():
         open_ = np.flatnonzero(~proved)
-        bound[open_] = np.maximum(score[open_], trws.bound(tables.take(open_), 50))
+        bound[open_] = np.maximum(
+            score[open_], messages.trws_bound(tables.take(open_), 50)
+        )
     return Best(labels, score, bound)
 
 
-def _one(tables: Tables, max_time: float) -> tuple[Labels, bool]:
+def _one(tables: GraphTables, max_time: float) -> tuple[Labels, bool]:
     try:
         import pytoulbar2
     except ImportError as missing:
@@ -47,7 +49,7 @@ def _one(tables: Tables, max_time: float) -> tuple[Labels, bool]:
             "inference='search' needs the package pytoulbar2: "
             "pip install maxmargin[networks]"
         ) from missing
-    first = trws.best(tables, max_iter=20)
+    first = messages.best_by_trws(tables, max_iter=20)
     if first.bound[0] - first.score[0] <= 10.0**-DECIMALS:
         return first.labels, True
     problem = pytoulbar2.CFN(resolution=DECIMALS, verbose=-1)

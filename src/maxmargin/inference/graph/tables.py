@@ -20,12 +20,12 @@ from maxmargin.core.arrays import Floats, Ints, Labels, longest, pointers
 from maxmargin.core.jit import inner_loop, loop
 
 
-class Tables(NamedTuple):
+class GraphTables(NamedTuple):
     """Scores of one or several graphs.
 
     Examples
     --------
-    >>> t = Tables.of([[0.0, 1.0], [2.0, 0.0]], [[0, 1]], [[[3.0, 0.0], [0.0, 3.0]]])
+    >>> t = GraphTables.of([[0.0, 1.0], [2.0, 0.0]], [[0, 1]], [[[3.0, 0.0], [0.0, 3.0]]])
     >>> t.n, t.score(np.array([0, 0], np.int32)).tolist()
     (1, [5.0])
     """
@@ -39,7 +39,7 @@ class Tables(NamedTuple):
     pairwise: Floats  # row-major tables (labels of the first, of the second node)
 
     @classmethod
-    def of(cls, unary: Sequence[ArrayLike], edges: Any, pairwise: Any) -> Tables:
+    def of(cls, unary: Sequence[ArrayLike], edges: Any, pairwise: Any) -> GraphTables:
         """One graph; `pairwise` is one table per edge, or one table for all."""
         rows = [np.asarray(u, dtype=np.float64).ravel() for u in unary]
         ends = np.asarray(edges, dtype=np.int32).reshape(-1, 2)
@@ -55,11 +55,11 @@ class Tables(NamedTuple):
         )
 
     @staticmethod
-    def batch(parts: Sequence[Tables]) -> Tables:
+    def batch(parts: Sequence[GraphTables]) -> GraphTables:
         """All graphs of all parts."""
         nodes = np.cumsum([0] + [p.node_ptr[-1] for p in parts])
         tables = np.cumsum([0] + [len(p.pairwise) for p in parts])
-        return Tables(
+        return GraphTables(
             pointers(np.concatenate([np.diff(p.node_ptr) for p in parts])),
             pointers(np.concatenate([np.diff(p.edge_ptr) for p in parts])),
             pointers(np.concatenate([np.diff(p.label_ptr) for p in parts])),
@@ -100,14 +100,14 @@ class Tables(NamedTuple):
         """Score of the labels of each graph."""
         return _score(*self, labels)
 
-    def take(self, ids: ArrayLike) -> Tables:
+    def take(self, ids: ArrayLike) -> GraphTables:
         """The graphs `ids`, in that order; tables of edges are not copied."""
         ids = np.asarray(ids, dtype=np.int64)
         nodes, node_ptr = spans(self.node_ptr, ids)
         edges, edge_ptr = spans(self.edge_ptr, ids)
         labels, label_ptr = spans(self.label_ptr, nodes)
         shift = np.repeat(node_ptr[:-1] - self.node_ptr[ids], np.diff(edge_ptr))
-        return Tables(
+        return GraphTables(
             node_ptr,
             edge_ptr,
             label_ptr,
@@ -159,12 +159,12 @@ def sum_by(group: Ints, values: Floats, n: int) -> Floats:
     return np.bincount(group, values, minlength=n)[:n].astype(np.float64)
 
 
-def loose_bound(tables: Tables) -> Floats:
+def loose_bound(tables: GraphTables) -> Floats:
     """sum_v max unary + sum_e max pairwise: the bound without any message."""
     return _loose_bound(*tables)
 
 
-def improve(tables: Tables, labels: Labels, sweeps: int = 20) -> Labels:
+def improve(tables: GraphTables, labels: Labels, sweeps: int = 20) -> Labels:
     """Change single nodes while that raises the score (iterated conditional modes)."""
     out = labels.copy()
     near = incidence(tables.edges, tables.n_nodes)
@@ -172,7 +172,7 @@ def improve(tables: Tables, labels: Labels, sweeps: int = 20) -> Labels:
     return out
 
 
-def best_flip(tables: Tables, labels: Labels) -> tuple[Labels, np.ndarray]:
+def best_flip(tables: GraphTables, labels: Labels) -> tuple[Labels, np.ndarray]:
     """The best labels of each graph that differ from the given ones at one node.
 
     The second value tells which graphs have such labels at all.

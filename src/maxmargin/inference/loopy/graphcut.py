@@ -16,12 +16,12 @@ import numpy as np
 
 from maxmargin.core.arrays import Labels
 from maxmargin.core.jit import loop
-from maxmargin.inference.graph.tables import Best, Incidence, Tables, incidence
-from maxmargin.inference.loopy import trws
+from maxmargin.inference.graph.tables import Best, GraphTables, Incidence, incidence
+from maxmargin.inference.loopy import messages
 from maxmargin.inference.loopy.maxflow import min_cut
 
 
-def submodular(tables: Tables) -> np.ndarray:
+def submodular(tables: GraphTables) -> np.ndarray:
     """Which graphs have two labels everywhere and tables that attract."""
     two = np.ones(tables.n, bool)
     np.logical_and.at(two, tables.graph_of_node(), tables.n_labels == 2)
@@ -34,14 +34,14 @@ def submodular(tables: Tables) -> np.ndarray:
     return out
 
 
-def best(tables: Tables) -> Best:
+def best_by_cut(tables: GraphTables) -> Best:
     """Best labels, exactly; refuses what is not binary and submodular.
 
     Examples
     --------
     >>> agree = np.array([[1.0, 0.0], [0.0, 1.0]])
     >>> ring = [[0, 1], [1, 2], [2, 0]]
-    >>> best(Tables.of([[0.0, 0.6], [0.0, 0.0], [0.5, 0.0]], ring, agree)).labels
+    >>> best_by_cut(GraphTables.of([[0.0, 0.6], [0.0, 0.0], [0.5, 0.0]], ring, agree)).labels
     array([1, 1, 1], dtype=int32)
     """
     fit = submodular(tables)
@@ -59,12 +59,12 @@ def best(tables: Tables) -> Best:
     return Best(labels, score, score.copy())
 
 
-def expand(tables: Tables, sweeps: int = 10, bound_sweeps: int = 10) -> Best:
+def expand(tables: GraphTables, sweeps: int = 10, bound_sweeps: int = 10) -> Best:
     """Labels that no single expansion improves, with the bound of a few TRW-S sweeps.
 
     Examples
     --------
-    >>> found = expand(Tables.of([[1.0, 0, 0], [0, 0, 0.9]], [[0, 1]], np.eye(3)))
+    >>> found = expand(GraphTables.of([[1.0, 0, 0], [0, 0, 0.9]], [[0, 1]], np.eye(3)))
     >>> found.labels.tolist(), found.score.tolist()
     ([0, 0], [2.0])
     """
@@ -85,16 +85,18 @@ def expand(tables: Tables, sweeps: int = 10, bound_sweeps: int = 10) -> Best:
         unchanged = 0 if better.any() else unchanged + 1
         if unchanged >= most:
             break
-    bound = trws.bound(tables, bound_sweeps)
+    bound = messages.trws_bound(tables, bound_sweeps)
     return Best(labels, score, np.maximum(bound, score))
 
 
-def _first(tables: Tables) -> Labels:
+def _first(tables: GraphTables) -> Labels:
     """Best label of each node alone."""
     return _argmax_rows(tables.label_ptr, tables.unary)
 
 
-def _move(tables: Tables, near: Incidence, labels: Labels, alpha: int) -> np.ndarray:
+def _move(
+    tables: GraphTables, near: Incidence, labels: Labels, alpha: int
+) -> np.ndarray:
     """Nodes that take alpha in the best expansion move."""
     excess, capacity = _move_graph(*tables[2:], labels, alpha)
     return min_cut(tables.edges, near, excess, capacity)

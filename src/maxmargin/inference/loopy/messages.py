@@ -1,22 +1,99 @@
-"""Messages between the nodes of a graph: what loopy max-product and TRW-S share.
+"""Message passing on graphs with cycles: loopy max-product and TRW-S.
 
     belief_v[a] = unary_v[a] + sum over the edges at v of (message to v)[a]
 
-Every edge has two messages, to its first and to its second node, one number per label.
-Nodes are visited in order and back; a sweep renews the messages to later nodes. The two
-methods differ in what a node hands on and in how labels are read: see `loopy`, `trws`.
+Every edge has two messages, one to each of its nodes, with a number per label. Nodes are
+visited in order and back; each sweep renews the messages to later nodes,
+
+    M_vu(b) = max_a  share * belief_v[a] - M_uv(a) + pairwise[a, b],   less its maximum.
+
+Max-product has share = 1 and damps the change. It need not converge; the best labels of
+all rounds are kept. Whatever the messages are, they only move score between nodes and
+edges, so  sum_v max(belief_v) + sum_e max(pairwise - both messages)  is a bound.
+
+TRW-S has share = 1 / max(edges to earlier nodes, edges to later nodes). The constants
+taken out of beliefs and messages add up to an upper bound on the score of all labels,
+because what a node does not hand on is at most zero. Bounds never rise; they tend to
+that of a local optimum of the dual of the linear program.
+
+[1] Pearl 1988 (max-product; Taskar et al. 2003 used it for hypertext).
+[2] Kolmogorov 2006, Convergent tree-reweighted message passing, figures 3 and 4.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.arrays import Ints, longest, pointers
+from maxmargin.core.arrays import Floats, Ints, Labels, longest, pointers
 from maxmargin.core.jit import inner_loop, loop
-from maxmargin.inference.graph.tables import Tables, incidence
+from maxmargin.inference.graph.tables import (
+    Best,
+    GraphTables,
+    improve,
+    incidence,
+    loose_bound,
+)
 
 
-def places(tables: Tables) -> tuple[Ints, Ints, Ints]:
+def best_by_max_product(
+    tables: GraphTables, max_iter: int = 50, damping: float = 0.5, tol: float = 1e-6
+) -> Best:
+    """Good labels of every graph, with a (weak) bound; exact on forests.
+
+    Examples
+    --------
+    >>> agree = np.array([[1.0, 0.0], [0.0, 1.0]])
+    >>> t = GraphTables.of([[0.0, 0.6], [0.0, 0.0], [0.5, 0.0]], [[0, 1], [1, 2]], agree)
+    >>> best_by_max_product(t).labels.tolist()
+    [1, 1, 1]
+    """
+    if not 0.0 <= damping < 1.0:
+        raise ValueError(f"damping is {damping}, but must be at least 0 and below 1")
+    labels, bound = _run_damped(*tables, *_places(tables), max_iter, damping, tol)
+    labels = improve(tables, labels)
+    score = tables.score(labels)
+    bound = np.minimum(bound, loose_bound(tables))
+    return Best(labels, score, np.maximum(bound, score))
+
+
+def best_by_trws(tables: GraphTables, max_iter: int = 50, tol: float = 1e-6) -> Best:
+    """Good labels of every graph, and a bound that no labels exceed.
+
+    Parameters
+    ----------
+    tables : GraphTables
+        Any graphs.
+    max_iter : int
+        Pairs of sweeps (forward and back), at most.
+    tol : float
+        Stop a graph when bound and score agree to this, relative to their size, or
+        when the bound has stopped falling.
+
+    Examples
+    --------
+    >>> agree = np.array([[1.0, 0.0], [0.0, 1.0]])
+    >>> ring = [[0, 1], [1, 2], [2, 0]]
+    >>> found = best_by_trws(GraphTables.of([[0.0, 0.6], [0.0, 0.0], [0.5, 0.0]], ring, agree))
+    >>> found.labels.tolist(), found.score.round(6).tolist()
+    ([1, 1, 1], [3.6])
+    """
+    labels, bound = _trws(tables, max_iter, tol)
+    labels = improve(tables, labels)
+    score = tables.score(labels)
+    return Best(labels, score, np.maximum(bound, score))
+
+
+def trws_bound(tables: GraphTables, max_iter: int = 10) -> Floats:
+    """An upper bound on the score of all labels of each graph."""
+    return _trws(tables, max_iter, 1e-6)[1]
+
+
+def _trws(tables: GraphTables, max_iter: int, tol: float) -> tuple[Labels, Floats]:
+    parts = (*tables[:1], *tables[2:], *_places(tables))
+    return _run_reweighted(*parts, max_iter, tol)
+
+
+def _places(tables: GraphTables) -> tuple[Ints, Ints, Ints]:
     """Edges at each node (pointers, edges), and where the messages of edges start."""
     k = tables.n_labels
     start = pointers(k[tables.edges[:, 0]] + k[tables.edges[:, 1]])
@@ -36,8 +113,35 @@ def _gather(v, label_ptr, unary, edges, ptr, near, start, message, belief):
             belief[a] += message[at + a]
 
 
+@inner_loop
+def _renew(k, ku, forward, start, pairwise, message, belief, share, ready, fresh):
+    """Fresh message over an edge; its maximum, and where the message has its place.
+
+    `start` is where the two messages of the edge begin, the one to its first node
+    first; `forward`: from the first node to the second. The table is that of the edge.
+    """
+    own, out = (start, start + k) if forward else (start + ku, start)
+    for a in range(k):
+        ready[a] = share * belief[a] - message[own + a]
+    if forward:
+        for b in range(ku):
+            fresh[b] = -np.inf
+        for a in range(k):
+            for b in range(ku):
+                fresh[b] = max(fresh[b], ready[a] + pairwise[a * ku + b])
+    else:
+        for b in range(ku):
+            fresh[b] = -np.inf
+            for a in range(k):
+                fresh[b] = max(fresh[b], ready[a] + pairwise[b * k + a])
+    top = fresh[0]
+    for b in range(1, ku):
+        top = max(top, fresh[b])
+    return top, out
+
+
 @loop
-def run_damped(
+def _run_damped(
     node_ptr, edge_ptr, label_ptr, unary, edges, pair_ptr, pairwise, ptr, near, start,
     max_iter, damping, tol,
 ):  # fmt: skip
@@ -48,8 +152,7 @@ def run_damped(
     trial = np.zeros(len(label_ptr) - 1, np.int32)
     bounds = np.full(graphs, np.inf)
     most = longest(label_ptr)
-    belief = np.empty(most)
-    fresh = np.empty(most)
+    belief, ready, fresh = np.empty((3, most))
     for g in range(graphs):
         first, end = node_ptr[g], node_ptr[g + 1]
         top = -np.inf
@@ -61,7 +164,7 @@ def run_damped(
                     change,
                     _sweep_damped(
                         first, end, forward, label_ptr, unary, edges, pair_ptr,
-                        pairwise, ptr, near, start, message, belief, fresh, keep,
+                        pairwise, ptr, near, start, message, belief, ready, fresh, keep,
                     ),
                 )  # fmt: skip
             score, bound = _read(
@@ -81,7 +184,7 @@ def run_damped(
 @inner_loop
 def _sweep_damped(
     first, end, forward, label_ptr, unary, edges, pair_ptr, pairwise, ptr, near, start,
-    message, belief, fresh, keep,
+    message, belief, ready, fresh, keep,
 ):  # fmt: skip
     """Renew messages towards later nodes; the largest change."""
     change = 0.0
@@ -95,18 +198,10 @@ def _sweep_damped(
             if (u > v) != forward:
                 continue
             ku = label_ptr[u + 1] - label_ptr[u]
-            if edges[e, 0] == v:
-                own, out, row, column = start[e], start[e] + k, ku, 1
-            else:
-                own, out, row, column = start[e] + ku, start[e], 1, k
-            fresh[:ku] = -np.inf
-            for a in range(k):
-                s = belief[a] - message[own + a]
-                for b in range(ku):
-                    t = s + pairwise[pair_ptr[e] + a * row + b * column]
-                    if t > fresh[b]:
-                        fresh[b] = t
-            top = fresh[:ku].max()
+            top, out = _renew(
+                k, ku, edges[e, 0] == v, start[e], pairwise[pair_ptr[e] :], message,
+                belief, 1.0, ready, fresh,
+            )  # fmt: skip
             for b in range(ku):
                 new = keep * message[out + b] + (1.0 - keep) * (fresh[b] - top)
                 change = max(change, abs(new - message[out + b]))
@@ -146,7 +241,7 @@ def _read(
 
 
 @loop
-def run_reweighted(
+def _run_reweighted(
     node_ptr, label_ptr, unary, edges, pair_ptr, pairwise, ptr, near, start, max_iter,
     tol,
 ):  # fmt: skip
@@ -157,8 +252,7 @@ def run_reweighted(
     trial = np.zeros(len(label_ptr) - 1, np.int32)
     bounds = np.full(graphs, np.inf)
     most = longest(label_ptr)
-    belief = np.empty(most)
-    ready = np.empty(most)
+    belief, ready, fresh = np.empty((3, most))
     for g in range(graphs):
         first, end = node_ptr[g], node_ptr[g + 1]
         top = -np.inf
@@ -168,7 +262,7 @@ def run_reweighted(
             for forward in (True, False):
                 value = _sweep_reweighted(
                     first, end, forward, label_ptr, unary, edges, pair_ptr, pairwise,
-                    ptr, near, start, message, belief, ready,
+                    ptr, near, start, message, belief, ready, fresh,
                 )  # fmt: skip
                 bounds[g] = min(bounds[g], value)
             score = _round(
@@ -191,7 +285,7 @@ def run_reweighted(
 @inner_loop
 def _sweep_reweighted(
     first, end, forward, label_ptr, unary, edges, pair_ptr, pairwise, ptr, near, start,
-    message, belief, ready,
+    message, belief, ready, fresh,
 ):  # fmt: skip
     """Send messages in one direction; the bound that their constants add up to."""
     bound = 0.0
@@ -215,30 +309,13 @@ def _sweep_reweighted(
             if (u > v) != forward:
                 continue
             ku = label_ptr[u + 1] - label_ptr[u]
-            at = pair_ptr[e]
-            if edges[e, 0] == v:
-                own, out = start[e], start[e] + k
-                for b in range(ku):
-                    message[out + b] = -np.inf
-                for a in range(k):
-                    s = share * belief[a] - message[own + a]
-                    for b in range(ku):
-                        message[out + b] = max(message[out + b], s + pairwise[at + b])
-                    at += ku
-            else:
-                own, out = start[e] + ku, start[e]
-                for a in range(k):
-                    ready[a] = share * belief[a] - message[own + a]
-                for b in range(ku):
-                    t = -np.inf
-                    for a in range(k):
-                        t = max(t, ready[a] + pairwise[at + a])
-                    message[out + b] = t
-                    at += k
-            top = message[out : out + ku].max()
+            top, out = _renew(
+                k, ku, edges[e, 0] == v, start[e], pairwise[pair_ptr[e] :], message,
+                belief, share, ready, fresh,
+            )  # fmt: skip
             bound += top
             for b in range(ku):
-                message[out + b] -= top
+                message[out + b] = fresh[b] - top
     return bound
 
 

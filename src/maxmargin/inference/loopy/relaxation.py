@@ -17,8 +17,8 @@ import scipy.sparse as sp
 from scipy.optimize import linprog
 
 from maxmargin.core.arrays import Floats, Ints, Labels, pointers
-from maxmargin.inference.graph.tables import Best, Tables, improve
-from maxmargin.inference.loopy import trws
+from maxmargin.inference.graph.tables import Best, GraphTables, improve
+from maxmargin.inference.loopy import messages
 
 
 class Relaxed(NamedTuple):
@@ -38,20 +38,20 @@ class Relaxed(NamedTuple):
         return np.asarray(self.value - self.score <= size)
 
 
-def relax(tables: Tables) -> Relaxed:
+def relax(tables: GraphTables) -> Relaxed:
     """Solve the relaxation of each graph.
 
     Examples
     --------
     >>> odd = np.array([[0.0, 1.0], [1.0, 0.0]])
     >>> ring = [[0, 1], [1, 2], [2, 0]]
-    >>> found = relax(Tables.of([[0.0, 0.0]] * 3, ring, odd))
+    >>> found = relax(GraphTables.of([[0.0, 0.0]] * 3, ring, odd))
     >>> found.value.round(6).tolist(), found.score.tolist()
     ([3.0], [2.0])
     """
     k = tables.n_labels
     edge_ptr = pointers(k[tables.edges[:, 0]] * k[tables.edges[:, 1]])
-    first = trws.best(tables, max_iter=30)
+    first = messages.best_by_trws(tables, max_iter=30)
     node, edge = _indicators(tables, edge_ptr, first.labels)
     value = first.score.copy()
     # Between labels and a bound that meet there is no room for a better relaxation.
@@ -69,7 +69,9 @@ def relax(tables: Tables) -> Relaxed:
     return Relaxed(node, edge_ptr, edge, np.maximum(value, score), labels, score)
 
 
-def relax_within(tables: Tables, node: Floats, edge: Floats, empty: Floats) -> Relaxed:
+def relax_within(
+    tables: GraphTables, node: Floats, edge: Floats, empty: Floats
+) -> Relaxed:
     """The marginals of least score among those with the support of given ones.
 
     Parameters
@@ -95,14 +97,14 @@ def relax_within(tables: Tables, node: Floats, edge: Floats, empty: Floats) -> R
     return Relaxed(out, edge_ptr, out_edge, -value, labels, -value)
 
 
-def best(tables: Tables) -> Best:
+def best_by_relaxation(tables: GraphTables) -> Best:
     """Labels rounded from the relaxation; its value is the bound."""
     found = relax(tables)
     return Best(found.labels, found.score, found.value)
 
 
 def _indicators(
-    tables: Tables, edge_ptr: Ints, labels: Labels
+    tables: GraphTables, edge_ptr: Ints, labels: Labels
 ) -> tuple[Floats, Floats]:
     """Marginals that put all weight on the labels."""
     node, edge = np.zeros(len(tables.unary)), np.zeros(edge_ptr[-1])
@@ -113,7 +115,7 @@ def _indicators(
 
 
 def _solve(
-    tables: Tables, nodes: slice, edges: slice, allowed: np.ndarray | None = None
+    tables: GraphTables, nodes: slice, edges: slice, allowed: np.ndarray | None = None
 ) -> tuple[Floats, Floats, float]:
     """Marginals of the nodes and edges of one graph, and their score."""
     k = tables.n_labels[nodes]
@@ -160,7 +162,7 @@ def _constraints(k: Ints, ends: Ints) -> tuple[sp.csr_array, Floats]:
     return sp.csr_array(entries, shape=(free, at_edge[-1])), right
 
 
-def _round(tables: Tables, node: Floats) -> Labels:
+def _round(tables: GraphTables, node: Floats) -> Labels:
     """The label of largest marginal of each node, then single changes that help."""
     most = np.maximum.reduceat(node, tables.label_ptr[:-1]) if len(node) else node
     first = np.zeros(tables.n_nodes, np.int32)

@@ -1,8 +1,8 @@
-"""Points of the marginal polytope and moves within it, for the factored dual.
+"""Points of the marginal polytope, for the factored dual.
 
-ascent.py      Arrays for ascent on the marginals of forests: what it reads, and
-directions.py  Directions in the marginal polytope, and how far one may go along each
-polytope.py    A point of the marginal polytope of each graph, and moves of mass within
+polytope.py    A point for each graph, and moves of mass
+directions.py  Directions, and how far one may go along each
+ascent.py      What a compiled ascent on forests works on
 """
 
 import lazy_loader as lazy

@@ -1,4 +1,4 @@
-"""Arrays for ascent on the marginals of forests: what it reads, and scratch space."""
+"""What a compiled ascent on the marginals of forests works on."""
 
 from __future__ import annotations
 
@@ -32,3 +32,12 @@ class Work(NamedTuple):
     low: np.ndarray  # (nodes,) int32: y2
     gram: Floats  # (nodes, nodes)
     tally: Floats  # (table entries,) of edge parameters, zero between calls
+
+
+class Ascent(NamedTuple):
+    """What a compiled ascent works on: the graphs, their marginals, scratch space."""
+
+    forests: Forests
+    node: Floats  # marginals of nodes, like `Forests.cost`
+    edge: Floats  # marginals of edges
+    work: Work

@@ -17,8 +17,8 @@ import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints
 from maxmargin.core.jit import inner_loop, loop
-from maxmargin.inference.graph.junction import Orders
-from maxmargin.inference.graph.tables import Tables, sum_by
+from maxmargin.inference.graph.junction import EliminationOrders
+from maxmargin.inference.graph.tables import GraphTables, sum_by
 
 
 class Direction(NamedTuple):
@@ -30,18 +30,18 @@ class Direction(NamedTuple):
     room: Floats  # (groups,) how far each group may go
     group: Ints  # (nodes,) the group of each node, -1 where nothing moves
 
-    def gain(self, tables: Tables, values: Floats) -> Floats:
+    def gain(self, tables: GraphTables, values: Floats) -> Floats:
         """Sum over nodes and labels of values * change, per group."""
         owner = np.repeat(self.group, tables.n_labels)
         moved = owner >= 0
         return sum_by(owner[moved], (values * self.node)[moved], len(self.room))
 
-    def group_of_edge(self, tables: Tables) -> Ints:
+    def group_of_edge(self, tables: GraphTables) -> Ints:
         """The group that moves each edge, -1 for none."""
         ends: Ints = self.group[tables.edges]
         return ends.max(axis=1) if len(ends) else np.empty(0, np.int64)
 
-    def graph_of_group(self, tables: Tables) -> Ints:
+    def graph_of_group(self, tables: GraphTables) -> Ints:
         """The graph that each group belongs to."""
         out = np.zeros(len(self.room), np.int64)
         moved = self.group >= 0
@@ -52,7 +52,7 @@ class Direction(NamedTuple):
         """Nodes of each group: pointers and numbers."""
         return _by_group(self.group, len(self.room))
 
-    def edges_by_group(self, tables: Tables) -> tuple[Ints, Ints]:
+    def edges_by_group(self, tables: GraphTables) -> tuple[Ints, Ints]:
         """Edges that each group moves: pointers and numbers."""
         return _by_group(self.group_of_edge(tables), len(self.room))
 
@@ -63,21 +63,21 @@ def _by_group(group: Ints, count: int) -> tuple[Ints, Ints]:
     return ptr - ptr[0], order[ptr[0] :]
 
 
-def connected(tables: Tables, differs: np.ndarray, more: Ints) -> Ints:
+def connected(tables: GraphTables, differs: np.ndarray, more: Ints) -> Ints:
     """Group of each node that differs, by the edges and by the pairs `more`; else -1.
 
     Groups are numbered in the order of their first nodes.
 
     Examples
     --------
-    >>> chain = Tables.of(np.zeros((4, 2)), [[0, 1], [1, 2], [2, 3]], np.eye(2))
+    >>> chain = GraphTables.of(np.zeros((4, 2)), [[0, 1], [1, 2], [2, 3]], np.eye(2))
     >>> connected(chain, np.array([1, 0, 1, 1], bool), np.empty((0, 2), int)).tolist()
     [0, -1, 1, 1]
     """
     return _connected(tables.edges, more, differs)
 
 
-def clique_pairs(orders: Orders, where: Ints) -> Ints:
+def clique_pairs(orders: EliminationOrders, where: Ints) -> Ints:
     """Pairs of nodes that a triangulation joins; `where` numbers them in the batch."""
     sizes = np.diff(orders.scope_ptr)
     first = np.repeat(where[orders.order], sizes)

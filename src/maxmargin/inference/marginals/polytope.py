@@ -17,8 +17,8 @@ from maxmargin.core.arrays import Floats, Ints, Labels, pointers
 from maxmargin.core.jit import loop
 from maxmargin.inference.graph import forest, junction
 from maxmargin.inference.graph.decode import FOREST, NARROW, Plan
-from maxmargin.inference.graph.tables import Tables, spans
-from maxmargin.inference.loopy import relaxation, trws
+from maxmargin.inference.graph.tables import GraphTables, spans
+from maxmargin.inference.loopy import messages, relaxation
 from maxmargin.inference.marginals import directions
 from maxmargin.inference.marginals.directions import Direction
 
@@ -30,7 +30,7 @@ class Point:
 
     Parameters
     ----------
-    tables : Tables
+    tables : GraphTables
         Of all graphs; only sizes and edges are read.
     graphs : Plan
         What each graph allows.
@@ -48,7 +48,7 @@ class Point:
     DUAL = ("node", "edge", "clique")  # what a checkpoint holds
 
     def __init__(
-        self, tables: Tables, graphs: Plan, labels: Labels, mass: Floats
+        self, tables: GraphTables, graphs: Plan, labels: Labels, mass: Floats
     ) -> None:
         self.mass, self.graphs = mass, graphs
         self._last: tuple[Labels, Labels] | None = None
@@ -64,7 +64,7 @@ class Point:
         self.edge[at] = mass[tables.graph_of_edge()]
         self._place_cliques(tables, labels)
 
-    def _place_cliques(self, tables: Tables, labels: Labels) -> None:
+    def _place_cliques(self, tables: GraphTables, labels: Labels) -> None:
         """Tables over the cliques of graphs of low treewidth, none for the others."""
         narrow = self.graphs.kind == NARROW
         sizes = np.diff(junction.clique_pointers(tables, self.graphs.orders()))
@@ -80,7 +80,9 @@ class Point:
                 mass, self.clique_ptr[nodes], self.clique,
             )  # fmt: skip
 
-    def toward(self, ids: Ints, tables: Tables, up: Labels, method: str) -> Direction:
+    def toward(
+        self, ids: Ints, tables: GraphTables, up: Labels, method: str
+    ) -> Direction:
         """From the worst labels that carry mass to the labels `up`.
 
         Graphs without such labels move from the point as a whole; where inference is
@@ -108,7 +110,7 @@ class Point:
         return Direction(node, edge_ptr, edge, room, group)
 
     def toward_relaxed(
-        self, ids: Ints, tables: Tables, up: relaxation.Relaxed
+        self, ids: Ints, tables: GraphTables, up: relaxation.Relaxed
     ) -> Direction:
         """From the worst vertex within the support to the relaxed optimum `up`."""
         node, edge = self._parts(ids)
@@ -122,7 +124,7 @@ class Point:
         graph = tables.graph_of_node()
         return Direction(change, up.edge_ptr, change_edge, room, graph)
 
-    def move(self, ids: Ints, tables: Tables, way: Direction, by: Floats) -> None:
+    def move(self, ids: Ints, tables: GraphTables, way: Direction, by: Floats) -> None:
         """Each group goes `by` along the direction that was asked for last."""
         at_node = spans(self.label_ptr, spans(self.node_ptr, ids)[0])[0]
         at_edge = spans(self.edge_ptr, spans(self.link_ptr, ids)[0])[0]
@@ -159,7 +161,7 @@ class Point:
     def _empty(self, ids: Ints) -> Floats:
         return EMPTY * self.mass[ids]
 
-    def _worst(self, ids: Ints, tables: Tables, method: str) -> Labels:
+    def _worst(self, ids: Ints, tables: GraphTables, method: str) -> Labels:
         """Labels of least score in the support; beyond it where none were found."""
         kind = self.graphs.kind[ids]
         down = np.zeros(tables.n_nodes, np.int32)
@@ -176,12 +178,12 @@ class Point:
                 part, self._edge_ptr(ids[own]), node, edge, self._empty(ids[own]), low
             )
             if one == FOREST:
-                down[where] = forest.best(masked).labels
+                down[where] = forest.best_in_forest(masked).labels
             else:
-                down[where] = trws.best(masked, max_iter=20).labels
+                down[where] = messages.best_by_trws(masked, max_iter=20).labels
         return down
 
-    def _worst_narrow(self, ids: Ints, part: Tables) -> Labels:
+    def _worst_narrow(self, ids: Ints, part: GraphTables) -> Labels:
         nodes = spans(self.node_ptr, ids)[0]
         entries = spans(self.clique_ptr, nodes)[0]
         sizes = np.diff(self.clique_ptr)[nodes]
@@ -189,10 +191,10 @@ class Point:
         mask = np.where(self.clique[entries] > empty, 0.0, -np.inf)
         flipped = part._replace(unary=-part.unary, pairwise=-part.pairwise)
         orders = self.graphs.take(ids).orders()
-        return junction.best(flipped, orders, mask).labels
+        return junction.best_by_elimination(flipped, orders, mask).labels
 
     def _groups(
-        self, ids: Ints, tables: Tables, up: Labels, down: Labels
+        self, ids: Ints, tables: GraphTables, up: Labels, down: Labels
     ) -> tuple[Ints, Floats]:
         """Nodes that move together, and the mass that `down` can give to `up`."""
         differs = up != down
@@ -215,15 +217,15 @@ class Point:
         return group, room
 
     def _cliques(
-        self, ids: Ints, tables: Tables, narrow: Ints
-    ) -> tuple[Ints, junction.Orders, Ints]:
+        self, ids: Ints, tables: GraphTables, narrow: Ints
+    ) -> tuple[Ints, junction.EliminationOrders, Ints]:
         """Nodes of the graphs of low treewidth, their orders, where tables start."""
         own = spans(tables.node_ptr, narrow)[0]
         start = self.clique_ptr[spans(self.node_ptr, ids[narrow])[0]]
         return own, self.graphs.take(ids[narrow]).orders(), start
 
     def _whole(
-        self, ids: Ints, tables: Tables, edge_ptr: Ints, g: int, up: Labels,
+        self, ids: Ints, tables: GraphTables, edge_ptr: Ints, g: int, up: Labels,
         node: Floats, edge: Floats,
     ) -> None:  # fmt: skip
         """Direction from the whole point of graph g to all mass on `up`."""
@@ -260,11 +262,11 @@ def _joined(
     return out, np.concatenate((room[kept], np.ones(len(graphs))))
 
 
-def _shape(tables: Tables) -> tuple[Ints, Labels]:
+def _shape(tables: GraphTables) -> tuple[Ints, Labels]:
     return tables.label_ptr, tables.edges
 
 
-def _spread(tables: Tables) -> float:
+def _spread(tables: GraphTables) -> float:
     """A number larger than any difference of scores."""
     top = np.abs(tables.unary).max(initial=0.0) + np.abs(tables.pairwise).max(
         initial=0.0
@@ -273,9 +275,9 @@ def _spread(tables: Tables) -> float:
 
 
 def _masked(
-    tables: Tables, edge_ptr: Ints, node: Floats, edge: Floats, empty: Floats,
+    tables: GraphTables, edge_ptr: Ints, node: Floats, edge: Floats, empty: Floats,
     low: float,
-) -> Tables:  # fmt: skip
+) -> GraphTables:  # fmt: skip
     """Negated tables, with `low` where a part carries no mass."""
     unary, pairwise = _mask(
         *tables[2:], edge_ptr, node, edge, empty[tables.graph_of_node()],

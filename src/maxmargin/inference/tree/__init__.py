@@ -1,6 +1,6 @@
-"""The best parse trees.
+"""Best parse trees.
 
-chart.py         What charts are made of: rules, scores, words and brackets as flat
-cky.py           Best trees of a string under scored binary rules and unary chains
-parse_forest.py  Trees of a forest: the k best, and the best for each pair of bracket
+chart.py         Rules, scores, words and brackets as flat arrays
+cky.py           Best trees under scored rules (CKY)
+parse_forest.py  Trees of a forest: k best, and best for bracket counts
 """

@@ -260,7 +260,7 @@ def _spread(edge, value, t, first, last, point, score, shift, grid, how):
     one, two = edge[t, 1], edge[t, 2]
     a, b = (first[one], last[one]) if one >= 0 else (-1, 0)
     c, d = (first[two], last[two]) if two >= 0 else (-1, 0)
-    high_m = high_e = -1
+    high_m, high_e = np.int64(-1), np.int64(-1)
     for p in range(a, b):
         for q in range(c, d):
             m, e, s = np.int64(edge[t, 6]), np.int64(edge[t, 7]), value[t]
@@ -272,7 +272,7 @@ def _spread(edge, value, t, first, last, point, score, shift, grid, how):
             if s > grid[m, at]:
                 grid[m, at] = s
                 how[m, at, 0], how[m, at, 1], how[m, at, 2] = t, p, q
-                high_m, high_e = max(high_m, m), max(high_e, at)  # type: ignore[assignment]
+                high_m, high_e = max(high_m, m), max(high_e, at)
     return high_m, high_e
 
 

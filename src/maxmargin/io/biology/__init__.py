@@ -1,10 +1,10 @@
 """Files of sequences, alignments, substitution matrices and motifs.
 
-alignments.py    Aligned sequences: FASTA with gaps, Clustal, Stockholm and PIR, in and
 fasta.py         FASTA: sequences by name, and annotation tracks from several files
-meme.py          Motifs in MEME text format (version 4, minimal): what Tomtom and FIMO
-pairs.py         Aligned pairs in FASTA: records one and two belong together, three and
-substitution.py  Substitution matrices in the text layout of NCBI, in and out
+pairs.py         Aligned pairs in FASTA: two records each
+alignments.py    Alignments: FASTA with gaps, Clustal, Stockholm and PIR
+substitution.py  Substitution matrices in the text layout of NCBI
+meme.py          Motifs in MEME text format, as Tomtom and FIMO read them
 """
 
 import lazy_loader as lazy

@@ -1,4 +1,4 @@
-"""Aligned sequences: FASTA with gaps, Clustal, Stockholm and PIR, in and out.
+"""Read and write alignments: FASTA with gaps, Clustal, Stockholm and PIR.
 
 An `Aligned` has rows of one length with "-" for gaps, and per row perhaps further
 tracks (Stockholm `#=GR`; PIR entries of one name with other descriptions, as in the JOY

@@ -1,4 +1,4 @@
-"""Substitution matrices in the text layout of NCBI, in and out.
+"""Read and write substitution matrices in the text layout of NCBI.
 
 Comment lines begin with "#"; then a line of letters; then one line per letter with its
 scores. BLAST, Biopython and parasail read this layout; BLAST wants integers.

@@ -1,8 +1,8 @@
 """Model files: an archive of JSON and arrays.
 
-archive.py  The container of model files: a zip of one JSON manifest and .npy arrays
+model.py    Objects to model files and back, for a given table of classes
 codec.py    Objects as JSON with typed nodes, from a closed list of types
-model.py    Objects to model files and back; which classes are known, the caller says
+archive.py  The container: a zip of one JSON manifest and .npy arrays
 """
 
 import lazy_loader as lazy

@@ -4,8 +4,8 @@
     manifest.sha256   SHA-256 of the manifest
     arrays/0.npy ...  arrays of numbers, booleans or text, never of objects
 
-Reading trusts nothing: names, sizes, checksums, types and shapes are looked at before
-memory is taken, and whatever is wrong ends in `ModelFileError`. No member is ever
+Reading trusts nothing: names, sizes, checksums, types and shapes are checked before
+memory is allocated, and whatever is wrong raises `ModelFileError`. No member is ever
 written to disk, unpickled or executed.
 """
 
@@ -78,7 +78,7 @@ def replace_file(path: Path, data: bytes) -> None:
 
 
 def remove_halves(path: Path) -> None:
-    """Remove what processes left that were killed while they wrote `path`."""
+    """Remove the temporary files of processes that were killed while writing `path`."""
     for half in path.parent.glob(f".{glob.escape(path.name)}.*-????????"):
         half.unlink(missing_ok=True)
 
@@ -100,7 +100,7 @@ def _packed(
 
 
 def _add(archive: zipfile.ZipFile, name: str, data: bytes, level: int) -> None:
-    """Deflated; stored where that would look like a bomb. No clock, so bytes repeat."""
+    """Add a member, compressed unless it would look like a zip bomb; without a date."""
     entry = zipfile.ZipInfo(name)
     entry.external_attr = 0o644 << 16
     way = zipfile.ZIP_DEFLATED
@@ -242,7 +242,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _parsed_npy(name: str, data: bytes) -> np.ndarray:
-    """The array in `data`; its header is checked before memory is taken."""
+    """The array in `data`; its header is checked before memory is allocated."""
     stream = io.BytesIO(data)
     try:
         version = np.lib.format.read_magic(stream)

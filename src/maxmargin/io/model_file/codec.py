@@ -27,7 +27,7 @@ import math
 import types
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import scipy.sparse as sp
@@ -223,8 +223,8 @@ class Decoder:
             raise ModelFileError(f"a scalar has the type {dtype}")
         return np.array(self.value(node["v"], depth + 1), dtype)[()]
 
-    def _dtype(self, node: dict[str, Any], depth: int) -> np.dtype:
-        dtype = np.dtype(self.value(node["v"], depth + 1))
+    def _dtype(self, node: dict[str, Any], depth: int) -> np.dtype[Any]:
+        dtype: np.dtype[Any] = np.dtype(self.value(node["v"], depth + 1))
         if not plain(dtype):
             raise ModelFileError(f"dtype {dtype} is not allowed")
         return dtype
@@ -260,6 +260,8 @@ class Decoder:
     def _new(self, node: dict[str, Any], depth: int) -> Any:
         made = self.classes(node["class"])
         fields = self._named(node["v"], depth)
+        if isinstance(made, Upgraded):
+            fields = made.upgraded(fields)
         unknown = set(fields) - set(names_of(made))
         if unknown:
             raise ModelFileError(
@@ -268,7 +270,10 @@ class Decoder:
         return made(**fields)
 
     def _enum(self, node: dict[str, Any], depth: int) -> Any:
-        return self.classes(node["class"])[node["v"]]  # type: ignore[index]
+        made = self.classes(node["class"])
+        if not issubclass(made, Enum):
+            raise ModelFileError(f"{node['class']} has no members")
+        return made[node["v"]]
 
     def _estimator(self, node: dict[str, Any], depth: int) -> Any:
         made = self.classes(node["class"])
@@ -298,6 +303,14 @@ class Decoder:
         return out
 
 
+@runtime_checkable
+class Upgraded(Protocol):
+    """A class whose fields have changed since earlier versions wrote files."""
+
+    def upgraded(self, fields: dict[str, Any]) -> dict[str, Any]:
+        """Fields found in a file, in the terms of this version (a classmethod)."""
+
+
 def learned(name: str) -> bool:
     """Whether an attribute is one that `fit` sets, by scikit-learn's custom."""
     own = name.isidentifier() and name.endswith("_") and not name.startswith("_")
@@ -313,7 +326,8 @@ def names_of(made: Any) -> Sequence[str]:
     """Names of the fields of a dataclass or named tuple."""
     if dataclasses.is_dataclass(made):
         return [f.name for f in dataclasses.fields(made) if f.init]
-    return made._fields
+    fields: Sequence[str] = made._fields
+    return fields
 
 
 def _descr(dtype: np.dtype) -> Any:

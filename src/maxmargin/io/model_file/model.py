@@ -1,4 +1,4 @@
-"""Objects to model files and back; which classes are known, the caller says.
+"""Objects to model files and back, for the classes that the caller knows.
 
 `maxmargin.save` and `maxmargin.load` hold the table of classes; see
 `maxmargin.estimators.fitting.model_files`.

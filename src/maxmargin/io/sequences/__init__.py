@@ -1,9 +1,9 @@
 """Files of labelled sequences.
 
 conll.py      CoNLL columns: one token per line, an empty line between sentences
-crfsuite.py   CRFsuite files: one token per line, label and attributes divided by tabs
-svm_hmm.py    SVM-hmm files: one token per line, sentences told by qid
-templates.py  Feature templates: columns of a sentence to named features of each token
+svm_hmm.py    SVM-hmm: one token per line, sentences numbered by qid
+crfsuite.py   CRFsuite: one token per line, label and attributes separated by tabs
+templates.py  Feature templates: from the columns of a sentence to named features
 """
 
 import lazy_loader as lazy

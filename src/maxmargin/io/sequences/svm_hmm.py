@@ -1,4 +1,4 @@
-"""SVM-hmm files: one token per line, sentences told by qid.
+"""SVM-hmm files: one token per line, sentences numbered by qid.
 
     TAG qid:EXAMPLE FEATURE:VALUE FEATURE:VALUE .. # comment
 

@@ -235,7 +235,7 @@ def _springs(edges: Ints, own: Ints) -> Floats:
     if len(own) == 1:
         return np.zeros((1, 2))
     angle = 2.0 * np.pi * np.arange(len(own)) / len(own)
-    circle = np.c_[np.cos(angle), np.sin(angle)]
+    circle: Floats = np.stack([np.cos(angle), np.sin(angle)], axis=1)
     try:
         import networkx as nx
     except ImportError:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from maxmargin.core.arrays import Floats
+
 COLOURS = {"A": "#2a9d4b", "C": "#2464b4", "G": "#e6a100", "T": "#c8313b"}
 # Outlines in a box of 100 x 100, y downwards.
 SHAPES = {
@@ -40,7 +42,8 @@ def letter_heights(
     p = np.asarray(probabilities, dtype=np.float64)
     q = np.full(4, 0.25) if background is None else np.asarray(background, float)
     terms = np.where(p > 0, p * np.log2(np.maximum(p, 1e-300) / q), 0.0)
-    return p * np.maximum(terms.sum(axis=1), 0.0)[:, None]
+    heights: Floats = p * np.maximum(terms.sum(axis=1), 0.0)[:, None]
+    return heights
 
 
 def sequence_logo(

@@ -65,7 +65,7 @@ def line_chart(
 
 
 def _aside(clean: Sequence[Any], k: int, frame: _Frame) -> float:
-    """Names of two curves that end at the same height stand above each other."""
+    """Where to write the names of curves so that they do not overlap."""
     ends = [frame.y(y[-1]) for _, _, y in clean]
     if len(clean) != 2 or abs(ends[0] - ends[1]) > 14:
         return 4.0

@@ -34,9 +34,9 @@ def measure(problem: Problem) -> tuple[float, float]:
     """Seconds of oracle per example, and of a round trip of w."""
     ids = np.unique(np.linspace(0, problem.n - 1, min(SAMPLE, problem.n)).astype(int))
     w = np.zeros(problem.dim)
-    problem.home.planes(w, ids)  # compile
+    problem.shared_data.planes(w, ids)  # compile
     start = time.perf_counter()
-    problem.home.planes(w, ids)
+    problem.shared_data.planes(w, ids)
     seconds = (time.perf_counter() - start) / len(ids)
     return seconds, problem.engine.round_trip(w)
 

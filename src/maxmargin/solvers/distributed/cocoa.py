@@ -33,6 +33,7 @@ import numpy as np
 
 from maxmargin.core.arrays import Floats
 from maxmargin.core.cuts import Risk
+from maxmargin.core.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.solvers.base import Solver, State, Status
 from maxmargin.solvers.distributed.shards import (
@@ -94,7 +95,7 @@ class Cocoa(Solver):
 
     shards: int | None = None
     most: int = 64
-    memory: float = 4e9
+    memory: float = MEMORY
     sweeps: int = 30
     portions: int | None = None
     penalties: ClassVar[tuple[str, ...]] = ("linear", "squared")
@@ -121,7 +122,7 @@ class Cocoa(Solver):
         if certify and all(r.turn != LOST for r in replies):
             self._certificate(problem, state, before, replies)
             if state.gap() <= self.tol:
-                problem.engine.leave(state.run)
+                problem.engine.end_run(state.run)
                 return
         self._combine(problem, state, change, replies)
         self._look_ahead(state, replies, certify)
@@ -130,13 +131,13 @@ class Cocoa(Solver):
         """The certificate at the end of the run; shards may forget."""
         super().certify(problem, state)
         assert isinstance(state, ShardsState)
-        problem.engine.leave(state.run)
+        problem.engine.end_run(state.run)
 
     def snapshot(self, problem: Problem, state: State) -> dict[str, Any]:
         """What the leading process knows, and the planes and alpha of every shard."""
         assert isinstance(state, ShardsState)
         none = [None] * len(state.shards)
-        _, held = self._visit(problem, state, hand_over, none)
+        _, held = self._call_shards(problem, state, hand_over, none)
         return {"lead": dump(state), "shards": held}
 
     def restore(self, problem: Problem, state: State, data: dict[str, Any]) -> None:
@@ -148,7 +149,7 @@ class Cocoa(Solver):
             Handover(held, b - a, self._local())
             for held, (a, b) in zip(data["shards"], state.shards, strict=True)
         ]
-        self._visit(problem, state, take_over, messages)
+        self._call_shards(problem, state, take_over, messages)
 
     def _round(
         self, problem: Problem, state: ShardsState, certify: bool
@@ -160,19 +161,19 @@ class Cocoa(Solver):
             Message(state.turn, after, b - a, *rest)
             for after, (a, b) in zip(state.turns, state.shards, strict=True)
         ]
-        return self._visit(problem, state, improve_shard, messages)
+        return self._call_shards(problem, state, improve_shard, messages)
 
     def _local(self) -> BlockDual:
         """The trainer of a shard."""
         rest = {"most": self.most, "memory": self.memory, "sweeps": self.sweeps}
         return BlockDual(self.tol, seed=self.seed, **rest)  # type: ignore[arg-type]
 
-    def _visit(
+    def _call_shards(
         self, problem: Problem, state: ShardsState, question: Any, messages: list[Any]
     ) -> tuple[Floats, list[Any]]:
-        home, shards = problem.home, state.shards
-        return problem.engine.visit(
-            state.run, home, question, state.w, shards, messages
+        data, shards = problem.shared_data, state.shards
+        return problem.engine.call_shards(
+            state.run, data, question, state.w, shards, messages
         )
 
     def _certificate(
@@ -212,7 +213,7 @@ class Cocoa(Solver):
     def _recount(self, problem: Problem, state: ShardsState) -> float:
         """W as the sum of what the shards hold; returns the linear part of the dual."""
         none = [None] * len(state.shards)
-        state.w, pairs = self._visit(problem, state, own_weights, none)
+        state.w, pairs = self._call_shards(problem, state, own_weights, none)
         state.turns = [turn for turn, _ in pairs]
         return sum(linear for _, linear in pairs)
 
@@ -242,9 +243,9 @@ def _portions(problem: Problem, spans: list[tuple[int, int]]) -> int:
         return PORTIONS
     ids = np.unique(np.linspace(0, problem.n - 1, min(64, problem.n)).astype(int))
     w = np.zeros(problem.dim)
-    problem.home.planes(w, ids)  # compile
+    problem.shared_data.planes(w, ids)  # compile
     start = time.perf_counter()
-    problem.home.planes(w, ids)
+    problem.shared_data.planes(w, ids)
     example = (time.perf_counter() - start) / len(ids)
     sweep = 2.0  # an example's visit of oracle and planes, in oracle calls
     pass_seconds = sweep * example * max(b - a for a, b in spans)

@@ -20,7 +20,7 @@ from maxmargin.core.arrays import Floats, Ints
 from maxmargin.core.cuts import Cuts, Risk
 from maxmargin.core.formulations import DualSet, Formulation
 from maxmargin.core.problem import CHUNK, Problem
-from maxmargin.core.structure import Parts
+from maxmargin.core.structure import OuterCoordinates
 from maxmargin.solvers.base import permutation
 from maxmargin.solvers.n_slack.block_dual import PER_PLANE, BlockDual, BlockState
 from maxmargin.solvers.planes.blocks import PlaneBlocks
@@ -82,7 +82,7 @@ class Shard:
         own = slice(self._first, self._first + self.n)
         return DualSet(upper[own].copy(), ridge[own].copy(), box)
 
-    def parts(self) -> Parts | None:
+    def parts(self) -> OuterCoordinates | None:
         """The coordinates of planes."""
         return self._problem.parts()
 

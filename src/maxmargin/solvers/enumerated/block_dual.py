@@ -71,7 +71,7 @@ class Enumerated(Solver):
         assert outputs is not None
         vectors, lambdas = outputs.product
         form, dual_set = problem.formulation, problem.dual_set
-        b = np.ascontiguousarray(form.worth(outputs.delta))
+        b = np.ascontiguousarray(form.plane_offset(outputs.delta))
         n, k = problem.n, len(lambdas)
         c = b.copy() if form.scales else np.ones_like(b)
         plain = np.array_equal(lambdas, np.eye(*lambdas.shape))

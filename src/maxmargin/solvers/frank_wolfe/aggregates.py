@@ -23,7 +23,8 @@ from maxmargin.core.arrays import Floats, Ints, Labels
 from maxmargin.core.cuts import Cuts
 from maxmargin.core.jit import inner_loop, loop
 from maxmargin.core.mapped import Pages
-from maxmargin.core.structure import Parts
+from maxmargin.core.memory import MEMORY
+from maxmargin.core.structure import OuterCoordinates
 from maxmargin.solvers.planes.coordinates import (
     part_add,
     part_clear,
@@ -65,7 +66,7 @@ class Aggregates:
         C of each example.
     memory : float
         Bytes at most, also while planes move to larger arrays.
-    parts : Parts, optional
+    parts : OuterCoordinates, optional
         What the coordinates of planes stand for, if not for the weights themselves.
     """
 
@@ -76,8 +77,8 @@ class Aggregates:
         n: int,
         dim: int,
         upper: Floats,
-        memory: float = 4e9,
-        parts: Parts | None = None,
+        memory: float = MEMORY,
+        parts: OuterCoordinates | None = None,
     ) -> None:
         self.n, self.dim, self.upper, self.memory = n, dim, upper, memory
         self._most = int(0.5 * memory / PER_ENTRY)  # of the old arrays, and of the new
@@ -102,7 +103,7 @@ class Aggregates:
         """A step towards each cut, in order; w follows; gaps before: (rise, work)."""
         sizes = np.diff(cuts.a.ptr)
         rise, work = 0.0, 0.0
-        for s, e in self._pages.pieces(len(cuts.ids)):
+        for s, e in self._pages.spans(len(cuts.ids)):
             self._reserve(cuts.ids[s:e], sizes[s:e])
             made, cost = _toward(
                 self._sums, self._space, self._where, self._spread, self._mean,
@@ -126,7 +127,7 @@ class Aggregates:
     def weights(self) -> Floats:
         """Sum of the aggregated planes, from scratch."""
         w = np.zeros(self.dim)
-        for s, e in self._pages.pieces(self.n):
+        for s, e in self._pages.spans(self.n):
             _add_weights(self._sums, self._space, s, e, w)
         return w
 

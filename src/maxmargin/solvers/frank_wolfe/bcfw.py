@@ -25,6 +25,7 @@ import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints
 from maxmargin.core.cuts import Cuts
+from maxmargin.core.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.solvers.base import Solver, State, Status, permutation
 from maxmargin.solvers.frank_wolfe.aggregates import Aggregates
@@ -78,7 +79,7 @@ class BCFW(Solver):
     sampling: str = "uniform"
     block: int = 16
     sweeps: int = 20
-    memory: float = 4e9
+    memory: float = MEMORY
     penalties: ClassVar[tuple[str, ...]] = ("linear",)
 
     def __post_init__(self) -> None:

@@ -18,6 +18,7 @@ import scipy.sparse as sp
 
 from maxmargin.core.arrays import Floats, Ints, Ragged
 from maxmargin.core.problem import Problem
+from maxmargin.core.structure import MappedInputs
 from maxmargin.kernels.functions import rows_for
 from maxmargin.solvers.base import State
 from maxmargin.solvers.enumerated.block_dual import AlphaState
@@ -78,7 +79,7 @@ class ProductRisk:
             return None
         vectors, lambdas = outputs.product
         form = problem.formulation
-        b = np.ascontiguousarray(form.worth(outputs.delta))
+        b = np.ascontiguousarray(form.plane_offset(outputs.delta))
         c = b if form.scales else np.ones_like(b)
         constant = np.asarray(vectors.matrix()[0]).ravel()[lambdas.shape[1] :]
         return cls(lambdas, outputs.truth, b, c, problem.C, form, constant)
@@ -124,12 +125,11 @@ class TokenCuts:
     Parameters
     ----------
     problem : Problem
-        Over the inputs as they are; its structure provides `mapped`.
+        Over the inputs as they are; its structure offers `MappedInputs`.
     """
 
     def __init__(self, problem: Problem) -> None:
-        problem.require("mapped", "a kernel")
-        structure: Any = problem.structure
+        structure: Any = problem.structure.require(MappedInputs, "a kernel")
         self.problem = problem
         self.X = rows_for(structure.input_matrix(problem.x))
         rows = self.X.shape[0]

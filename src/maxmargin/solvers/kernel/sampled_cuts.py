@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints
+from maxmargin.core.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.kernels.functions import Kernel
 from maxmargin.kernels.gram import refuse_large
@@ -73,7 +74,7 @@ def train_sampled(
     max_iter: int | None = None,
     max_time: float | None = None,
     seed: int = 0,
-    memory: float = 4e9,
+    memory: float = MEMORY,
     watch: Any = None,
 ) -> Sampled:
     """Turns until the primal is within `tol` of the estimated optimum, relatively.

@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints
+from maxmargin.core.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.kernels.functions import Kernel, dense_rows
 from maxmargin.kernels.gram import refuse_large
@@ -69,7 +70,7 @@ def pursue(
     *,
     free: bool = True,
     seed: int = 0,
-    memory: float = 4e9,
+    memory: float = MEMORY,
     watch: Any = None,
 ) -> Span:
     """Grow a basis to `n_basis` points and train in its span to `tol`.

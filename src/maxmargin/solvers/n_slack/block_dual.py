@@ -28,6 +28,7 @@ import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints
 from maxmargin.core.cuts import Cuts
+from maxmargin.core.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.solvers.base import Solver, State, Status, permutation
 from maxmargin.solvers.planes.blocks import PlaneBlocks
@@ -83,7 +84,7 @@ class BlockDual(Solver):
 
     block: int | None = None
     most: int = 64
-    memory: float = 4e9
+    memory: float = MEMORY
     sweeps: int = 30
     average: bool = False
 

@@ -22,6 +22,7 @@ import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints
 from maxmargin.core.cuts import Cuts
+from maxmargin.core.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.solvers.base import Solver, State, Status
 from maxmargin.solvers.n_slack.block_dual import hopeless
@@ -54,7 +55,7 @@ class NSlack(Solver):
 
     epsilon: float | None = None
     most: int = 1000
-    memory: float = 4e9
+    memory: float = MEMORY
 
     def start(self, problem: Problem, warm: Any = None) -> WorkingSets:
         """Empty working sets, or those of an earlier run."""

@@ -20,6 +20,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from maxmargin.core.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.solvers.base import Solver, State, Status, permutation
 from maxmargin.solvers.planes.blocks import PlaneBlocks
@@ -58,7 +59,7 @@ class SDM(Solver):
     kappa2: int = 5
     block: int = 16
     most: int = 64
-    memory: float = 4e9
+    memory: float = MEMORY
     penalties: ClassVar[tuple[str, ...]] = ("linear", "squared")
 
     def start(self, problem: Problem, warm: Any = None) -> LoopState:

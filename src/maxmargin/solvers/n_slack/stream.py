@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from maxmargin.core.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.solvers.base import Solver, State, Status, permutation
 from maxmargin.solvers.planes.blocks import PlaneBlocks
@@ -50,7 +51,7 @@ class Stream(Solver):
 
     block: int = 16
     most: int = 32
-    memory: float = 4e9
+    memory: float = MEMORY
     sweeps: int = 3
     penalties: ClassVar[tuple[str, ...]] = ("linear", "squared")
 

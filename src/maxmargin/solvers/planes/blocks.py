@@ -18,7 +18,8 @@ import numpy as np
 from maxmargin.core.arrays import Floats, Ints, Rows
 from maxmargin.core.formulations import DualSet
 from maxmargin.core.mapped import Pages
-from maxmargin.core.structure import Parts
+from maxmargin.core.memory import MEMORY
+from maxmargin.core.structure import OuterCoordinates
 from maxmargin.solvers.planes import loops
 from maxmargin.solvers.planes import store as stores
 from maxmargin.solvers.planes.coordinates import space_of
@@ -53,7 +54,7 @@ class PlaneBlocks:
         Planes per example at most.
     memory : float
         Bytes for all planes at most, also while they move to larger arrays.
-    parts : Parts, optional
+    parts : OuterCoordinates, optional
         What the coordinates of planes stand for, if not for the weights themselves.
     """
 
@@ -65,8 +66,8 @@ class PlaneBlocks:
         dim: int,
         dual_set: DualSet,
         most: int = 64,
-        memory: float = 4e9,
-        parts: Parts | None = None,
+        memory: float = MEMORY,
+        parts: OuterCoordinates | None = None,
     ) -> None:
         self.n, self.dim, self.most, self.memory = n, dim, most, memory
         self._bound = 0.5 * memory  # old and new arrays exist while planes move
@@ -122,7 +123,7 @@ class PlaneBlocks:
         """
         sizes, found = np.diff(a.ptr), np.zeros(len(ids), np.int64)
         gap, rise, work = 0.0, 0.0, 0.0
-        for s, e in self._pages.pieces(len(ids)):
+        for s, e in self._pages.spans(len(ids)):
             self._reserve(ids[s:e], sizes[s:e])
             g, r, k, _ = loops.take_in(
                 self._store, self._scratch, self._space, self._dual, ids[s:e],
@@ -137,7 +138,7 @@ class PlaneBlocks:
     ) -> tuple[float, float]:
         """Improve the blocks in `order` on the planes held: (rise, work)."""
         rise, work = 0.0, 0
-        for s, e in self._pages.pieces(len(order)):
+        for s, e in self._pages.spans(len(order)):
             rise, work = loops.sweep(
                 self._store, self._scratch, self._space, self._dual, order[s:e], w,
                 closed, gaps, rise, work,
@@ -150,7 +151,7 @@ class PlaneBlocks:
         C may be empty: then only the sums are wanted.
         """
         slack, b = np.zeros(self.n), 0.0
-        for s, e in self._pages.pieces(self.n):
+        for s, e in self._pages.spans(self.n):
             b += loops.violated(
                 self._store, self._scratch, self._space, s, e, w, C, a, slack
             )
@@ -173,7 +174,7 @@ class PlaneBlocks:
     def weights(self) -> Floats:
         """Sum of alpha * a, from scratch."""
         w = np.zeros(self.dim)
-        for s, e in self._pages.pieces(self.n):
+        for s, e in self._pages.spans(self.n):
             stores.add_weights(self._store, self._space, s, e, w)
         return w
 
@@ -292,7 +293,7 @@ class PlaneBlocks:
         """Leave examples with at most `most` - 1 planes, if there is room to merge."""
         store = self._store
         full = ids[store.count[ids] >= most]
-        for s, e in self._pages.pieces(len(full)):
+        for s, e in self._pages.spans(len(full)):
             loops.evict(
                 store, self._scratch, self._space, full[s:e], most, len(store.idx)
             )

@@ -1,4 +1,4 @@
-"""Loops over the parts that planes are made of (see `core.structure.Parts`).
+"""Loops over the parts that planes are made of (see `core.structure.OuterCoordinates`).
 
 A coordinate of a plane stands for the outer product of an input vector with a label, or
 for a weight as it is. All that a trainer needs of it is <part, w> and w += c * part.
@@ -12,11 +12,11 @@ import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints, Labels, inner
 from maxmargin.core.jit import inner_loop
-from maxmargin.core.structure import Parts
+from maxmargin.core.structure import OuterCoordinates
 
 
 class Space(NamedTuple):
-    """What a coordinate of a plane stands for, see `core.structure.Parts`.
+    """What a coordinate of a plane stands for, see `core.structure.OuterCoordinates`.
 
     Below `limit` it is vector c // k with label c % k, from there on a weight.
     """
@@ -31,7 +31,7 @@ class Space(NamedTuple):
     ring: int  # a power of two, not below the vectors of any example times k
 
 
-def space_of(parts: Parts | None) -> Space:
+def space_of(parts: OuterCoordinates | None) -> Space:
     """The space of planes; None: their coordinates are the weights themselves."""
     if parts is None:
         none = np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0)

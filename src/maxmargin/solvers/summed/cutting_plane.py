@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from maxmargin.core.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.solvers.base import State, Status
 from maxmargin.solvers.n_slack.sdm import type_one
@@ -59,7 +60,7 @@ class LSECuttingPlane(OneSlack):
     k: int = 4
     outside: float = 1e-2
     epsilon: float | None = None
-    memory: float = 3e9
+    memory: float = MEMORY
     penalties: ClassVar[tuple[str, ...]] = ("summed",)
 
     def start(self, problem: Problem, warm: Any = None) -> TupleState:

@@ -24,6 +24,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from maxmargin.core.arrays import Floats
+from maxmargin.core.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.solvers.base import Solver, State, Status, permutation
 from maxmargin.solvers.n_slack.sdm import type_one
@@ -69,7 +70,7 @@ class SDCD(Solver):
     outside: float = 1e-2
     change: float | None = None
     block: int = 16
-    memory: float = 3e9
+    memory: float = MEMORY
     penalties: ClassVar[tuple[str, ...]] = ("summed",)
 
     def start(self, problem: Problem, warm: Any = None) -> SummedState:

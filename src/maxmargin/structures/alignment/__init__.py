@@ -1,15 +1,14 @@
-"""Alignments of two annotated sequences, and homology detection.
+"""Alignments of pairs of sequences, and homology search.
 
-augment.py    Losses of the form "pairs" in the cells of alignment tables
-features.py   The loops of alignment models: tables filled from weights, features of
-homology.py   Homology detection: which of several candidates, and how it aligns
-inputs.py     Annotated sequences as arrays: letters checked, views turned into symbols
-layout.py     Where the weights of an alignment model lie
-oracle.py     Best alignments of many pairs in one loop: fill a table, enter the loss,
+structure.py  Alignment: the structure itself
+homology.py   Homology: which candidate, and how it aligns
+views.py      How positions are described: views, pairs of views, gaps
+inputs.py     Annotated sequences as arrays of symbols
+positions.py  Positions as kernel features
+layout.py     Which weight is where
+features.py   Loops: tables from weights, the loss in a table, features of paths
+oracle.py     Best alignments of many pairs in one loop
 paths.py      Alignments as people write them, and as rows of integers
-positions.py  Positions of sequences as rows of numbers, and as kernel features
-structure.py  Pairwise alignment of annotated sequences
-views.py      How positions of annotated sequences are described: views, pairs of
 """
 
 import lazy_loader as lazy

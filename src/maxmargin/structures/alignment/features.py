@@ -5,15 +5,25 @@ are added up, then looked up along j. Pairs without windows depend only on the l
 at i and j, so for a large batch their sum is tabulated once for all combinations that
 occur and looked up once per cell. Sums are always formed in the same order, so a table
 has the same bits whichever way it was filled.
+
+A match (i, j) is correct if the reference matches (u, j) with |i - u| <= shift. The loss
+`AlignedPairs` drops by 1 / M with each correct match, so where it is added to the scores
+each cell of a correct match is lowered by weight / M.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from maxmargin.core.arrays import Floats, Ints, Ragged, Rows
 from maxmargin.core.jit import inner_loop, loop
-from maxmargin.inference.alignment.best_path import DELETE, INSERT, MATCH, Tables
+from maxmargin.inference.alignment.best_path import (
+    DELETE,
+    INSERT,
+    MATCH,
+    AlignmentTables,
+)
 from maxmargin.structures.alignment.inputs import Side
 from maxmargin.structures.alignment.layout import (
     EXTEND,
@@ -28,14 +38,14 @@ from maxmargin.structures.alignment.layout import (
     RIGHT_SIZE,
     SLOT,
     WIDE,
-    Layout,
+    AlignmentLayout,
 )
 
 
 def fill_tables(
     left: Ints, right: Ints, lo: Ints, hi: Ints, start: Ints, sides: tuple[Side, Side],
-    layout: Layout, full: Floats,
-) -> Tables:  # fmt: skip
+    layout: AlignmentLayout, full: Floats,
+) -> AlignmentTables:  # fmt: skip
     """Tables of pairs of sequences (left[p], right[p]) within the band."""
     s, t = sides
     rows, cols = np.diff(s.ptr)[left], np.diff(t.ptr)[right]
@@ -47,12 +57,23 @@ def fill_tables(
     )
     gap_scores(left, s.ptr, s.codes, s.slots, layout.left_gaps, full, row_gap)
     gap_scores(right, t.ptr, t.codes, t.slots, layout.right_gaps, full, col_gap)
-    return Tables(rows, cols, lo, hi, start, match, row_gap, col_gap)
+    return AlignmentTables(rows, cols, lo, hi, start, match, row_gap, col_gap)
+
+
+def correct_cells(
+    tables: AlignmentTables, truth: Ragged, shift: int
+) -> NDArray[np.uint8]:
+    """1 in the cells of correct matches."""
+    cells, ones = np.zeros(len(tables.match)), -np.ones(len(tables.rows))
+    lower_cells(
+        *truth, tables.rows, tables.lo, tables.hi, tables.start, shift, ones, cells
+    )
+    return cells.astype(np.uint8)
 
 
 def collapse(
-    sides: tuple[Side, Side], layout: Layout, full: Floats
-) -> tuple[tuple[Side, Side], Layout, Floats]:
+    sides: tuple[Side, Side], layout: AlignmentLayout, full: Floats
+) -> tuple[tuple[Side, Side], AlignmentLayout, Floats]:
     """The same scores with all local pairs tabulated as one pair of joint letters."""
     s, t = sides
     local = layout.blocks[:, WIDE] == 0
@@ -67,7 +88,7 @@ def collapse(
 
 
 def path_features(
-    left: Ints, right: Ints, sides: tuple[Side, Side], layout: Layout, affine: bool,
+    left: Ints, right: Ints, sides: tuple[Side, Side], layout: AlignmentLayout, affine: bool,
     plus: Ragged, minus: Ragged, scale: Floats,
 ) -> Rows:  # fmt: skip
     """Features of the paths `plus` minus those of the paths `minus`, times `scale`."""
@@ -350,3 +371,21 @@ def _sum_up(ptr, idx, ptr2, idx2, ptr3, idx3, val3, home, factor, scale, acc):
                 m += 1
         out_ptr[p + 1] = m
     return out_ptr, out[:m].copy(), val[:m].copy()
+
+
+@loop
+def lower_cells(ptr, data, rows, lo, hi, start, shift, saved, cells):
+    """Subtract saved[p] from the cells of correct matches of table p."""
+    r = 0
+    for p in range(len(rows)):
+        m = rows[p]
+        u, j = data[ptr[p]], data[ptr[p] + 1]
+        for k in range(ptr[p] + 2, ptr[p + 1]):
+            move = data[k]
+            if move == MATCH:
+                for i in range(max(0, u - shift), min(m, u + shift + 1)):
+                    if lo[r + i] <= j < hi[r + i]:
+                        cells[start[r + i] + j - lo[r + i]] -= saved[p]
+            u += move != INSERT
+            j += move != DELETE
+        r += m

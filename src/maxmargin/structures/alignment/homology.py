@@ -22,8 +22,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
+from maxmargin.core.loss import LossForm
 from maxmargin.core.structure import Augment, Found, Pieces, Structure
-from maxmargin.structures.alignment.inputs import Pairs
+from maxmargin.structures.alignment.inputs import SequencePairs
 from maxmargin.structures.alignment.structure import Alignment
 
 
@@ -31,7 +32,7 @@ class Search(NamedTuple):
     """Encoded examples: pairs ptr[i]:ptr[i + 1] are the candidates of example i."""
 
     ptr: Ints  # (n + 1,)
-    pairs: Pairs  # (native, candidate), all of them
+    pairs: SequencePairs  # (native, candidate), all of them
     known: Ragged  # (pairs) the path of each pair whose alignment is given, else empty
 
     @property
@@ -55,7 +56,7 @@ class Homology(Structure):
 
     alignment: Alignment = Alignment(mode="local")
     dim: int = 0
-    losses: ClassVar[tuple[str, ...]] = ("zero-one",)
+    losses: ClassVar[tuple[LossForm, ...]] = ("zero-one",)
 
     def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Homology:
         """Bind the alignment to all pairs of natives and candidates."""
@@ -119,9 +120,8 @@ class Homology(Structure):
         self, x: Search, ids: Ints, w: Floats, augment: Augment | None = None
     ) -> Found:
         """Best candidate of each example, with the loss added where asked."""
-        sizes = np.diff(x.ptr)[ids]
-        ptr = pointers(sizes)
-        which = np.arange(ptr[-1]) + np.repeat(x.ptr[ids] - ptr[:-1], sizes)
+        ptr, which = _candidates(x, ids)
+        sizes = np.diff(ptr)
         paths, score = self._best_paths(x, which, w)
         if augment is not None:
             true = augment.truth.data[augment.truth.ptr[ids]]
@@ -133,17 +133,19 @@ class Homology(Structure):
         rows = [[b - a, *paths.row(b)] for a, b in zip(ptr[:-1], best, strict=True)]
         return Found(Ragged.pack(rows), score[best], score[best])
 
-    def scores(self, x: Search, w: Floats) -> Floats:
-        """Score of every candidate of every example, one after the other."""
-        return self._best_paths(x, np.arange(x.pairs.n), w)[1]
+    def scores(self, x: Search, ids: Ints, w: Floats) -> Floats:
+        """Score of every candidate of the examples, one example after the other."""
+        return self._best_paths(x, _candidates(x, ids)[1], w)[1]
 
     def work(self, x: Search) -> Floats:
         """Cost of all candidates together."""
         return np.add.reduceat(self.alignment.work(x.pairs), x.ptr[:-1])
 
-    def pieces(self, x: Search, i: int, row: Labels) -> Pieces:
+    def explain_pieces(self, x: Search, i: int, row: Labels) -> Pieces:
         """The columns of the chosen candidate's alignment."""
-        return self.alignment.pieces(x.pairs, int(x.ptr[i]) + int(row[0]), row[1:])
+        return self.alignment.explain_pieces(
+            x.pairs, int(x.ptr[i]) + int(row[0]), row[1:]
+        )
 
     def feature_names(self) -> Sequence[str] | None:
         """Those of the alignment."""
@@ -161,6 +163,13 @@ class Homology(Structure):
         order[~given] = np.arange(free.labels.n)
         order[given] = free.labels.n + np.arange(fixed.n)
         return Ragged.concat([free.labels, fixed]).take(order), score
+
+
+def _candidates(x: Search, ids: Ints) -> tuple[Ints, Ints]:
+    """Pointers to the candidates of the examples, and the numbers of their pairs."""
+    sizes = np.diff(x.ptr)[ids]
+    ptr = pointers(sizes)
+    return ptr, np.arange(ptr[-1]) + np.repeat(x.ptr[ids] - ptr[:-1], sizes)
 
 
 def _pairs(X: Sequence[Any]) -> tuple[list[int], list[Any], list[Any]]:
@@ -188,7 +197,7 @@ def _pairs(X: Sequence[Any]) -> tuple[list[int], list[Any], list[Any]]:
     return sizes, pairs, known
 
 
-def _some(pairs: Pairs, which: Ints) -> Pairs:
+def _some(pairs: SequencePairs, which: Ints) -> SequencePairs:
     return pairs._replace(left=pairs.left[which], right=pairs.right[which])
 
 

@@ -32,7 +32,7 @@ class Side(NamedTuple):
     names: tuple[str, ...] = ()  # of the records, for messages
 
 
-class Pairs(NamedTuple):
+class SequencePairs(NamedTuple):
     """Encoded pairs of sequences; a sequence that occurs often is stored once."""
 
     left: Ints  # (n,) sequence of side s
@@ -154,7 +154,7 @@ class Symbols:
         return ",".join(reversed(out)) or "*"
 
 
-class Positions(NamedTuple):
+class LetterCodes(NamedTuple):
     """Sequences laid end to end: letter codes per track."""
 
     ptr: Ints
@@ -165,7 +165,7 @@ class Positions(NamedTuple):
 def lay_out(
     sequences: Sequence[Any], names: Sequence[str], views: Sequence[View],
     letters: Mapping[str, Sequence[Any]], widths: Mapping[str, int],
-) -> Positions:  # fmt: skip
+) -> LetterCodes:  # fmt: skip
     """Letter codes of all tracks that the views use; unknown letters are refused."""
     tracks = [tracks_of(s, name) for s, name in zip(sequences, names, strict=True)]
     ptr = pointers([len(next(iter(t.values()))) for t in tracks])
@@ -185,7 +185,7 @@ def lay_out(
             vectors[name] = _stacked(parts, names, name, widths[name])
         else:
             codes[name] = _letter_codes(parts, names, name, letters[name])
-    return Positions(ptr, codes, vectors)
+    return LetterCodes(ptr, codes, vectors)
 
 
 def learn_letters(
@@ -206,7 +206,9 @@ def learn_letters(
     return letters, widths
 
 
-def symbol_keys(at: Positions, view: View, slot: bool, letters: Mapping) -> Ints:
+def symbol_keys(
+    at: LetterCodes, view: View, slot: bool, letters: Mapping[str, Sequence[Any]]
+) -> Ints:
     """Number of the combination of letters that each position or slot shows."""
     sizes = np.diff(at.ptr)
     if slot:
@@ -238,7 +240,7 @@ def symbol_keys(at: Positions, view: View, slot: bool, letters: Mapping) -> Ints
 
 
 def learn_symbols(
-    parts: Sequence[tuple[Positions, Sequence[tuple[View, bool]]]],
+    parts: Sequence[tuple[LetterCodes, Sequence[tuple[View, bool]]]],
     letters: dict[str, tuple[Any, ...]], widths: dict[str, int],
 ) -> Symbols:  # fmt: skip
     """Tables of the symbols that occur on either side."""
@@ -257,7 +259,7 @@ def learn_symbols(
 
 
 def encode_side(
-    at: Positions, symbols: Symbols, views: Sequence[View], slots: Sequence[View]
+    at: LetterCodes, symbols: Symbols, views: Sequence[View], slots: Sequence[View]
 ) -> Side:
     """Symbols of all views at all positions, and of the slot views at all slots."""
     rows = [_codes(at, v, False, symbols) for v in views if not v.real]
@@ -280,7 +282,7 @@ def encode_side(
     )
 
 
-def _codes(at: Positions, view: View, slot: bool, symbols: Symbols) -> Ints:
+def _codes(at: LetterCodes, view: View, slot: bool, symbols: Symbols) -> Ints:
     known = symbols.keys[view, slot]
     key = symbol_keys(at, view, slot, symbols.letters)
     code = np.searchsorted(known, key)

@@ -20,14 +20,14 @@ from maxmargin.core.arrays import Floats, Ints, Labels
 from maxmargin.structures.alignment.inputs import Symbols
 from maxmargin.structures.alignment.views import Gaps, Pair, View
 
-OPEN, EXTEND, SLOT = 0, 1, 2  # rows of Tables.row_gap and col_gap
-# Columns of `Layout.blocks`: row of the right and the left view, first entry, number of
-# left and right symbols, whether left and right are real, whether there are windows or
-# reals, whether it is the last pair with this right view.
+OPEN, EXTEND, SLOT = 0, 1, 2  # rows of AlignmentTables.row_gap and col_gap
+# Columns of `AlignmentLayout.blocks`: row of the right and the left view, first entry,
+# number of left and right symbols, whether left and right are real, whether there are
+# windows or reals, whether it is the last pair with this right view.
 RIGHT, LEFT, FIRST, LEFT_SIZE, RIGHT_SIZE, LEFT_REAL, RIGHT_REAL, WIDE, LAST = range(9)
 
 
-class Layout(NamedTuple):
+class AlignmentLayout(NamedTuple):
     """Where the weights of a bound model lie."""
 
     blocks: Ints  # (pairs, 9) see above; local pairs first, then by right view
@@ -45,7 +45,7 @@ class Layout(NamedTuple):
 def lay_weights(
     symbols: Symbols, model: Sequence[Pair], gaps: Gaps, left: Sequence[View],
     right: Sequence[View], symmetric: bool,
-) -> Layout:  # fmt: skip
+) -> AlignmentLayout:  # fmt: skip
     """Offsets of all pairs and gap views; `left`, `right`: views as they are coded."""
     rows: list[tuple[int, ...]] = []
     ties, factors, offset = [], [], 0
@@ -82,7 +82,7 @@ def lay_weights(
     ]
     group = blocks[:, [RIGHT, RIGHT_REAL, WIDE]]
     blocks[:-1, LAST] = (group[1:] != group[:-1]).any(axis=1)
-    return Layout(
+    return AlignmentLayout(
         blocks,
         np.array(left_gaps, np.int64).reshape(-1, 4),
         np.array(right_gaps, np.int64).reshape(-1, 4),
@@ -141,7 +141,7 @@ def _lay_gaps(
 
 
 def weight_names(
-    symbols: Symbols, model: Sequence[Pair], gaps: Gaps, layout: Layout
+    symbols: Symbols, model: Sequence[Pair], gaps: Gaps, layout: AlignmentLayout
 ) -> list[str]:
     """Names of the coordinates of w; tied ones are named by their first entry."""
     names: list[str] = []

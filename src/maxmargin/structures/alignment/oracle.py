@@ -14,10 +14,9 @@ import numpy as np
 from maxmargin.core.arrays import Floats, Ints, Ragged
 from maxmargin.core.jit import inner_loop, loop
 from maxmargin.inference.alignment.best_path import band, best_paths
-from maxmargin.structures.alignment.augment import lower_cells
-from maxmargin.structures.alignment.features import fill_cells, gap_scores
+from maxmargin.structures.alignment.features import fill_cells, gap_scores, lower_cells
 from maxmargin.structures.alignment.inputs import Side
-from maxmargin.structures.alignment.layout import Layout
+from maxmargin.structures.alignment.layout import AlignmentLayout
 
 
 class Penalty(NamedTuple):
@@ -29,7 +28,7 @@ class Penalty(NamedTuple):
 
 
 def best_alignments(
-    left: Ints, right: Ints, sides: tuple[Side, Side], layout: Layout, full: Floats,
+    left: Ints, right: Ints, sides: tuple[Side, Side], layout: AlignmentLayout, full: Floats,
     paths: tuple[int, int, bool], penalty: Penalty,
 ) -> tuple[Ragged, Floats]:  # fmt: skip
     """Best path of each pair of sequences (left[p], right[p]), and its value.

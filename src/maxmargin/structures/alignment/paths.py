@@ -2,8 +2,9 @@
 
 Written: columns (k, 2) of positions, -1 for a gap, or two strings with "-" for gaps.
 Encoded: start and moves, as in `inference.alignment`, in canonical order (between two
-matches first what the left sequence skips, then the right). The matches say it all:
-written alignments are checked, reduced to their matches, and laid out for the mode.
+matches first what the left sequence skips, then the right). An alignment is determined
+by its matches, so a written alignment is checked, reduced to its matches, and completed
+as the mode demands.
 In semi-global mode the shorter of two overhangs is paid for, the longer is free.
 """
 

@@ -7,7 +7,7 @@ both, and the gaps between them. With phi from a model of views (`alignment_view
 
 scale = 1, or 1 / (|s| + |t|). The scores of all pairs of positions are filled into a
 table; the best path through it is the best alignment (`inference.alignment`: global,
-semi-global, local; linear or affine gaps; banded). Losses of the form "pairs" (Q, Q4)
+semi-global, local; linear or affine gaps; banded). Losses of the form "aligned-pairs" (Q, Q4)
 are subtracted from the cells they concern; "zero-one" needs the best other path; slack
 rescaling is exact by layers of correct matches.
 
@@ -23,24 +23,26 @@ from typing import Any, ClassVar
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
+from maxmargin.core.loss import LossForm
 from maxmargin.core.structure import Answer, Augment, Found, Layers, Pieces, Structure
 from maxmargin.inference.alignment.best_other import other_paths
 from maxmargin.inference.alignment.best_path import (
     DELETE,
     INSERT,
     MODES,
-    Tables,
+    AlignmentTables,
     band,
 )
 from maxmargin.inference.alignment.layers import paths_by_count
-from maxmargin.structures.alignment.augment import correct_cells
+from maxmargin.losses.pairs import AlignedPairs
 from maxmargin.structures.alignment.features import (
     collapse,
+    correct_cells,
     fill_tables,
     path_features,
 )
 from maxmargin.structures.alignment.inputs import (
-    Pairs,
+    SequencePairs,
     Side,
     Symbols,
     distinct_sequences,
@@ -54,7 +56,7 @@ from maxmargin.structures.alignment.inputs import (
 )
 from maxmargin.structures.alignment.layout import (
     WIDE,
-    Layout,
+    AlignmentLayout,
     lay_weights,
     weight_names,
 )
@@ -66,6 +68,7 @@ from maxmargin.structures.alignment.paths import (
     encode_path,
     outside_band,
 )
+from maxmargin.structures.alignment.positions import Positions
 from maxmargin.structures.alignment.views import Gaps, Pair, View, simple
 
 CELLS = 2**19  # of tables filled at a time: fewer would cost more in calls
@@ -100,13 +103,12 @@ class Alignment(Structure):
     normalize: bool = False
     band: int | None = None
     alphabets: Mapping[str, Sequence[Any]] | None = None
-    positions: Any = None  # adds a track to sequences, see `alignment_positions`
+    positions: Positions | None = None  # adds a track of kernel features
     dim: int = 0
     pairs: tuple[Pair, ...] = ()
     symbols: Symbols = field(default_factory=Symbols, repr=False)
-    layout: Layout | None = field(default=None, repr=False)
-    losses: ClassVar[tuple[str, ...]] = ("zero-one", "pairs")
-    provides: ClassVar[tuple[str, ...]] = ("argmax_by_loss",)  # type: ignore[misc]
+    layout: AlignmentLayout | None = field(default=None, repr=False)
+    losses: ClassVar[tuple[LossForm, ...]] = ("zero-one", "aligned-pairs")
 
     def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Alignment:
         """Learn letters and symbols, and lay out the weights."""
@@ -145,7 +147,7 @@ class Alignment(Structure):
         views += [*self.gaps.opening, *self.gaps.extension]
         return list(dict.fromkeys(views))
 
-    def encode(self, X: Sequence[Any]) -> Pairs:
+    def encode(self, X: Sequence[Any]) -> SequencePairs:
         """Pairs (s, t) of sequences, each a string or a mapping of tracks."""
         X = X if self.positions is None else self.positions(X)
         (left, left_names), (right, right_names), (a, b) = distinct_sequences(X)
@@ -157,9 +159,9 @@ class Alignment(Structure):
                          self.symbols.widths)  # fmt: skip
             side = encode_side(at, self.symbols, views, self.gaps.slot)
             sides.append(side._replace(names=tuple(map(own_name, seqs))))
-        return Pairs(a, b, sides[0], sides[1])
+        return SequencePairs(a, b, sides[0], sides[1])
 
-    def encode_labels(self, x: Pairs, Y: Sequence[Any]) -> Ragged:
+    def encode_labels(self, x: SequencePairs, Y: Sequence[Any]) -> Ragged:
         """Alignments as columns (k, 2), -1 for a gap, or as two strings with gaps."""
         rows, cols = x.sizes
         mode, out = MODES[self.mode], []
@@ -178,7 +180,7 @@ class Alignment(Structure):
             out.append(path)
         return Ragged.pack(out)
 
-    def decode_labels(self, x: Pairs, labels: Ragged) -> list[Any]:
+    def decode_labels(self, x: SequencePairs, labels: Ragged) -> list[Any]:
         """Columns (k, 2) of positions, -1 for a gap."""
         rows, cols = x.sizes
         return [
@@ -186,13 +188,13 @@ class Alignment(Structure):
             for q in range(labels.n)
         ]
 
-    def features(self, x: Pairs, ids: Ints, labels: Ragged) -> Rows:
+    def features(self, x: SequencePairs, ids: Ints, labels: Ragged) -> Rows:
         """psi(x_i, y) of each row."""
         nothing = Ragged(np.zeros(labels.n + 1, np.int64), np.empty(0, np.int32))
         return self._difference(x, ids, labels, nothing)
 
     def argmax(
-        self, x: Pairs, ids: Ints, w: Floats, augment: Augment | None = None
+        self, x: SequencePairs, ids: Ints, w: Floats, augment: Augment | None = None
     ) -> Found:
         """Best alignment of each pair in `ids`, with the loss added where asked."""
         if augment is not None and augment.loss.form == "zero-one":
@@ -201,9 +203,9 @@ class Alignment(Structure):
         penalty = Penalty(Ragged.pack([]), 0, gain)
         if augment is not None:
             truth, loss = augment.truth.take(ids), augment.loss
+            assert isinstance(loss, AlignedPairs)
             gain = augment.weight[ids]
-            saved = gain / (loss.matches(truth) * scale)  # type: ignore[attr-defined]
-            penalty = Penalty(truth, loss.shift, saved)  # type: ignore[attr-defined]
+            penalty = Penalty(truth, loss.shift, gain / (loss.matches(truth) * scale))
         labels, value = best_alignments(
             x.left[ids], x.right[ids], *self._scores(x, ids, w),
             (self._width, MODES[self.mode], self.gaps.affine), penalty,
@@ -211,7 +213,7 @@ class Alignment(Structure):
         score = value * scale + gain
         return Found(labels, score, score)
 
-    def cuts(self, x: Pairs, ids: Ints, w: Floats, augment: Augment) -> Answer:
+    def cuts(self, x: SequencePairs, ids: Ints, w: Floats, augment: Augment) -> Answer:
         """As the default, with both alignments counted in one walk."""
         found = self.argmax(x, ids, w, augment)
         truth = augment.truth.take(ids)
@@ -222,16 +224,18 @@ class Alignment(Structure):
         )
 
     def argmax_by_loss(
-        self, x: Pairs, ids: Ints, w: Floats, augment: Augment
+        self, x: SequencePairs, ids: Ints, w: Floats, augment: Augment
     ) -> Layers:
         """Best alignment for each number of correct matches."""
         if augment.loss.form == "zero-one":
             return self._layers_zero_one(x, ids, w, augment)
+        loss = augment.loss
+        assert isinstance(loss, AlignedPairs)
         sizes, found, scores, losses = [], [], [], []
         for some, tables in self._tables(x, ids, w, cells=1):
-            truth, loss = augment.truth.take(some), augment.loss
-            total = loss.matches(truth)  # type: ignore[attr-defined]
-            counts = correct_cells(tables, truth, loss.shift)  # type: ignore[attr-defined]
+            truth = augment.truth.take(some)
+            total = loss.matches(truth)
+            counts = correct_cells(tables, truth, loss.shift)
             layers = paths_by_count(
                 self._one_state(tables), counts, total + 1, MODES[self.mode]
             )
@@ -245,7 +249,7 @@ class Alignment(Structure):
         )
 
     def _other(
-        self, x: Pairs, ids: Ints, w: Floats, augment: Augment
+        self, x: SequencePairs, ids: Ints, w: Floats, augment: Augment
     ) -> tuple[Ragged, Floats, Floats]:
         """Best alignments that are not the truth, their scores, those of the truth."""
         found, scores = [], []
@@ -256,39 +260,39 @@ class Alignment(Structure):
             )
             found.append(labels)
             scores.append(score * self._scale(x, some))
-        own = self.features(x, ids, augment.truth.take(ids)).dot(w)
-        return Ragged.concat(found), _flat(scores), own
+        truth_score = self.features(x, ids, augment.truth.take(ids)).dot(w)
+        return Ragged.concat(found), _flat(scores), truth_score
 
     def _argmax_zero_one(
-        self, x: Pairs, ids: Ints, w: Floats, augment: Augment
+        self, x: SequencePairs, ids: Ints, w: Floats, augment: Augment
     ) -> Found:
-        other, score, own = self._other(x, ids, w, augment)
+        other, score, truth_score = self._other(x, ids, w, augment)
         score = score + augment.weight[ids]
         both = Ragged.concat([augment.truth.take(ids), other])
-        best = np.arange(len(ids)) + len(ids) * (score > own)
-        score = np.maximum(score, own)
+        best = np.arange(len(ids)) + len(ids) * (score > truth_score)
+        score = np.maximum(score, truth_score)
         return Found(both.take(best), score, score)
 
     def _layers_zero_one(
-        self, x: Pairs, ids: Ints, w: Floats, augment: Augment
+        self, x: SequencePairs, ids: Ints, w: Floats, augment: Augment
     ) -> Layers:
-        other, score, own = self._other(x, ids, w, augment)
+        other, score, truth_score = self._other(x, ids, w, augment)
         both = Ragged.concat([augment.truth.take(ids), other])
         n, exists = len(ids), score > -np.inf
         rows = np.stack([np.arange(n), n + np.arange(n)], axis=1)
         keep = np.stack([np.ones(n, bool), exists], axis=1)
         return Layers(
             pointers(1 + exists), both.take(rows[keep]),
-            np.stack([own, score], axis=1)[keep],
+            np.stack([truth_score, score], axis=1)[keep],
             np.broadcast_to([0.0, 1.0], (n, 2))[keep],
         )  # fmt: skip
 
-    def work(self, x: Pairs) -> Floats:
+    def work(self, x: SequencePairs) -> Floats:
         """Cells times what filling and aligning one costs."""
         rows, cols = x.sizes
         return np.asarray(rows * cols * (8.0 + 2.0 * len(self.pairs)), np.float64)
 
-    def pieces(self, x: Pairs, i: int, row: Labels) -> Pieces:
+    def explain_pieces(self, x: SequencePairs, i: int, row: Labels) -> Pieces:
         """One part per column: what each move adds to those before it."""
         ends = range(2, len(row))
         ids = np.full(len(ends), i)
@@ -328,7 +332,7 @@ class Alignment(Structure):
     def _width(self) -> int:
         return 2**40 if self.band is None else self.band
 
-    def _scale(self, x: Pairs, ids: Ints) -> Floats:
+    def _scale(self, x: SequencePairs, ids: Ints) -> Floats:
         if not self.normalize:
             return np.ones(len(ids))
         rows, cols = x.sizes
@@ -336,8 +340,8 @@ class Alignment(Structure):
         return np.reciprocal(total)
 
     def _tables(
-        self, x: Pairs, ids: Ints, w: Floats, cells: int = CELLS
-    ) -> Iterator[tuple[Ints, Tables]]:
+        self, x: SequencePairs, ids: Ints, w: Floats, cells: int = CELLS
+    ) -> Iterator[tuple[Ints, AlignmentTables]]:
         """Filled tables of all ids, some at a time."""
         rows, cols = x.sizes
         sides, layout, full = self._scores(x, ids, w)
@@ -353,14 +357,14 @@ class Alignment(Structure):
             )
             begin = end
 
-    def _area(self, x: Pairs, ids: Ints) -> Ints:
+    def _area(self, x: SequencePairs, ids: Ints) -> Ints:
         rows, cols = x.sizes
         area: Ints = rows[ids] * np.minimum(cols[ids], 2 * self._width + 2)
         return area
 
     def _scores(
-        self, x: Pairs, ids: Ints, w: Floats
-    ) -> tuple[tuple[Side, Side], Layout, Floats]:
+        self, x: SequencePairs, ids: Ints, w: Floats
+    ) -> tuple[tuple[Side, Side], AlignmentLayout, Floats]:
         """Sides, layout and weights; of many cells, with joint letters tabulated."""
         assert self.layout is not None
         sides, layout, full = (x.s, x.t), self.layout, self.layout.full(w)
@@ -370,7 +374,7 @@ class Alignment(Structure):
             return collapse(sides, layout, full)
         return sides, layout, full
 
-    def _one_state(self, tables: Tables) -> Tables:
+    def _one_state(self, tables: AlignmentTables) -> AlignmentTables:
         """Tables whose gaps extend at their opening scores, unless affine."""
         if self.gaps.affine:
             return tables
@@ -379,7 +383,9 @@ class Alignment(Structure):
             row_gap=tables.row_gap[first], col_gap=tables.col_gap[first]
         )
 
-    def _difference(self, x: Pairs, ids: Ints, plus: Ragged, minus: Ragged) -> Rows:
+    def _difference(
+        self, x: SequencePairs, ids: Ints, plus: Ragged, minus: Ragged
+    ) -> Rows:
         assert self.layout is not None
         return path_features(
             x.left[ids], x.right[ids], (x.s, x.t), self.layout, self.gaps.affine,

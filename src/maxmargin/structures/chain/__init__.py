@@ -1,13 +1,12 @@
 """Label sequences.
 
-checks.py       What may be wrong with an answer of a chain's oracle, said by sequence
-constraints.py  Which label may follow which, and which must stand: masks, BIO and
-encoded.py      Sequences encoded once, in files, for data that do not fit into memory
-layout.py       psi of a chain as sparse rows, and the layout of its weights
-names.py        Names for the weights of a chain, and what each of them adds to a score
-oracle.py       The oracle of a chain: fill tables, find the best labels
-structure.py    Label sequences: one label per token, label tuples of neighbours scored
-tokens.py       Tokens of sequences as rows of one matrix, whatever form they come in
+structure.py    Chain: the structure itself
+layout.py       Which weight is where, and psi as sparse rows
+oracle.py       Loops: tables from weights, most violated sequences
+constraints.py  Allowed transitions, BIO schemes and forced labels
+tokens.py       Tokens of any form as rows of one matrix
+names.py        Names of weights, and what each token adds to a score
+encoded.py      Sequences encoded once into files, for large data
 """
 
 import lazy_loader as lazy

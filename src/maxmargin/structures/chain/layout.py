@@ -17,7 +17,7 @@ from maxmargin.core.jit import inner_loop, loop
 WHOLE = 10**6  # tokens up to which all of them get their units at once
 
 
-class Layout(NamedTuple):
+class ChainLayout(NamedTuple):
     """Where the parts of a chain's weights begin; -1 where a part is absent."""
 
     labels: int  # K
@@ -33,7 +33,7 @@ class Layout(NamedTuple):
 
 def layout_of(
     k: int, order: int, width: int, start_end: bool, bias: bool, edge: bool
-) -> Layout:
+) -> ChainLayout:
     """Lay out the weights of k labels and `width` input features."""
     sizes = {
         "pairs": sum(k ** (j + 2) for j in range(order)),
@@ -46,11 +46,11 @@ def layout_of(
     for name, size in sizes.items():
         parts[name] = at if size else -1
         at += size
-    return Layout(labels=k, order=order, width=width, **parts, dim=at)
+    return ChainLayout(labels=k, order=order, width=width, **parts, dim=at)
 
 
 @lru_cache(maxsize=8)
-def widened(layout: Layout, width: int) -> Layout:
+def widened(layout: ChainLayout, width: int) -> ChainLayout:
     """The same layout for another number of input features (no edge features)."""
     shift = (width - layout.width) * layout.labels
     starts = {name: getattr(layout, name) for name in ("pairs", "start", "end", "bias")}
@@ -60,7 +60,7 @@ def widened(layout: Layout, width: int) -> Layout:
 
 @lru_cache(maxsize=8)
 def unit_vectors(n: int) -> Vectors:
-    """One feature per token, its own: psi over them is psi in `parts`."""
+    """Tokens as unit vectors: psi over them is psi in outer coordinates."""
     rows = np.arange(n, dtype=np.int32)
     return Vectors(np.arange(n + 1, dtype=np.int64), rows, np.ones(n), n)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from maxmargin.core.arrays import Floats, Rows
 from maxmargin.core.structure import Pieces
-from maxmargin.structures.chain.layout import Layout
+from maxmargin.structures.chain.layout import ChainLayout
 
 
 class WeightNames(Sequence[str]):
@@ -17,7 +17,7 @@ class WeightNames(Sequence[str]):
 
     Parameters
     ----------
-    layout : Layout
+    layout : ChainLayout
         Where the parts of w begin.
     labels, inputs : sequences
         Names of labels and of input features.
@@ -34,7 +34,7 @@ class WeightNames(Sequence[str]):
 
     def __init__(
         self,
-        layout: Layout,
+        layout: ChainLayout,
         labels: Sequence[Hashable],
         inputs: Sequence[str],
         sparse: bool,
@@ -86,7 +86,7 @@ class WeightNames(Sequence[str]):
         return " -> ".join(reversed(names))
 
 
-def input_weights(layout: Layout, w: Floats, sparse: bool) -> Floats:
+def input_weights(layout: ChainLayout, w: Floats, sparse: bool) -> Floats:
     """(features, labels) view of the weights of the input."""
     block = w[: layout.width * layout.labels]
     if sparse:
@@ -121,7 +121,7 @@ def token_parts(structure: Any, x: Any, i: int, row: Sequence[int]) -> Pieces:
     return Pieces(names, Rows.pack(parts))
 
 
-def _label_only(spot: Layout, k: int, row: Sequence[int], t: int) -> list[int]:
+def _label_only(spot: ChainLayout, k: int, row: Sequence[int], t: int) -> list[int]:
     at, code, begin = [], row[t], spot.pairs
     for j in range(1, min(spot.order, t) + 1):
         code += row[t - j] * k**j

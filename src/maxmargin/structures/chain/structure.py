@@ -21,28 +21,28 @@ from itertools import pairwise
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+import scipy.sparse as sp
 
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, Vectors
+from maxmargin.core.loss import Loss
 from maxmargin.core.sequences import flat_labels, in_order, place, same_lengths
 from maxmargin.core.structure import (
     Answer,
     Augment,
     Found,
     Layers,
-    Loss,
-    Parts,
+    OuterCoordinates,
     Pieces,
     Structure,
 )
 from maxmargin.inference.chain import variants as chains
-from maxmargin.structures.chain.checks import check_layers, check_possible
 from maxmargin.structures.chain.constraints import (
     check_truth,
     forced_labels,
     legal_scores,
 )
 from maxmargin.structures.chain.layout import (
-    Layout,
+    ChainLayout,
     differences,
     layout_of,
     some_rows,
@@ -50,7 +50,7 @@ from maxmargin.structures.chain.layout import (
     widened,
 )
 from maxmargin.structures.chain.names import WeightNames, token_parts
-from maxmargin.structures.chain.oracle import best, join, tables
+from maxmargin.structures.chain.oracle import best_sequences, join, tables
 from maxmargin.structures.chain.tokens import (
     gather,
     is_sparse,
@@ -125,11 +125,10 @@ class Chain(Structure):
     legal: Floats = field(
         default_factory=lambda: np.empty(0), repr=False, compare=False
     )
-    layout: Layout = field(default=Layout(*[0] * 9), repr=False)
+    layout: ChainLayout = field(default=ChainLayout(*[0] * 9), repr=False)
     phi: Any = field(default=None, repr=False, compare=False)
 
     losses = ("zero-one", "table")
-    provides = ("argmax_by_loss", "nbest", "max_marginals", "parts", "mapped")
 
     def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
         """Know labels, features and layout of the data."""
@@ -242,7 +241,7 @@ class Chain(Structure):
 
     def with_inputs(self, x: Tokens, matrix: Any) -> Tokens:
         """The same sequences with other tokens."""
-        return x._replace(vectors=Vectors.of(matrix, hasattr(matrix, "nnz")))
+        return x._replace(vectors=Vectors.of(matrix, sp.issparse(matrix)))
 
     def split_weights(self, w: Floats) -> tuple[Floats, Floats]:
         """Weights of the inputs (features, K), and all others."""
@@ -270,7 +269,7 @@ class Chain(Structure):
         if augment is not None and augment.loss.form == "zero-one":
             return self._other(x, ids, w, augment)
         ptr, labels, score, _, _ = self._best(x, ids, w, augment)
-        check_possible(ids, score)
+        _check_possible(ids, score)
         return Found(Ragged(ptr, labels), score, score)
 
     def cuts(self, x: Tokens, ids: Ints, w: Floats, augment: Augment) -> Answer:
@@ -278,21 +277,21 @@ class Chain(Structure):
         inputs = *x.vectors[:3], x.ptr, ids
         return self._cuts(x, ids, w, augment, inputs, self.layout)
 
-    def parts(self, x: Tokens) -> Parts | None:
+    def outer_coordinates(self, x: Tokens) -> OuterCoordinates | None:
         """(token, label) pairs, then the other weights."""
         k = len(self.labels)
         if self.edge_features or x.vectors.n * k + self.dim >= 2**31:
             return None
-        return Parts(x.vectors, k, x.ptr)
+        return OuterCoordinates(x.vectors, k, x.ptr)
 
-    def part_cuts(self, x: Tokens, ids: Ints, w: Floats, augment: Augment) -> Answer:
-        """As `cuts`, with differences in the coordinates of `parts`."""
+    def outer_cuts(self, x: Tokens, ids: Ints, w: Floats, augment: Augment) -> Answer:
+        """As `cuts`, with differences in the coordinates of `outer_coordinates`."""
         inputs = unit_inputs(x.vectors.n, x.ptr, ids)
         layout = widened(self.layout, x.vectors.n)
         return self._cuts(x, ids, w, augment, inputs, layout)
 
-    def part_features(self, x: Tokens, ids: Ints, labels: Ragged) -> Rows:
-        """As `features`, in the coordinates of `parts`."""
+    def outer_features(self, x: Tokens, ids: Ints, labels: Ragged) -> Rows:
+        """As `features`, in the coordinates of `outer_coordinates`."""
         layout, none = (
             widened(self.layout, x.vectors.n),
             np.zeros(len(ids) + 1, np.int64),
@@ -311,17 +310,17 @@ class Chain(Structure):
         w: Floats,
         augment: Augment,
         inputs: tuple[Any, ...],
-        layout: Layout,
+        layout: ChainLayout,
     ) -> Answer:
         truth, loss = augment.truth, augment.loss
         if loss.form == "zero-one":
             found = self._other(x, ids, w, augment)
             labels, delta = found.labels, loss.value(truth.take(ids), found.labels)
-            own = self._differences(x, ids, truth.ptr[ids], truth.data, labels)
-            slack = augment.weight[ids] * delta - own.dot(w)
+            difference = self._differences(x, ids, truth.ptr[ids], truth.data, labels)
+            slack = augment.weight[ids] * delta - difference.dot(w)
         else:
             ptr, flat, score, true_score, delta = self._best(x, ids, w, augment)
-            check_possible(ids, score)
+            _check_possible(ids, score)
             labels, slack = Ragged(ptr, flat), score - true_score
         dpsi = differences(
             *inputs, layout, float(self.eta), truth.ptr[ids], truth.data, *labels,
@@ -342,7 +341,7 @@ class Chain(Structure):
             units, most = 1 - np.eye(len(self.labels), dtype=np.int64), 1
         else:
             units, most = chains.whole_costs(augment.loss.table), chains.LAYERS
-            check_layers(ids, truth.sizes * int(units.max()), most)
+            _check_layers(ids, truth.sizes * int(units.max()), most)
         ptr, labels, score = chains.best_by_cost(scores, truth, units, most)
         rows = np.repeat(np.arange(len(ids)), np.diff(ptr))
         loss = augment.loss.value(truth.take(rows), labels)
@@ -373,11 +372,11 @@ class Chain(Structure):
         """(tokens of the ids, K): score of the best sequence with that label there."""
         return chains.max_marginals(self.tables(x, ids, w))
 
-    def part(self, x: Tokens, start: int, stop: int) -> Tokens:
+    def slice(self, x: Tokens, start: int, stop: int) -> Tokens:
         """Some neighbouring sequences; their entries are views."""
         a, b = int(x.ptr[start]), int(x.ptr[stop])
         forced = x.forced[a:b] if len(x.forced) else x.forced
-        return Tokens(x.vectors.part(a, b), x.ptr[start : stop + 1] - a, forced)
+        return Tokens(x.vectors.slice(a, b), x.ptr[start : stop + 1] - a, forced)
 
     def label_count(self) -> int:
         """K."""
@@ -390,7 +389,7 @@ class Chain(Structure):
         per_entry = k + k * k * self.edge_features
         return entries * per_entry + np.diff(x.ptr) * float(k) ** (order + 1) + 1.0
 
-    def pieces(self, x: Tokens, i: int, row: Labels) -> Pieces:
+    def explain_pieces(self, x: Tokens, i: int, row: Labels) -> Pieces:
         """One part per token."""
         return token_parts(self, x, i, row.tolist())
 
@@ -421,7 +420,7 @@ class Chain(Structure):
             truth, loss = augment.truth, augment.loss
             scale = loss.scale(some_rows(truth, ids))
             asked = *truth, loss.table, scale, augment.weight
-        return best(*(*inputs, *self._join(w), *asked))
+        return best_sequences(*(*inputs, *self._join(w), *asked))
 
     def _differences(
         self, x: Tokens, ids: Ints, start: Ints, data: Labels, other: Ragged
@@ -431,11 +430,11 @@ class Chain(Structure):
         sides = start, data, *other
         return Rows(*differences(v.ptr, v.idx, v.val, x.ptr, ids, *size, *sides))
 
-    def tables(self, x: Tokens, ids: Ints, w: Floats) -> chains.Tables:
+    def tables(self, x: Tokens, ids: Ints, w: Floats) -> chains.ChainTables:
         """All scores of the sequences, for inference on tables."""
         parts = tables(*self._loop_inputs(x, ids, w))
         ends = *self._join(w), len(self.labels), self.order
-        return chains.Tables(*(*parts, *ends))
+        return chains.ChainTables(*(*parts, *ends))
 
     def _other(self, x: Tokens, ids: Ints, w: Floats, augment: Augment) -> Found:
         """Argmax for the zero-one loss: truth, or the best other labels."""
@@ -446,5 +445,27 @@ class Chain(Structure):
         second = np.minimum(first + 1, layers.ptr[1:] - 1)
         best = np.where(value[second] > value[first], second, first)
         score = value[best]
-        check_possible(ids, score)
+        _check_possible(ids, score)
         return Found(layers.labels.take(best), score, score)
+
+
+def _check_possible(ids: Ints, score: Floats) -> None:
+    """Refuse scores that are not finite: no labels fit the mask."""
+    if not np.isfinite(score).all():
+        i = int(ids[np.flatnonzero(~np.isfinite(score))[0]])
+        raise ValueError(
+            f"sequence {i}: no label sequence is possible under the transition mask "
+            "and the forced labels"
+        )
+
+
+def _check_layers(ids: Ints, needed: Ints, most: int) -> None:
+    """Refuse what the last layer, shared by all higher costs, would make inexact."""
+    over = np.flatnonzero(needed > most)
+    if len(over):
+        raise ValueError(
+            f"sequence {int(ids[over[0]])}: its loss may take {int(needed[over[0]])} "
+            f"values, more than the {most} layers that slack rescaling and squared "
+            "penalties are computed in: split the sequence, use coarser costs, or "
+            "rescaling='margin' with penalty='linear'"
+        )

@@ -1,8 +1,8 @@
 """Classes, with output features and taxonomies.
 
-output_features.py  Output features of classes: descriptions and similarities
-structure.py        Multiclass classification with output features
-taxonomy.py         Class taxonomies: trees and lattices above the classes
+structure.py        Multiclass: the structure itself
+output_features.py  Output features from descriptions or similarities
+taxonomy.py         Trees and lattices above the classes
 """
 
 import lazy_loader as lazy

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+import scipy.sparse as sp
 
 from maxmargin.core.arrays import (
     Floats,
@@ -33,8 +34,8 @@ from maxmargin.core.structure import (
     Augment,
     Found,
     Layers,
+    OuterProductFeatures,
     Pieces,
-    Product,
     Structure,
 )
 
@@ -70,7 +71,6 @@ class Multiclass(Structure):
     width: int = 0
     sparse: bool = False
     phi: Any = field(default=None, repr=False, compare=False)
-    provides = ("argmax_by_loss", "nbest", "product", "mapped")
 
     @property
     def z(self) -> int:
@@ -78,7 +78,7 @@ class Multiclass(Structure):
         return self.k if self.outputs is None else int(np.shape(self.outputs)[1])
 
     @property
-    def dim(self) -> int:  # type: ignore[override]
+    def dim(self) -> int:
         """Length of w."""
         return self.width * self.z
 
@@ -87,7 +87,7 @@ class Multiclass(Structure):
         k = int(np.max(Y)) + 1 if self.outputs is None else len(self.outputs)
         if int(np.max(Y)) >= k:
             raise ValueError(f"class {int(np.max(Y))} has no output features")
-        if hasattr(X, "nnz"):
+        if sp.issparse(X):
             sparse = True
         else:
             sparse = bool(np.count_nonzero(X) < SPARSE_BELOW * np.size(X))
@@ -123,9 +123,9 @@ class Multiclass(Structure):
         """Classes as integers."""
         return labels.data.tolist()
 
-    def part(self, x: Points, start: int, stop: int) -> Points:
+    def slice(self, x: Points, start: int, stop: int) -> Points:
         """Some neighbouring examples; their entries are views."""
-        return Points(x.vectors.part(start, stop))
+        return Points(x.vectors.slice(start, stop))
 
     def label_count(self) -> int:
         """Number of classes."""
@@ -155,7 +155,7 @@ class Multiclass(Structure):
         """The same examples with other inputs."""
         if self.bias != 0.0:
             matrix = _with_constant(matrix, self.bias)
-        return Points(Vectors.of(matrix, hasattr(matrix, "nnz")))
+        return Points(Vectors.of(matrix, sp.issparse(matrix)))
 
     def split_weights(self, w: Floats) -> tuple[Floats, Floats]:
         """Weights of the inputs (features, z), and those of the constant."""
@@ -175,9 +175,9 @@ class Multiclass(Structure):
             return np.eye(self.k)
         return np.ascontiguousarray(self.outputs, dtype=np.float64)
 
-    def product(self, x: Points) -> Product:
+    def outer_product(self, x: Points) -> OuterProductFeatures:
         """All outputs at once."""
-        return Product(x.vectors, self.lambdas())
+        return OuterProductFeatures(x.vectors, self.lambdas())
 
     def features(self, x: Points, ids: Ints, labels: Ragged) -> Rows:
         """phi(x) (x) Lambda(y)."""
@@ -247,7 +247,7 @@ class Multiclass(Structure):
             loss[rows, best].ravel(),
         )  # fmt: skip
 
-    def pieces(self, x: Points, i: int, row: Labels) -> Pieces:
+    def explain_pieces(self, x: Points, i: int, row: Labels) -> Pieces:
         """One part for each output feature of the class."""
         own = self.lambdas()[int(row[0])]
         some = np.flatnonzero(own)
@@ -255,7 +255,8 @@ class Multiclass(Structure):
         rows[np.arange(len(some)), some] = own[some]
         step = x.vectors.stride(self.z)
         psi = Rows(*_features(*x.vectors, np.full(len(some), i), rows, *step))
-        return Pieces([f"output feature {z}" for z in some], psi)
+        names = [f"output feature {z}" for z in some]
+        return Pieces(names, psi, tuple(some.tolist()))
 
     def work(self, x: Points) -> Floats:
         """Products of the input with the weights of each output feature."""
@@ -264,9 +265,7 @@ class Multiclass(Structure):
 
 def _with_constant(X: Any, value: float) -> Any:
     column = np.full((X.shape[0], 1), value)
-    if hasattr(X, "nnz"):
-        import scipy.sparse as sp
-
+    if sp.issparse(X):
         return sp.hstack([X, sp.csr_array(column)], format="csr")
     return np.hstack([np.asarray(X, dtype=np.float64), column])
 

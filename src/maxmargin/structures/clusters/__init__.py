@@ -1,8 +1,8 @@
-"""Clusterings of mentions and other items.
+"""Partitions of mentions or other items.
 
-coreference.py  Clusters of mentions, held together by a hidden spanning forest
-correlation.py  Correlation clustering: clusters scored by all pairs inside them
-mentions.py     Plain features of pairs of mentions: strings, heads, distance, agreement
+coreference.py  Coreference: clusters joined by a hidden spanning forest
+correlation.py  Correlation: clusters scored by all pairs inside them
+mentions.py     Plain features of pairs of mentions
 """
 
 import lazy_loader as lazy

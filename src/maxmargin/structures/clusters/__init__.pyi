@@ -1,8 +1,6 @@
 from .coreference import Coreference as Coreference
-from .coreference import ForestLoss as ForestLoss
 from .coreference import PairFeatures as PairFeatures
 from .correlation import Correlation as Correlation
-from .correlation import PairLoss as PairLoss
 from .mentions import NAMES as NAMES
 from .mentions import Document as Document
 from .mentions import Mention as Mention

@@ -27,41 +27,14 @@ import scipy.sparse as sp
 
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
 from maxmargin.core.jit import loop
+from maxmargin.core.loss import LossForm
 from maxmargin.core.structure import Augment, Found, Pieces, Structure
 from maxmargin.inference.cluster.spanning import (
     components,
     spanning_forest,
     spanning_trees,
 )
-
-
-@dataclass(frozen=True)
-class ForestLoss:
-    """Delta(y, h) = n(y) - k(y) - sum of l over links; l = 1 inside, -r across.
-
-    n(y) mentions, k(y) clusters of the truth; a link across two true clusters costs r
-    (1 in equation 5.8; less makes bolder links).
-    """
-
-    r: float = 1.0
-    form: ClassVar[str] = "forest"
-
-    def bind(self, n_labels: int) -> ForestLoss:
-        """Nothing to know."""
-        if not self.r >= 0:
-            raise ValueError(f"r={self.r}: the penalty of a wrong link must be >= 0")
-        return self
-
-    def value(self, truth: Ragged, labels: Ragged) -> Floats:
-        """Loss of each row."""
-        out = np.zeros(truth.n)
-        for i in range(truth.n):
-            own, parent = components(truth.row(i)), labels.row(i)
-            linked = np.flatnonzero(parent != np.arange(len(parent)))
-            inside = int((own[linked] == own[parent[linked]]).sum())
-            links = len(own) - (int(own.max()) + 1 if len(own) else 0)
-            out[i] = links - inside + self.r * (len(linked) - inside)
-        return out
+from maxmargin.losses.clusters import ForestLoss
 
 
 class PairFeatures(NamedTuple):
@@ -71,7 +44,7 @@ class PairFeatures(NamedTuple):
     features: Any  # (mentions (mentions - 1) / 2, width), dense or sparse
 
 
-class Pairs(NamedTuple):
+class MentionPairs(NamedTuple):
     """Encoded inputs."""
 
     mentions: Ints  # (n,)
@@ -91,28 +64,27 @@ class Coreference(Structure):
     """Partitions by latent forests."""
 
     dim: int = 0
-    losses: ClassVar[tuple[str, ...]] = ("forest",)
-    provides: tuple[str, ...] = ("complete", "guess")
+    losses: ClassVar[tuple[LossForm, ...]] = ("forest",)
 
     def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
         """Know the number of pair features."""
         return replace(self, dim=max(int(as_pairs(x, 0).features.shape[1]) for x in X))
 
-    def encode(self, X: Sequence[Any]) -> Pairs:
+    def encode(self, X: Sequence[Any]) -> MentionPairs:
         """`PairFeatures`, or matrices of pairs (the mentions are then counted back)."""
         return encode_pairs(X, self.dim)
 
-    def encode_labels(self, x: Pairs, Y: Sequence[Any]) -> Ragged:
+    def encode_labels(self, x: MentionPairs, Y: Sequence[Any]) -> Ragged:
         """Cluster of each mention; each is linked to the one before it."""
         return Ragged.pack(
             [chain_of(y, int(x.mentions[i]), i) for i, y in enumerate(Y)]
         )
 
-    def decode_labels(self, x: Pairs, labels: Ragged) -> list[list[int]]:
+    def decode_labels(self, x: MentionPairs, labels: Ragged) -> list[list[int]]:
         """Clusters, numbered by first mention."""
         return [components(labels.row(i)).tolist() for i in range(labels.n)]
 
-    def features(self, x: Pairs, ids: Ints, labels: Ragged) -> Rows:
+    def features(self, x: MentionPairs, ids: Ints, labels: Ragged) -> Rows:
         """Sum of the features of the links."""
         if len(ids) == 0:
             return Rows.empty()
@@ -120,7 +92,7 @@ class Coreference(Structure):
         return Rows.from_dense(_sums(x.ptr, x.idx, x.val, *links, self.dim))
 
     def argmax(
-        self, x: Pairs, ids: Ints, w: Floats, augment: Augment | None = None
+        self, x: MentionPairs, ids: Ints, w: Floats, augment: Augment | None = None
     ) -> Found:
         """Maximum spanning forest of <w, x_ij>, with the loss of each link added."""
         rows, score = [], np.zeros(len(ids))
@@ -129,29 +101,30 @@ class Coreference(Structure):
             pairs = self._scores(x, int(i), w)
             constant = 0.0
             if augment is not None:
-                own = components(augment.truth.row(i))
-                loss: Any = augment.loss
+                cluster = components(augment.truth.row(i))
+                loss = augment.loss
+                assert isinstance(loss, ForestLoss)
                 weight = float(augment.weight[i])
-                _add_loss(pairs, own, weight, weight * float(loss.r))
-                constant = weight * (m - (int(own.max()) + 1 if m else 0))
+                _add_loss(pairs, cluster, weight, weight * float(loss.r))
+                constant = weight * (m - (int(cluster.max()) + 1 if m else 0))
             parent = spanning_forest(m, pairs)
             rows.append(parent)
             score[q] = constant + _total(parent, pairs)
         return Found(Ragged.pack(rows), score, score)
 
-    def complete(self, x: Pairs, ids: Ints, w: Floats, truth: Ragged) -> Ragged:
+    def complete(self, x: MentionPairs, ids: Ints, w: Floats, truth: Ragged) -> Ragged:
         """Maximum spanning tree of each cluster."""
         return Ragged.pack([
             spanning_trees(components(truth.row(i)), self._scores(x, int(i), w))
             for i in ids
         ])  # fmt: skip
 
-    def guess(self, x: Pairs, truth: Ragged, rng: np.random.Generator) -> Ragged:
+    def guess(self, x: MentionPairs, truth: Ragged, rng: np.random.Generator) -> Ragged:
         """Chains in order of mention: what `encode_labels` has made."""
         rows = [components(truth.row(i)) for i in range(truth.n)]
         return Ragged.pack([chain_of(r, len(r), i) for i, r in enumerate(rows)])
 
-    def pieces(self, x: Pairs, i: int, row: Labels) -> Pieces:
+    def explain_pieces(self, x: MentionPairs, i: int, row: Labels) -> Pieces:
         """One part per link."""
         linked = [(v, u) for v, u in enumerate(row.tolist()) if u != v]
         single = np.tile(np.arange(len(row), dtype=np.int32), (len(linked), 1))
@@ -161,9 +134,11 @@ class Coreference(Structure):
         ids = np.full(len(linked), i)
         return Pieces(names, self.features(x, ids, Ragged.pack(single)))
 
-    def runner_up(self, x: Pairs, i: int, w: Floats, row: Labels) -> Labels | None:
+    def runner_up(
+        self, x: MentionPairs, i: int, w: Floats, row: Labels
+    ) -> Labels | None:
         """The weakest link cut, or the best one across two clusters added."""
-        pairs, own = self._scores(x, i, w), components(row)
+        pairs, cluster = self._scores(x, i, w), components(row)
         m, best, found = len(row), -np.inf, None
         for v, u in enumerate(row.tolist()):
             score = -pairs[_pair(v, u)] if u != v else -np.inf
@@ -171,21 +146,21 @@ class Coreference(Structure):
                 best, found = score, (v, v)
         for v in range(m):
             for u in range(v):
-                if own[u] != own[v] and pairs[_pair(v, u)] > best:
+                if cluster[u] != cluster[v] and pairs[_pair(v, u)] > best:
                     best, found = pairs[_pair(v, u)], (v, u)
         if found is None:
             return None
         links = row.copy()
         links[found[0]] = found[0]  # cut, unless the two are of different clusters
         if found[0] != found[1]:
-            joined = np.where(own == own[found[0]], own[found[1]], own)
+            joined = np.where(cluster == cluster[found[0]], cluster[found[1]], cluster)
             links = np.array(chain_of(joined, m, i), np.int32)
         return spanning_trees(components(links), pairs)
 
-    def _scores(self, x: Pairs, i: int, w: Floats) -> Floats:
+    def _scores(self, x: MentionPairs, i: int, w: Floats) -> Floats:
         return pair_scores(x.ptr, x.idx, x.val, x.start[i], x.start[i + 1], w)
 
-    def work(self, x: Pairs) -> Floats:
+    def work(self, x: MentionPairs) -> Floats:
         """Pairs and their features."""
         each = x.ptr[x.start[1:]] - x.ptr[x.start[:-1]]
         return (each + 4 * np.diff(x.start)).astype(np.float64)
@@ -218,7 +193,7 @@ def as_pairs(x: Any, i: int) -> PairFeatures:
     return pairs
 
 
-def encode_pairs(X: Sequence[Any], dim: int) -> Pairs:
+def encode_pairs(X: Sequence[Any], dim: int) -> MentionPairs:
     """Pair features of all documents as one sparse matrix."""
     documents = [as_pairs(x, i) for i, x in enumerate(X)]
     for i, d in enumerate(documents):
@@ -232,7 +207,7 @@ def encode_pairs(X: Sequence[Any], dim: int) -> Pairs:
         raise ValueError("a pair feature is not finite")
     mentions = np.array([d.mentions for d in documents], np.int64)
     start = pointers([p.n for p in parts])
-    return Pairs(mentions, start, rows.ptr, rows.idx, rows.val)
+    return MentionPairs(mentions, start, rows.ptr, rows.idx, rows.val)
 
 
 def chain_of(clusters: Any, m: int, i: int) -> list[int]:
@@ -265,12 +240,12 @@ def pair_scores(ptr, idx, val, a, b, w):
 
 
 @loop
-def _add_loss(pairs, own, inside, across):
+def _add_loss(pairs, cluster, inside, across):
     """A link inside a true cluster lowers the loss, one across raises it."""
-    for j in range(len(own)):
+    for j in range(len(cluster)):
         for i in range(j):
             p = j * (j - 1) // 2 + i
-            pairs[p] += -inside if own[i] == own[j] else across
+            pairs[p] += -inside if cluster[i] == cluster[j] else across
 
 
 @loop

@@ -24,33 +24,16 @@ import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows
 from maxmargin.core.jit import inner_loop, loop
+from maxmargin.core.loss import LossForm
 from maxmargin.core.structure import Answer, Augment, Found, Pieces, Structure
 from maxmargin.inference.cluster import partition
 from maxmargin.inference.graph.tables import sum_by
 from maxmargin.structures.clusters.coreference import (
-    Pairs,
+    MentionPairs,
     as_pairs,
     encode_pairs,
     pair_scores,
 )
-
-
-@dataclass(frozen=True)
-class PairLoss:
-    """Delta(y, y') = percentage of pairs together in one and apart in the other."""
-
-    form: ClassVar[str] = "pairs"
-
-    def bind(self, n_labels: int) -> PairLoss:
-        """Nothing to know."""
-        return self
-
-    def value(self, truth: Ragged, labels: Ragged) -> Floats:
-        """Loss of each row."""
-        return np.array([
-            _pair_loss(truth.row(i), labels.row(i)) for i in range(truth.n)
-        ], np.float64)  # fmt: skip
-
 
 INFERENCE = ("greedy", "relaxed")
 MOST = 150  # items of a document that the linear program takes
@@ -68,7 +51,7 @@ class Correlation(Structure):
 
     inference: str = "greedy"
     dim: int = 0
-    losses: ClassVar[tuple[str, ...]] = ("pairs",)
+    losses: ClassVar[tuple[LossForm, ...]] = ("clustered-pairs",)
     exact: bool = False
 
     def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
@@ -78,7 +61,7 @@ class Correlation(Structure):
             raise ValueError(f"inference={self.inference!r} is neither {names}")
         return replace(self, dim=max(int(as_pairs(x, 0).features.shape[1]) for x in X))
 
-    def encode(self, X: Sequence[Any]) -> Pairs:
+    def encode(self, X: Sequence[Any]) -> MentionPairs:
         """As `Coreference`."""
         x = encode_pairs(X, self.dim)
         large = np.flatnonzero(x.mentions > MOST)
@@ -92,10 +75,10 @@ class Correlation(Structure):
 
     @property
     def certificate(self) -> str:
-        """Worth of primal values: those of the greedy oracle, or relaxed."""
+        """How good primal values are: those of the greedy oracle, or relaxed."""
         return "relaxed" if self.inference == "relaxed" else "bound"
 
-    def encode_labels(self, x: Pairs, Y: Sequence[Any]) -> Ragged:
+    def encode_labels(self, x: MentionPairs, Y: Sequence[Any]) -> Ragged:
         """Cluster of each item."""
         rows = []
         for i, y in enumerate(Y):
@@ -108,11 +91,11 @@ class Correlation(Structure):
             rows.append([names.setdefault(c, len(names)) for c in items])
         return Ragged.pack(rows)
 
-    def decode_labels(self, x: Pairs, labels: Ragged) -> list[list[int]]:
+    def decode_labels(self, x: MentionPairs, labels: Ragged) -> list[list[int]]:
         """Cluster of each item."""
         return labels.unpack()
 
-    def features(self, x: Pairs, ids: Ints, labels: Ragged) -> Rows:
+    def features(self, x: MentionPairs, ids: Ints, labels: Ragged) -> Rows:
         """Sum over the pairs of each cluster."""
         if len(ids) == 0:
             return Rows.empty()
@@ -121,7 +104,7 @@ class Correlation(Structure):
         )
 
     def argmax(
-        self, x: Pairs, ids: Ints, w: Floats, augment: Augment | None = None
+        self, x: MentionPairs, ids: Ints, w: Floats, augment: Augment | None = None
     ) -> Found:
         """Greedy merging; with a truth at hand, not worse than the truth."""
         rows, score, bound = [], np.zeros(len(ids)), np.zeros(len(ids))
@@ -145,7 +128,7 @@ class Correlation(Structure):
         return Found(Ragged.pack(rows), score, bound)
 
     def _scores(
-        self, x: Pairs, i: int, w: Floats, augment: Augment | None
+        self, x: MentionPairs, i: int, w: Floats, augment: Augment | None
     ) -> tuple[Floats, float]:
         """Scores of pairs being together, and what the loss adds to all partitions."""
         pairs = pair_scores(x.ptr, x.idx, x.val, x.start[i], x.start[i + 1], w)
@@ -154,16 +137,16 @@ class Correlation(Structure):
         step = 100.0 * float(augment.weight[i]) / max(len(pairs), 1)
         return pairs, step * _add_loss(pairs, augment.truth.row(i), step)
 
-    def cuts(self, x: Pairs, ids: Ints, w: Floats, augment: Augment) -> Answer:
+    def cuts(self, x: MentionPairs, ids: Ints, w: Floats, augment: Augment) -> Answer:
         """Differences to the truth; relaxed partitions are no rows."""
         if self.inference == "greedy":
             return super().cuts(x, ids, w, augment)
         change, delta, slack = [], np.zeros(len(ids)), np.zeros(len(ids))
         for q, i in enumerate(ids):
-            own = augment.truth.row(i)
+            cluster = augment.truth.row(i)
             pairs, constant = self._scores(x, int(i), w, augment)
             z, value = partition.relax(int(x.mentions[i]), pairs)
-            together = _together(own)
+            together = _together(cluster)
             delta[q] = 100.0 * np.abs(z - together).sum() / max(len(z), 1)
             some = slice(int(x.start[i]), int(x.start[i + 1]))
             change.append(_weighted(x, some, together - z, self.dim))
@@ -172,7 +155,7 @@ class Correlation(Structure):
         dpsi = Rows.from_dense(np.array(change)) if len(ids) else Rows.empty()
         return Answer(Ragged.pack([[] for _ in ids]), dpsi, delta, slack)
 
-    def pieces(self, x: Pairs, i: int, row: Labels) -> Pieces:
+    def explain_pieces(self, x: MentionPairs, i: int, row: Labels) -> Pieces:
         """One part per pair of a cluster."""
         names, parts = [], []
         for j, i_ in zip(*np.tril_indices(len(row), -1), strict=True):
@@ -183,49 +166,39 @@ class Correlation(Structure):
                 parts.append((x.idx[some], x.val[some]))
         return Pieces(names, Rows.pack(parts))
 
-    def work(self, x: Pairs) -> Floats:
-        """Pairs, their features, and the merging."""
+    def work(self, x: MentionPairs) -> Floats:
+        """MentionPairs, their features, and the merging."""
         each = x.ptr[x.start[1:]] - x.ptr[x.start[:-1]]
         return (each + 20 * np.diff(x.start)).astype(np.float64)
 
 
-def _weighted(x: Pairs, some: slice, factor: Floats, dim: int) -> Floats:
+def _weighted(x: MentionPairs, some: slice, factor: Floats, dim: int) -> Floats:
     """Sum of the features of the pairs, each times its factor."""
     ptr = x.ptr[some.start : some.stop + 1]
-    own = slice(int(ptr[0]), int(ptr[-1]))
-    values = x.val[own] * np.repeat(factor, np.diff(ptr))
-    return sum_by(x.idx[own], values, dim)
+    entries = slice(int(ptr[0]), int(ptr[-1]))
+    values = x.val[entries] * np.repeat(factor, np.diff(ptr))
+    return sum_by(x.idx[entries], values, dim)
 
 
 @loop
-def _together(own):
+def _together(cluster):
     """1 for the pairs of one cluster."""
-    out = np.zeros(len(own) * (len(own) - 1) // 2)
-    for j in range(len(own)):
+    out = np.zeros(len(cluster) * (len(cluster) - 1) // 2)
+    for j in range(len(cluster)):
         for i in range(j):
-            if own[i] == own[j]:
+            if cluster[i] == cluster[j]:
                 out[j * (j - 1) // 2 + i] = 1.0
     return out
 
 
 @loop
-def _pair_loss(a, b):
-    wrong, total = 0, 0
-    for j in range(len(a)):
-        for i in range(j):
-            wrong += (a[i] == a[j]) != (b[i] == b[j])
-            total += 1
-    return 100.0 * wrong / max(total, 1)
-
-
-@loop
-def _add_loss(pairs, own, step):
+def _add_loss(pairs, cluster, step):
     """Pairs apart in the truth gain, pairs together lose; returns those together."""
     together = 0
-    for j in range(len(own)):
+    for j in range(len(cluster)):
         for i in range(j):
             p = j * (j - 1) // 2 + i
-            if own[i] == own[j]:
+            if cluster[i] == cluster[j]:
                 pairs[p] -= step
                 together += 1
             else:
@@ -234,11 +207,11 @@ def _add_loss(pairs, own, step):
 
 
 @loop
-def _within(own, pairs):
+def _within(cluster, pairs):
     s = 0.0
-    for j in range(len(own)):
+    for j in range(len(cluster)):
         for i in range(j):
-            if own[i] == own[j]:
+            if cluster[i] == cluster[j]:
                 s += pairs[j * (j - 1) // 2 + i]
     return s
 
@@ -263,7 +236,7 @@ def _greedy(m, pairs):
     partner = np.full(m, -1, np.int64)  # the best cluster before this one
     for r in range(1, m):
         partner[r] = _best_partner(S, alive, r)
-    own = np.arange(m).astype(np.int32)
+    cluster = np.arange(m).astype(np.int32)
     total = 0.0
     while True:
         a = -1
@@ -277,8 +250,8 @@ def _greedy(m, pairs):
         total += S[a, b]
         alive[a] = False
         for c in range(m):
-            if own[c] == a:
-                own[c] = b
+            if cluster[c] == a:
+                cluster[c] = b
             if alive[c] and c != b:
                 S[b, c] += S[a, c]
                 S[c, b] = S[b, c]
@@ -291,21 +264,21 @@ def _greedy(m, pairs):
                     partner[r] = b
     name, count = np.full(m, -1, np.int32), 0
     for c in range(m):
-        if name[own[c]] < 0:
-            name[own[c]] = count
+        if name[cluster[c]] < 0:
+            name[cluster[c]] = count
             count += 1
-        own[c] = name[own[c]]
-    return own, total
+        cluster[c] = name[cluster[c]]
+    return cluster, total
 
 
 @loop
 def _sums(start, ptr, idx, val, ids, row_ptr, rows, dim):
     out = np.zeros((len(ids), dim))
     for q in range(len(ids)):
-        own = rows[row_ptr[q] : row_ptr[q + 1]]
-        for j in range(len(own)):
+        cluster = rows[row_ptr[q] : row_ptr[q + 1]]
+        for j in range(len(cluster)):
             for i in range(j):
-                if own[i] == own[j]:
+                if cluster[i] == cluster[j]:
                     p = start[ids[q]] + j * (j - 1) // 2 + i
                     for e in range(ptr[p], ptr[p + 1]):
                         out[q, idx[e]] += val[e]

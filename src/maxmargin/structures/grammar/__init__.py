@@ -1,12 +1,12 @@
-"""Parse trees of weighted context-free grammars.
+"""Parse trees.
 
-anchors.py      Anchored features: what a rule scores where it stands
+structure.py    Grammar: the structure itself
+productions.py  The rules of a treebank, numbered
 binarise.py     Trees in Chomsky normal form, and back
-f1_parsing.py   The tree that violates most under the loss 1 - F1, exactly
-parsing.py      Loss-augmented parsing: which trees of one sentence a loss asks for
-productions.py  Rules read off binarised trees: all rules that occur, numbered and
-structure.py    Weighted context-free grammars
-tree_rows.py    Trees as rows of integers, and back; what is wrong with a sentence or
+tree_rows.py    Trees as rows of integers, and back; checks of trees
+anchors.py      Features of a rule that depend on where it is applied
+parsing.py      Loss-augmented parsing of one sentence
+f1_parsing.py   The most violated tree under the loss 1 - F1
 """
 
 import lazy_loader as lazy

@@ -4,9 +4,10 @@ With m of g true brackets and e wrong ones, for any 0 <= a <= 1,
 
     1 - F1  <=  U = 1 - a m / g + (1 - sqrt(1 - a))^2 e / (2 g),
 
-which is linear, so  score + v U  is maximised by one parse. Its tree has a violation T;
-a tree that violates more has  score + v U  above a floor (`Aim.floor`), and only what
-occurs in such trees is stratified by the counts m and e (`parse_forest.strata`).
+which is linear, so one parse maximises  score + v U. Its tree has some violation T. A
+tree that violates more has a  score + v U  above a floor (`Violation.line_reaching`), and
+only what occurs in such trees is stratified by the counts m and e
+(`parse_forest.strata`).
 
 U is closest at a = 1 - (e / (2 m + e))^2: early in training, when the loss alone decides
 and the worst trees have no true bracket, near 0; later on, near 1/2. The best v is the
@@ -18,81 +19,21 @@ choice was far off.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Labels
+from maxmargin.core.arrays import Labels
+from maxmargin.core.formulations import Violation
 from maxmargin.inference.tree import parse_forest as trees
 from maxmargin.inference.tree.chart import Bonus, Chart, Forest, Gold, gold_of
+from maxmargin.losses.brackets import BracketLoss
 from maxmargin.structures.grammar.parsing import Sentence, Tree, best_of, slip
 
 TIGHT = (0.45, 0.05)  # a: for most of the training, and for its beginning
+SLOPES = (0.05, 20.0)  # range of v
 FAR = 1.5  # a factor on v that is worth another parse
 MOST = 4  # parses with a bound
-
-
-@dataclass(frozen=True)
-class Aim:
-    """What is maximised: the violation of a formulation.
-
-    With delta = 1 - F1, r = weight * delta or, squared, sqrt(delta), and the margin
-    <w, dpsi> = own - score:  r - margin, or with slack rescaling  r * (1 - margin).
-    """
-
-    slack: bool = False
-    squared: bool = False
-    weight: float = 1.0
-
-    def violation(self, loss: Any, score: Any, own: float) -> Any:
-        """Of trees with such losses and scores."""
-        r = np.sqrt(loss) if self.squared else self.weight * loss
-        return r * (1.0 + score - own) if self.slack else r + score - own
-
-    def need(self, above: float, loss: Floats, own: float) -> Floats:
-        """Score that a tree of such a loss needs for a violation above this one."""
-        r = np.sqrt(loss) if self.squared else self.weight * loss
-        if not self.slack:
-            return own + above - r
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(r > 0.0, own - 1.0 + above / r, np.inf)
-
-    def slope(self, loss: float, score: float, own: float) -> float:
-        """Weight v of the loss for which such a tree is a stationary choice."""
-        if not (self.slack or self.squared):
-            return self.weight
-        v = (1.0 + score - own) / max(loss, 1e-9) if self.slack else 1.0
-        if self.squared:
-            v *= 0.5 if self.slack else 0.5 / max(loss, 1e-9) ** 0.5
-        return float(np.clip(v, 0.05, 20.0))
-
-    def floor(self, above: float, v: float, own: float) -> float:
-        """Least  score + v (U - 1)  of a tree with a violation above this one, >= 0.
-
-        The largest violation of all (delta, score) with delta <= 1 and
-        score + v delta = K  grows with K: where it is `above`.
-        """
-        if not self.slack:
-            gain = self.weight - v
-            if self.squared:
-                gain = 0.25 / v if v >= 0.5 else 1.0 - v
-            return own + above - gain - v
-        if above >= (2.0 * v if self.squared else v):  # delta = 1 is the best choice
-            K = above + v
-        elif self.squared:
-            K = (1.5 * above * (3.0 * v) ** 0.5) ** (2.0 / 3.0)
-        else:
-            K = 2.0 * (v * above) ** 0.5
-        return own - 1.0 + K - v
-
-
-AIMS = {
-    "margin": Aim(),
-    "margin squared": Aim(squared=True),
-    "slack": Aim(slack=True),
-    "slack squared": Aim(slack=True, squared=True),
-}
 
 
 class Bounded(NamedTuple):
@@ -106,33 +47,50 @@ class Bounded(NamedTuple):
 
 
 def worst_tree(
-    sentence: Sentence, truth: Labels, own: float, loss: Any, aim: Aim
-) -> Tree:
-    """The tree of the highest violation; the truth, which has none, if there is no other."""
+    sentence: Sentence, truth: Labels, truth_score: float, loss: BracketLoss,
+    criterion: Violation,
+) -> Tree:  # fmt: skip
+    """The tree that violates most; the truth, which has no violation, if none does."""
     gold = gold_of(sentence.n, truth)
     g = len(gold.label)
-    answer, above = Tree(truth, own, g, 0), 0.0
-    v, a, tried = aim.slope(1.0, own, own), TIGHT[0], []
+    answer, above = Tree(truth, truth_score, g, 0), 0.0
+    v, a, tried = _slope(criterion, 1.0, 0.0), TIGHT[0], []
+
+    def floor(v: float) -> float:
+        """Least  score + v (U - 1)  of a tree that violates more than `above`."""
+        return truth_score + criterion.line_reaching(v, above) - v
+
     for _ in range(MOST):
         bounded = _bounded(sentence, gold, v, a)
         tried.append(bounded)
         tree = bounded.tree
-        violation = _violation(aim, tree, g, own, loss)
+        delta = float(loss.of_counts(tree.m, tree.e, g))
+        violation = criterion.value(delta, truth_score - tree.score)
         if violation > above:
             answer, above = tree, violation
-        closest = min(tried, key=lambda b: b.best - aim.floor(above, b.v, own))
-        least = aim.floor(above, closest.v, own) - slip(above + abs(own))
-        if closest.best <= least + 2.0 * slip(above + abs(own)):
+        rounding = slip(above + abs(truth_score))
+        closest = min(tried, key=lambda b: b.best - floor(b.v))
+        least = floor(closest.v) - rounding
+        if closest.best <= least + 2.0 * rounding:
             return answer
         best = answer if above > 0.0 else tree
-        wanted = aim.slope(float(loss.of_counts(best.m, best.e, g)), best.score, own)
+        delta = float(loss.of_counts(best.m, best.e, g))
+        wanted = _slope(criterion, delta, truth_score - best.score)
         closer = 1.0 - (tree.e / max(2 * tree.m + tree.e, 1)) ** 2
         near = wanted <= FAR * v and v <= FAR * wanted
         if near and (a == TIGHT[1] or closer > 0.5 * a):
             break
         v, a = wanted, TIGHT[0] if closer > 0.5 * a else TIGHT[1]
     forest = sentence.forest(gold, closest.bonus, closest.chart, least)
-    return _stratified(sentence, forest, (answer, above), g, own, loss, aim)
+    known = answer, above
+    return _stratified(sentence, forest, known, g, truth_score, loss, criterion)
+
+
+def _slope(criterion: Violation, delta: float, margin: float) -> float:
+    """The v for which a tree with such a loss and margin is a stationary choice."""
+    if criterion.linear:
+        return criterion.weight
+    return float(np.clip(criterion.ideal_weight(delta, margin), *SLOPES))
 
 
 def _bounded(sentence: Sentence, gold: Gold, v: float, a: float) -> Bounded:
@@ -143,8 +101,8 @@ def _bounded(sentence: Sentence, gold: Gold, v: float, a: float) -> Bounded:
 
 
 def _stratified(
-    sentence: Sentence, forest: Forest, known: tuple[Tree, float], g: int, own: float,
-    loss: Any, aim: Aim,
+    sentence: Sentence, forest: Forest, known: tuple[Tree, float], g: int,
+    truth_score: float, loss: BracketLoss, criterion: Violation,
 ) -> Tree:  # fmt: skip
     """Worst tree of a forest, or the one that is known already with its violation."""
     score, misses, outer, around, most = trees.by_match(
@@ -152,23 +110,22 @@ def _stratified(
     )
     m, e = np.arange(g + 1), np.arange(most + 1)
     some = score > -np.inf
-    each = aim.violation(loss.of_counts(m[some], misses[some], g), score[some], own)
+    delta = loss.of_counts(m[some], misses[some], g)
+    each = criterion.value(delta, truth_score - score[some])
     above = float(each.max(initial=known[1]))
     highest = loss.of_counts(m[:, None], e[None, :], g)
-    need = aim.need(above, highest, own) - slip(above + abs(own))
+    need = truth_score - criterion.most_margin(above, highest)
+    need -= slip(above + abs(truth_score))
     counts, score, ptr, path = trees.strata(
         forest.node, forest.edge, forest.value, outer, around, need, 0
     )
-    each = aim.violation(loss.of_counts(counts[:, 0], counts[:, 1], g), score, own)
+    delta = loss.of_counts(counts[:, 0], counts[:, 1], g)
+    each = criterion.value(delta, truth_score - score)
     if each.max(initial=-np.inf) <= known[1]:
         return known[0]
     at = int(np.argmax(each))
     row = sentence.written(forest, path[ptr[at] : ptr[at + 1]])
     return Tree(row, float(score[at]), *map(int, counts[at]))
-
-
-def _violation(aim: Aim, tree: Tree, g: int, own: float, loss: Any) -> float:
-    return float(aim.violation(loss.of_counts(tree.m, tree.e, g), tree.score, own))
 
 
 def f1_bound(g: int, weight: float, a: float) -> Bonus:

@@ -28,6 +28,7 @@ from maxmargin.inference.tree.chart import (
     gold_of,
     no_gold,
 )
+from maxmargin.losses.brackets import BracketLoss
 
 
 class Tree(NamedTuple):
@@ -87,13 +88,16 @@ def k_best(sentence: Sentence, k: int, beam: float = np.inf) -> list[Tree]:
 
 
 def best_other(
-    sentence: Sentence, truth: Labels, own: float, weight: float
+    sentence: Sentence, truth: Labels, truth_score: float, weight: float
 ) -> Tree | None:
-    """Best tree that is not the truth, None if it scores no more than own - weight."""
+    """Best tree that is not the truth, None if it scores no more than truth_score - weight."""
     gold = no_gold(sentence.n)
     chart = sentence.chart(gold, NOTHING)
     best = sentence.best(chart)
-    for floor, k in ((best - slip(best), 1), (own - weight - slip(own), 2)):
+    for floor, k in (
+        (best - slip(best), 1),
+        (truth_score - weight - slip(truth_score), 2),
+    ):
         forest = sentence.forest(gold, NOTHING, chart, min(floor, best - slip(best)))
         for tree in _k_best(sentence, forest, NOTHING, k):
             if not np.array_equal(tree.row, truth):
@@ -109,7 +113,7 @@ def best_linear(sentence: Sentence, truth: Labels, bonus: Bonus) -> Tree:
 
 
 def hamming_layers(
-    sentence: Sentence, right: Labels, own: float, loss: Any
+    sentence: Sentence, right: Labels, truth_score: float, loss: BracketLoss
 ) -> list[Tree]:
     """Best tree per loss, as far as any formulation may prefer it to the others.
 
@@ -117,7 +121,7 @@ def hamming_layers(
     """
     gold = gold_of(sentence.n, right)
     g = len(gold.label)
-    truth = Tree(right, own, g)
+    truth = Tree(right, truth_score, g)
     chart = sentence.chart(gold, NOTHING)
     each = float(loss.of_counts(0, 1, g) - loss.of_counts(0, 0, g))
     linear = best_linear(sentence, truth.row, Bonus(each, -2.0 * each))
@@ -128,7 +132,9 @@ def hamming_layers(
     highest = float(loss.of_counts(0, most, g))
     if highest == 0.0:  # no tree has brackets: all are as good as the truth
         return out
-    slack = own - 1.0 + float((value * (1.0 - own + score)).max()) / highest
+    slack = (
+        truth_score - 1.0 + float((value * (1.0 - truth_score + score)).max()) / highest
+    )
     margin = float((np.sqrt(value) + score).max()) - highest**0.5
     least = min(slack, margin, float(score.max()))
     least -= slip(least)

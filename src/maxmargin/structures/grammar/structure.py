@@ -23,9 +23,12 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
+from maxmargin.core.formulations import CRITERIA, Violation
 from maxmargin.core.jit import loop
+from maxmargin.core.loss import Loss, LossForm
 from maxmargin.core.structure import Augment, Found, Layers, Pieces, Structure
 from maxmargin.inference.tree.chart import NODE, Bonus, Scores, Words
+from maxmargin.losses.brackets import BracketLoss
 from maxmargin.structures.grammar import parsing
 from maxmargin.structures.grammar.anchors import (
     Anchored,
@@ -33,8 +36,8 @@ from maxmargin.structures.grammar.anchors import (
     check_templates,
     length_bin,
 )
-from maxmargin.structures.grammar.binarise import Shape
-from maxmargin.structures.grammar.f1_parsing import AIMS, Aim, worst_tree
+from maxmargin.structures.grammar.binarise import Shape, Tree
+from maxmargin.structures.grammar.f1_parsing import worst_tree
 from maxmargin.structures.grammar.productions import (
     UNKNOWN,
     Productions,
@@ -46,8 +49,6 @@ from maxmargin.structures.grammar.tree_rows import (
     row_tree,
     tree_row,
 )
-
-Tree = Any  # a leaf `str`, or a node `(label, child, ...)`
 
 
 class Sentences(NamedTuple):
@@ -121,8 +122,11 @@ class Grammar(Structure):
     anchored: Anchors = Anchors()
     dim: int = 0
 
-    losses: ClassVar[tuple[str, ...]] = ("zero-one", "brackets-f1", "brackets-hamming")
-    provides = ("argmax_by_loss", "nbest")
+    losses: ClassVar[tuple[LossForm, ...]] = (
+        "zero-one",
+        "brackets-f1",
+        "brackets-hamming",
+    )
 
     def bind(self, X: Sequence[Any], Y: Sequence[Tree]) -> Grammar:
         """Read the rules off the trees Y of the sentences X."""
@@ -153,17 +157,17 @@ class Grammar(Structure):
 
     def encode(self, X: Sequence[Any]) -> Sentences:
         """Sentences as flat arrays; tags never seen are warned of: there is no parse."""
-        own = self._own
+        known = self._productions
         tokens = self._tokens(X)
-        number = {s.label: a for a, s in enumerate(own.symbols) if s.tag}
+        number = {s.label: a for a, s in enumerate(known.symbols) if s.tag}
         entries: list[list[tuple[int, int]]] = []
         unseen: list[str] = []
         for i, sentence in enumerate(tokens):
             for t, (word, tag) in enumerate(sentence):
                 if self._lexical:
-                    term = own.term(word)
-                    tags = own.words.get(term, [])
-                    entries.append([(a, own.lexical[a, term]) for a in tags])
+                    term = known.term(word)
+                    tags = known.words.get(term, [])
+                    entries.append([(a, known.lexical[a, term]) for a in tags])
                 else:
                     entries.append([(number[tag], -1)] if tag in number else [])
                     if tag not in number:
@@ -189,7 +193,7 @@ class Grammar(Structure):
         rows = []
         for i, tree in enumerate(Y):
             node = checked_tree(i, tree, x.tokens[i], self._shape)
-            rows.append(tree_row(i, node, self._own, self._lexical))
+            rows.append(tree_row(i, node, self._productions, self._lexical))
         return Ragged.pack(rows)
 
     def decode_labels(self, x: Sentences, labels: Ragged) -> list[Tree | None]:
@@ -197,7 +201,7 @@ class Grammar(Structure):
         out: list[Tree | None] = []
         for row, tokens in zip(labels.unpack(), x.tokens, strict=True):
             if row:
-                out.append(row_tree(row, self._own, tokens))
+                out.append(row_tree(row, self._productions, tokens))
             elif self.fallback == "flat" and tokens:
                 out.append(self._flat(tokens))
             else:
@@ -206,12 +210,12 @@ class Grammar(Structure):
 
     def features(self, x: Sentences, ids: Ints, labels: Ragged) -> Rows:
         """Counts of rules and anchored features."""
-        rules = self._own.rules
+        rules = self._productions.rules
         first = x.ptr[ids] + ids
         ptr, idx = _features(
             *labels, first, rules.rule_class, rules.unary_class, *x.anchored,
             length_bin(np.arange(64)), self.anchored.has_length, self.anchored.classes,
-            self._own.size,
+            self._productions.size,
         )  # fmt: skip
         return Rows(ptr, idx, np.ones(len(idx)))
 
@@ -227,10 +231,10 @@ class Grammar(Structure):
                 score[q] = found[0].score if found else -np.inf
             return Found(Ragged.pack(rows), score, score)
         truth = augment.truth.take(ids)
-        own = self.features(x, ids, truth).dot(w)
+        truth_score = self.features(x, ids, truth).dot(w)
         for q, sentence in enumerate(self._sentences(x, ids, w)):
             right, weight = truth.row(q), float(augment.weight[ids[q]])
-            tree = _worst(sentence, right, own[q], weight, augment.loss)
+            tree = _worst(sentence, right, truth_score[q], weight, augment.loss)
             rows.append(tree.row)
             score[q] = tree.score
         labels = Ragged.pack(rows)
@@ -242,10 +246,10 @@ class Grammar(Structure):
     ) -> Layers:
         """Best tree per loss; those that no formulation could prefer are left out."""
         truth, loss = augment.truth.take(ids), augment.loss
-        own = self.features(x, ids, truth).dot(w)
+        truth_score = self.features(x, ids, truth).dot(w)
         rows, score, sizes, which = [], [], [], []
         for q, sentence in enumerate(self._sentences(x, ids, w)):
-            found = _by_loss(sentence, truth.row(q), own[q], loss, augment.aim)
+            found = _by_loss(sentence, truth.row(q), truth_score[q], augment)
             rows += [tree.row for tree in found]
             score += [tree.score for tree in found]
             sizes.append(len(found))
@@ -254,9 +258,9 @@ class Grammar(Structure):
         value = loss.value(truth.take(which), labels)
         return Layers(pointers(sizes), labels, np.array(score), value)
 
-    def listed(self, loss: Any) -> bool:
+    def listed(self, loss: Loss) -> bool:
         """Only the zero-one loss, which adds the same to all trees but one."""
-        return bool(loss.form == "zero-one")
+        return loss.form == "zero-one"
 
     def nbest(
         self,
@@ -282,13 +286,13 @@ class Grammar(Structure):
     def work(self, x: Sentences) -> Floats:
         """Rules tried: about n^3 / 6 pairs of spans, and some tens of rules each."""
         n = np.diff(x.ptr).astype(np.float64)
-        return 1000.0 + n**3 / 6.0 * (10.0 + 0.05 * len(self._own.rules.parent))
+        return 1000.0 + n**3 / 6.0 * (10.0 + 0.05 * len(self._productions.rules.parent))
 
-    def pieces(self, x: Sentences, i: int, row: Labels) -> Pieces:
+    def explain_pieces(self, x: Sentences, i: int, row: Labels) -> Pieces:
         """One part per node: its rule and the words it spans."""
         nodes = row.reshape(-1, NODE)
         psi = self.features(x, np.full(len(nodes), i), Ragged.pack(nodes))
-        rules, words = self._own.names(), [word for word, _ in x.tokens[i]]
+        rules, words = self._productions.names(), [word for word, _ in x.tokens[i]]
         names = [
             f"{rules[rule]} ({' '.join(words[start:end])})"
             for start, _, end, rule, _ in nodes.tolist()
@@ -297,16 +301,18 @@ class Grammar(Structure):
 
     def feature_names(self) -> list[str]:
         """Rules, then anchored features by class."""
-        names = self._own.names()
-        labels = self._own.labels
+        names = self._productions.names()
+        labels = self._productions.labels
         if self.anchor_by == "rule":
-            classes = names[: len(self._own.binary) + len(self._own.unary)]
+            classes = names[
+                : len(self._productions.binary) + len(self._productions.unary)
+            ]
         else:
             classes = [*labels, *(f"{label}|" for label in labels)]
         return names + [f"{a} @ {c}" for a in self.anchored.names() for c in classes]
 
     @property
-    def _own(self) -> Productions:
+    def _productions(self) -> Productions:
         if self.productions is None:
             raise ValueError("this grammar has no rules yet: bind it to trees first")
         return self.productions
@@ -346,32 +352,32 @@ class Grammar(Structure):
 
     def _flat(self, tokens: Sequence[tuple[str, str]]) -> Tree:
         """All words under the commonest root."""
-        own = self._own
-        best = max(own.root, key=lambda a: own.count[own.root[a]])
+        known = self._productions
+        best = max(known.root, key=lambda a: known.count[known.root[a]])
         leaves = [(tag or self._common_tag(word), word) for word, tag in tokens]
-        return (own.symbols[best].label, *leaves)
+        return (known.symbols[best].label, *leaves)
 
     def _common_tag(self, word: str) -> str:
         """The commonest tag of a word or its shape; of all words, if neither is known."""
-        own, often = self._own, Counter[int]()
-        found = own.term(word)
-        for (tag, term), rule in own.lexical.items():
+        known, often = self._productions, Counter[int]()
+        found = known.term(word)
+        for (tag, term), rule in known.lexical.items():
             if found in (term, UNKNOWN):
-                often[tag] += int(own.count[rule])
-        return own.symbols[often.most_common(1)[0][0]].label
+                often[tag] += int(known.count[rule])
+        return known.symbols[often.most_common(1)[0][0]].label
 
     def _sentences(
         self, x: Sentences, ids: Ints, w: Floats
     ) -> Iterator[parsing.Sentence]:
         """Rules, scores and words of each sentence asked about."""
-        own, rules = self._own, self._own.rules
-        n_binary, n_unary = len(rules.parent), len(own.unary)
+        known, rules = self._productions, self._productions.rules
+        n_binary, n_unary = len(rules.parent), len(known.unary)
         rule, unary = w[:n_binary].copy(), w[n_binary : n_binary + n_unary].copy()
-        root = np.full(len(own.symbols), -np.inf)
-        roots = np.array(list(own.root), np.int64)
+        root = np.full(len(known.symbols), -np.inf)
+        roots = np.array(list(known.root), np.int64)
         root[roots] = w[rules.root_rule[roots]]
         score = np.where(x.rule >= 0, w[x.rule], 0.0)
-        weight = self.anchored.weights(w[own.size :])
+        weight = self.anchored.weights(w[known.size :])
         for i in ids:
             first, last = x.ptr[i], x.ptr[i + 1]
             a, b = x.entry[first], x.entry[last]
@@ -383,34 +389,41 @@ class Grammar(Structure):
 
 
 def _worst(
-    sentence: parsing.Sentence, truth: Labels, own: float, weight: float, loss: Any
+    sentence: parsing.Sentence,
+    truth: Labels,
+    truth_score: float,
+    weight: float,
+    loss: Loss,
 ) -> parsing.Tree:
     """Best tree by  score + weight * loss."""
     if loss.form == "zero-one":
-        other = parsing.best_other(sentence, truth, own, weight)
-        if other is None or other.score + weight <= own:
-            return parsing.Tree(truth, own)
+        other = parsing.best_other(sentence, truth, truth_score, weight)
+        if other is None or other.score + weight <= truth_score:
+            return parsing.Tree(truth, truth_score)
         return other
+    assert isinstance(loss, BracketLoss)
     if loss.form == "brackets-f1":
-        return worst_tree(sentence, truth, own, loss, Aim(weight=weight))
+        return worst_tree(sentence, truth, truth_score, loss, Violation(weight=weight))
     each = weight * float(loss.scale(Ragged.pack([truth]))[0])
     return parsing.best_linear(sentence, truth, Bonus(each, -2.0 * each))
 
 
 def _by_loss(
-    sentence: parsing.Sentence, truth: Labels, own: float, loss: Any, aim: str
+    sentence: parsing.Sentence, truth: Labels, truth_score: float, augment: Augment
 ) -> list[parsing.Tree]:
-    """Best tree for each loss that matters for an aim, the truth first."""
+    """Best tree for each loss that matters for the criterion, the truth first."""
+    loss = augment.loss
     if loss.form == "zero-one":
-        other = parsing.best_other(sentence, truth, own, np.inf)
-        return [parsing.Tree(truth, own)] + ([other] if other else [])
+        other = parsing.best_other(sentence, truth, truth_score, np.inf)
+        return [parsing.Tree(truth, truth_score)] + ([other] if other else [])
+    assert isinstance(loss, BracketLoss)
     g = int((truth.reshape(-1, NODE)[:, 4] >= 0).sum())
     if loss.form == "brackets-f1":
-        found = [parsing.Tree(truth, own, g)]
-        for wanted in AIMS.values() if aim == "any" else [AIMS[aim]]:
-            found.append(worst_tree(sentence, truth, own, loss, wanted))
+        found = [parsing.Tree(truth, truth_score, g)]
+        for criterion in [augment.criterion] if augment.criterion else CRITERIA:
+            found.append(worst_tree(sentence, truth, truth_score, loss, criterion))
     else:
-        found = parsing.hamming_layers(sentence, truth, own, loss)
+        found = parsing.hamming_layers(sentence, truth, truth_score, loss)
     best: dict[float, parsing.Tree] = {}
     for tree in found:
         value = round(float(loss.of_counts(tree.m, tree.e, g)), 12)

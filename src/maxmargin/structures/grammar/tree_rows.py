@@ -12,10 +12,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from maxmargin.inference.tree.chart import NODE
-from maxmargin.structures.grammar.binarise import Node, Shape, binarise, restore
+from maxmargin.structures.grammar.binarise import Node, Shape, Tree, binarise, restore
 from maxmargin.structures.grammar.productions import Productions, unary_chains
 
-Tree = Any  # a leaf `str`, or a node `(label, child, ...)`
 Token = tuple[str, str]  # word, tag
 
 

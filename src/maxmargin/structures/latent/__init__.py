@@ -1,7 +1,7 @@
 """Outputs of which some labels are not known.
 
-partial.py          Outputs of which some labels are not known: they are hidden parts
-partial_network.py  Networks of which some nodes have no label: those labels are hidden
+partial.py          Partial: label sequences with hidden labels
+partial_network.py  PartialNetwork: networks with hidden labels
 """
 
 import lazy_loader as lazy

@@ -1,4 +1,3 @@
 from .partial import Partial as Partial
-from .partial import PartialLoss as PartialLoss
 from .partial_network import PartialNetwork as PartialNetwork
 from .partial_network import part_of as part_of

@@ -13,50 +13,16 @@ are completed, K + K before; the cost table gets rows of zeros for them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows
+from maxmargin.core.loss import LossForm
 from maxmargin.core.structure import Augment, Found, Structure
 from maxmargin.structures.chain.constraints import legal_scores
-
-
-@dataclass(frozen=True)
-class PartialLoss:
-    """A table loss that counts the known positions only."""
-
-    inner: Any
-    k: int = 0
-    form: ClassVar[str] = "table"
-
-    def bind(self, n_labels: int) -> PartialLoss:
-        """Know the number of labels."""
-        inner = self.inner.bind(n_labels)
-        if inner.form != "table":
-            raise ValueError(
-                f"a loss of form {inner.form!r} cannot leave out unknown labels: use "
-                "one that adds up over positions, such as 'hamming'"
-            )
-        return replace(self, inner=inner, k=n_labels)
-
-    @property
-    def table(self) -> Floats:
-        """Costs of the known labels, then zeros for the hidden ones."""
-        free = np.zeros((self.k + 1, self.k))
-        return np.ascontiguousarray(np.vstack((self.inner.table, free)))
-
-    def scale(self, truth: Ragged) -> Floats:
-        """As the inner loss."""
-        return self.inner.scale(truth)
-
-    def value(self, truth: Ragged, labels: Ragged) -> Floats:
-        """Loss of each row of `labels` against the same row of `truth`."""
-        found = np.where(labels.data >= self.k, labels.data - self.k, labels.data)
-        cost = self.table[truth.data, np.minimum(found, self.k - 1)]
-        total = np.concatenate(([0.0], np.cumsum(cost)))
-        return self.scale(truth) * (total[truth.ptr[1:]] - total[truth.ptr[:-1]])
+from maxmargin.structures.chain.structure import Chain, Tokens
 
 
 @dataclass(frozen=True)
@@ -69,12 +35,11 @@ class Partial(Structure):
         One label per position, with `forced` in its inputs: `Chain`.
     """
 
-    inner: Any = None
-    losses: ClassVar[tuple[str, ...]] = ("table",)
-    provides: tuple[str, ...] = ("complete",)
+    inner: Chain = field(default_factory=Chain)
+    losses: ClassVar[tuple[LossForm, ...]] = ("table",)
 
     @property
-    def dim(self) -> int:  # type: ignore[override]
+    def dim(self) -> int:
         """Length of w."""
         return self.inner.dim
 
@@ -86,11 +51,11 @@ class Partial(Structure):
         inner = replace(plain, scheme=chain.scheme, allowed=chain.allowed, legal=legal)
         return replace(self, inner=inner)
 
-    def encode(self, X: Sequence[Any]) -> Any:
+    def encode(self, X: Sequence[Any]) -> Tokens:
         """As the inner structure."""
         return self.inner.encode(X)
 
-    def encode_labels(self, x: Any, Y: Sequence[Any]) -> Ragged:
+    def encode_labels(self, x: Tokens, Y: Sequence[Any]) -> Ragged:
         """Numbers; 2 K where the label is None."""
         # What stands in for unknown labels may break the mask: it is not looked at.
         rows = self._free().encode_labels(x, filled(Y, self.inner.labels[0]))
@@ -98,7 +63,7 @@ class Partial(Structure):
         data = np.where(hidden, np.int32(2 * self.label_count()), rows.data)
         return Ragged(rows.ptr, data.astype(np.int32))
 
-    def decode_labels(self, x: Any, labels: Ragged) -> list[Any]:
+    def decode_labels(self, x: Tokens, labels: Ragged) -> list[Any]:
         """Labels; None where not known, whether completed or not."""
         k = self.label_count()
         rows = self.inner.decode_labels(x, self._plain(labels))
@@ -108,27 +73,27 @@ class Partial(Structure):
             for row, flag in zip(rows, flags, strict=True)
         ]
 
-    def features(self, x: Any, ids: Ints, labels: Ragged) -> Rows:
+    def features(self, x: Tokens, ids: Ints, labels: Ragged) -> Rows:
         """As the inner structure, hidden labels as completed."""
         return self.inner.features(x, ids, self._plain(labels))
 
     def argmax(
-        self, x: Any, ids: Ints, w: Floats, augment: Augment | None = None
+        self, x: Tokens, ids: Ints, w: Floats, augment: Augment | None = None
     ) -> Found:
         """As the inner structure: hidden positions have a row of zeros in the table."""
         return self.inner.argmax(x, ids, w, augment)
 
-    def complete(self, x: Any, ids: Ints, w: Floats, truth: Ragged) -> Ragged:
+    def complete(self, x: Tokens, ids: Ints, w: Floats, truth: Ragged) -> Ragged:
         """Inference with the known labels forced."""
         k = self.label_count()
         forced = np.where(truth.data >= k, np.int32(-1), truth.data).astype(np.int32)
         known = x._replace(forced=np.ascontiguousarray(forced))
         rows = self.inner.argmax(known, ids, w).labels
-        own = truth.take(ids)
-        data = np.where(own.data >= k, rows.data + k, rows.data)
+        asked = truth.take(ids)
+        data = np.where(asked.data >= k, rows.data + k, rows.data)
         return Ragged(rows.ptr, data.astype(np.int32))
 
-    def known(self, x: Any, truth: Ragged) -> tuple[Any, Any, Ragged, Ints]:
+    def known(self, x: Tokens, truth: Ragged) -> tuple[Any, Any, Ragged, Ints]:
         """Runs of known labels as sequences of their own: a start for training.
 
         Returns the inner structure without its mask, inputs, outputs, and the
@@ -158,7 +123,7 @@ class Partial(Structure):
         """K."""
         return self.inner.label_count()
 
-    def work(self, x: Any) -> Floats:
+    def work(self, x: Tokens) -> Floats:
         """As the inner structure."""
         return self.inner.work(x)
 

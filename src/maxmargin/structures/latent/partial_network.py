@@ -13,17 +13,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged
-from maxmargin.inference.graph.decode import Plan, decode
-from maxmargin.inference.graph.tables import Tables
-from maxmargin.structures.network.checks import as_graph, node_types, plain
-from maxmargin.structures.network.graphs import Graph
+from maxmargin.core.structure import Latent, MappedInputs, MostViolated, P
+from maxmargin.inference.graph.decode import decode
+from maxmargin.inference.graph.tables import GraphTables
+from maxmargin.structures.network.graphs import Graph, as_graph, node_types, plain
 from maxmargin.structures.network.inputs import Graphs
 from maxmargin.structures.network.structure import Network
 
@@ -46,9 +46,10 @@ class PartialNetwork(Network):
         """Bind with unknown labels replaced by the commonest of their type."""
         return super().bind(X, filled(X, Y))
 
-    @staticmethod
-    def _capabilities(graphs: Plan, shared: bool) -> tuple[str, ...]:
-        return ("complete",)
+    def offers(self, capability: type[P]) -> P | None:
+        """Completion, and what does not depend on labels that may be hidden."""
+        offered = capability in (Latent, MappedInputs, MostViolated)
+        return super().offers(capability) if offered else None
 
     def encode_labels(self, x: Graphs, Y: Sequence[Any]) -> Ragged:
         """Codes of the labels; K + some label of the node's type where it is None."""
@@ -78,10 +79,10 @@ class PartialNetwork(Network):
 
     def complete(self, x: Graphs, ids: Ints, w: Floats, truth: Ragged) -> Ragged:
         """Inference with the known labels held."""
-        own = truth.take(ids)
-        hidden = own.data >= self.label_count()
+        asked = truth.take(ids)
+        hidden = asked.data >= self.label_count()
         tables = self.tables(x, ids, w)
-        true = self.local_labels(x, ids, own)
+        true = self.local_labels(x, ids, asked)
         held = tables._replace(unary=_held(tables, true, ~hidden))
         best = decode(held, x.plan.take(ids), self.inference)
         free = np.where(hidden, best.labels, true).astype(np.int32)
@@ -90,7 +91,7 @@ class PartialNetwork(Network):
         labels = np.where(worse, true, free).astype(np.int32)
         codes = self._codes(x, ids, tables, labels).data
         marked = np.where(hidden, codes + self.label_count(), codes)
-        return Ragged(own.ptr, marked.astype(np.int32))
+        return Ragged(asked.ptr, marked.astype(np.int32))
 
     def known(
         self, X: Sequence[Any], Y: Sequence[Any]
@@ -106,7 +107,7 @@ class PartialNetwork(Network):
                 graphs.append(part_of(as_graph(i, given), np.array(seen)))
                 labels.append([y for y in plain(row) if y is not None])
                 owner.append(i)
-        network = replace(self.observed(), provides=())
+        network = self.observed()
         x = network.encode(graphs)
         return network, x, network.encode_labels(x, labels), np.array(owner)
 
@@ -126,7 +127,7 @@ class PartialNetwork(Network):
         return np.where(labels.data >= k, labels.data - k, labels.data).astype(np.int32)
 
 
-def _held(tables: Tables, labels: Labels, keep: Any) -> Floats:
+def _held(tables: GraphTables, labels: Labels, keep: Any) -> Floats:
     """Scores of labels, with all but `labels` lowered at the nodes to keep."""
     owner = np.repeat(tables.graph_of_node(), tables.n_labels)
     reach = 1.0 + 2.0 * np.bincount(owner, np.abs(tables.unary), tables.n)

@@ -1,15 +1,13 @@
-"""Labels of all nodes of a graph: pairwise Markov networks.
+"""Labels of the nodes of graphs.
 
-ascent.py            Ascent on the marginals of one forest after the other, compiled
-checks.py            Graphs as users give them: checks that name the record, types,
-graphs.py            Graphs as users have them, and how to build them
-inputs.py            From graphs to the flat arrays that loops read
-kernel_moves.py      Steps on the marginals of a network whose scores come from Gram
-kernel_structure.py  Networks with a Mercer kernel on the inputs of nodes, and of edges
-layout.py            Where the weights of a network are: types, label sets, edge classes
-loops.py             Loops of the network: fill tables, read features, differences to
-pieces.py            Labels of a network taken apart: what each node and each edge adds
-structure.py         Pairwise Markov networks on any graph
+structure.py         Network: the structure itself
+kernel_structure.py  KernelNetwork: kernels on nodes and edges
+graphs.py            Graph: what users give, builders, checks
+inputs.py            Graphs as flat arrays
+layout.py            Which weight is where, and what each node and edge adds to psi
+loops.py             Loops: tables from weights, features, differences
+ascent.py            Compiled SMO steps on forests
+kernel_moves.py      SMO steps through Gram matrices
 """
 
 import lazy_loader as lazy

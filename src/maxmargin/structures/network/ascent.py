@@ -217,9 +217,9 @@ def _ascend(i, steps, share, node_ptr, edge_ptr, edges, node_type, edge_class, l
         low = _value(first, n, start, stop, edges, edge_class, layout, pairwise,
                      forests.label_ptr, work.score, work.low)  # fmt: skip
         if s == 0:
-            own = _value(first, n, start, stop, edges, edge_class, layout, pairwise,
+            truth_score = _value(first, n, start, stop, edges, edge_class, layout, pairwise,
                          forests.label_ptr, work.score, true)  # fmt: skip
-            slack, top = max(high - own, 0.0), high - low
+            slack, top = max(high - truth_score, 0.0), high - low
         slope = high - low
         if slope <= 1e-12 * (1.0 + abs(high)) or slope < share * top:
             break

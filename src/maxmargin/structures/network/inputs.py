@@ -10,9 +10,16 @@ import scipy.sparse as sp
 
 from maxmargin.core.arrays import Floats, Ints, Labels, pointers
 from maxmargin.inference.graph.decode import Plan, plan
-from maxmargin.structures.network.checks import as_graph, edge_types, node_types, widths
-from maxmargin.structures.network.graphs import Graph
-from maxmargin.structures.network.layout import Kinds, Layout
+from maxmargin.structures.network.graphs import (
+    Graph,
+    as_graph,
+    edge_types,
+    node_types,
+    widths,
+)
+from maxmargin.structures.network.layout import Kinds, NetworkLayout
+
+NOTHING = np.empty((0, 0))
 
 
 class Graphs(NamedTuple):
@@ -28,6 +35,8 @@ class Graphs(NamedTuple):
     val: Floats
     edge_val: Floats  # (m * edge_width,), empty where edges have no features
     plan: Plan
+    gram: Floats = NOTHING  # (nodes, nodes) of the training graphs, with a kernel
+    edge_gram: Floats = NOTHING  # (edges, edges) likewise
 
     @property
     def n(self) -> int:
@@ -36,7 +45,7 @@ class Graphs(NamedTuple):
 
 
 def encode_graphs(
-    X: Sequence[Any], kinds: Kinds, layout: Layout, bias: bool, method: str
+    X: Sequence[Any], kinds: Kinds, layout: NetworkLayout, bias: bool, method: str
 ) -> Graphs:
     """Flat arrays of the graphs; types must be known."""
     graphs = [as_graph(i, g) for i, g in enumerate(X)]
@@ -177,7 +186,7 @@ def with_constant_column(matrix: Any) -> Any:
 
 
 def _edge_values(
-    graphs: Sequence[Graph], kinds: Kinds, layout: Layout, bias: bool
+    graphs: Sequence[Graph], kinds: Kinds, layout: NetworkLayout, bias: bool
 ) -> Floats:
     if layout.shared:
         given = [i for i, g in enumerate(graphs) if g.edge_features is not None]

@@ -30,7 +30,7 @@ class Moves(NamedTuple):
     change: Floats
 
 
-class Space(NamedTuple):
+class GramSpace(NamedTuple):
     """What a kernel machine holds of its training nodes, or edges."""
 
     gram: Floats  # (size, size)

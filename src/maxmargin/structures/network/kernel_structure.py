@@ -18,47 +18,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, Vectors
-from maxmargin.core.structure import Answer, Augment, Pieces
-from maxmargin.inference.graph.decode import Plan
-from maxmargin.inference.graph.tables import Tables, spans
+from maxmargin.core.memory import MEMORY, refuse_larger
+from maxmargin.core.structure import Answer, Augment, MostViolated, P, Pieces
+from maxmargin.inference.graph.tables import GraphTables, spans
+from maxmargin.inference.marginals.ascent import Ascent
 from maxmargin.inference.marginals.directions import Direction
 from maxmargin.structures.network import kernel_moves as moves
 from maxmargin.structures.network import loops
 from maxmargin.structures.network.ascent import ascend_kernel
-from maxmargin.structures.network.kernel_moves import Moves, Space
-from maxmargin.structures.network.pieces import edge_pieces
+from maxmargin.structures.network.inputs import Graphs
+from maxmargin.structures.network.kernel_moves import GramSpace, Moves
+from maxmargin.structures.network.layout import edge_pieces
 from maxmargin.structures.network.structure import Network
 
-MEMORY = 4e9  # bytes for the Gram matrices
 BLOCK = 2048  # nodes or edges scored at once when predicting
 DENSE_WIDTH = 1000  # features up to which products of dense rows are the faster
-
-
-class KernelGraphs(NamedTuple):
-    """Encoded inputs; Gram matrices are empty unless they are the training graphs."""
-
-    node_ptr: Ints
-    edge_ptr: Ints
-    edges: Labels
-    node_type: Labels
-    edge_class: Labels
-    ptr: Ints
-    idx: Labels
-    val: Floats
-    edge_val: Floats
-    plan: Plan
-    gram: Floats  # (nodes, nodes), or (0, 0)
-    edge_gram: Floats  # (edges, edges), or (0, 0)
-
-    @property
-    def n(self) -> int:
-        """Number of graphs."""
-        return len(self.node_ptr) - 1
 
 
 @dataclass(frozen=True)
@@ -82,7 +61,7 @@ class KernelNetwork(Network):
     edge_support: Any = None  # training edges, a matrix
 
     @property
-    def dim(self) -> int:  # type: ignore[override]
+    def dim(self) -> int:
         """What stands for edges, beta and the scores of the training nodes."""
         return self._edge_dim + 2 * self.rows * _size(self.support)
 
@@ -110,7 +89,7 @@ class KernelNetwork(Network):
             raise ValueError(
                 "edge_kernel compares edges by their features, but they have none"
             )
-        x = super(KernelNetwork, bound).encode(X)
+        x = bound.encode(X)
         _refuse_large(len(x.node_type), "nodes", MEMORY)
         edges = None
         if self.edge_kernel is not None:
@@ -123,10 +102,13 @@ class KernelNetwork(Network):
             support=self._matrix(x, bound),
             rows=int(layout.label_ptr[-1]),
             edge_support=edges,
-            provides=(*bound.provides, "factored-only"),
         )
 
-    def with_gram(self, x: KernelGraphs) -> KernelGraphs:
+    def offers(self, capability: type[P]) -> P | None:
+        """All that a network offers, except joint features written out."""
+        return None if capability is MostViolated else super().offers(capability)
+
+    def with_gram(self, x: Graphs) -> Graphs:
         """The training graphs with their Gram matrices."""
         x = x._replace(gram=self.kernel(self.support, self.support))
         if self.edge_kernel is None:
@@ -134,27 +116,22 @@ class KernelNetwork(Network):
         edges = self.edge_support
         return x._replace(edge_gram=self.edge_kernel(edges, edges))
 
-    def encode(self, X: Sequence[Any]) -> KernelGraphs:  # type: ignore[override]
-        """Graphs as flat arrays, without kernel values."""
-        nothing = np.empty((0, 0))
-        return KernelGraphs(*super().encode(X), nothing, nothing)
-
-    def parts(self, w: Floats) -> tuple[Floats, Floats, Floats]:
+    def _views(self, w: Floats) -> tuple[Floats, Floats, Floats]:
         """What stands for edges, beta and scores: views of w."""
         edge, rest = w[: self._edge_dim], w[self._edge_dim :]
         return edge, *_halves(rest, self.rows)
 
     def square(self, w: Floats) -> float:
         """Squared norm: beta K beta, and that of the edges."""
-        edge, beta, scores = self.parts(w)
+        edge, beta, scores = self._views(w)
         if self.edge_kernel is None:
             return float(edge @ edge + np.vdot(beta, scores))
         return float(np.vdot(*_halves(edge, self._edge_rows)) + np.vdot(beta, scores))
 
-    def tables(self, x: Any, ids: Ints, w: Floats) -> Tables:
+    def tables(self, x: Graphs, ids: Ints, w: Floats) -> GraphTables:
         """Scores through the kernels; edges without one as in any network."""
         layout = self._layout
-        edge, beta, scores = self.parts(w)
+        edge, beta, scores = self._views(w)
         nodes, links, label_ptr = loops.sizes(
             ids, x.node_ptr, x.edge_ptr, x.node_type, layout
         )
@@ -177,9 +154,9 @@ class KernelNetwork(Network):
                 ids, x.edge_ptr, x.edges, x.edge_class, layout, nodes, links,
                 *self._edge_scores(x, ids, edge),
             )  # fmt: skip
-        return Tables(nodes, links, label_ptr, unary, *tables)
+        return GraphTables(nodes, links, label_ptr, unary, *tables)
 
-    def _edge_scores(self, x: Any, ids: Ints, edge: Floats) -> tuple[Ints, Floats]:
+    def _edge_scores(self, x: Graphs, ids: Ints, edge: Floats) -> tuple[Ints, Floats]:
         """Columns of the edges of the graphs `ids`, and scores to read there."""
         beta, scores = _halves(edge, self._edge_rows)
         own = spans(x.edge_ptr, ids)[0]
@@ -190,29 +167,31 @@ class KernelNetwork(Network):
         return np.arange(len(own)), made
 
     @staticmethod
-    def _matrix(x: Any, network: Network) -> Any:
+    def _matrix(x: Graphs, network: Network) -> Any:
         """Node vectors as a matrix."""
         width = int(network._layout.width[0])
         vectors = Vectors(x.ptr, x.idx, x.val, width)
         matrix = vectors.csr()
         return matrix if vectors.sparse and width > DENSE_WIDTH else matrix.toarray()
 
-    def cuts(self, x: Any, ids: Ints, w: Floats, augment: Augment) -> Answer:
+    def cuts(self, x: Graphs, ids: Ints, w: Floats, augment: Augment) -> Answer:
         """Slacks only: differences of psi have no coordinates here."""
         found = self.argmax(x, ids, w, augment)
         truth = augment.truth.take(ids)
         delta = augment.loss.value(truth, found.labels)
-        own = self.tables(x, ids, w).score(self.local_labels(x, ids, truth))
-        return Answer(found.labels, Rows.empty(len(ids)), delta, found.bound - own)
+        truth_score = self.tables(x, ids, w).score(self.local_labels(x, ids, truth))
+        return Answer(
+            found.labels, Rows.empty(len(ids)), delta, found.bound - truth_score
+        )
 
-    def features(self, x: Any, ids: Ints, labels: Ragged) -> Rows:
+    def features(self, x: Graphs, ids: Ints, labels: Ragged) -> Rows:
         """Refused: psi is not written out under a kernel."""
         raise ValueError(
             "a network with a kernel has no joint features, which this asks for; "
             "solver='smo' trains it"
         )
 
-    def pieces(self, x: Any, i: int, row: Labels) -> Pieces:
+    def explain_pieces(self, x: Graphs, i: int, row: Labels) -> Pieces:
         """Nodes as kernel values with the training nodes, to be met by beta; edges."""
         names = [str(self._kinds.classes[c]) for c in row.tolist()]
         local = self.local_labels(x, np.array([i]), Ragged.pack([row]))
@@ -234,7 +213,7 @@ class KernelNetwork(Network):
         more, links = edge_pieces(x, i, layout, local, names)
         return Pieces(titles + more, Rows.pack(parts + links))
 
-    def _kernel_edges(self, x: Any, i: int) -> Any:
+    def _kernel_edges(self, x: Graphs, i: int) -> Graphs:
         """Edges of graph i with kernel values for features, to be met by beta."""
         own = slice(int(x.edge_ptr[i]), int(x.edge_ptr[i + 1]))
         fresh = x.edge_val.reshape(-1, self._layout.edge_width)[own]
@@ -242,7 +221,7 @@ class KernelNetwork(Network):
         values[own] = self.edge_kernel(fresh, self.edge_support)
         return x._replace(edge_val=values.ravel())
 
-    def feature_names(self) -> Sequence[str]:  # type: ignore[override]
+    def feature_names(self) -> Sequence[str]:
         """Of edges; then label and training node of each beta."""
         kinds, layout = self._kinds, self._layout
         plain = layout.shared or self.edge_kernel is not None
@@ -256,10 +235,16 @@ class KernelNetwork(Network):
         return names + _likeness(labels, "node", _size(self.support))
 
     def transfer(
-        self, x: Any, ids: Ints, w: Floats, tables: Tables, way: Direction, gain: Floats
+        self,
+        x: Any,
+        ids: Ints,
+        w: Floats,
+        tables: GraphTables,
+        way: Direction,
+        gain: Floats,
     ) -> Floats:
         """Move mass along `way`; beta and the scores of all nodes follow."""
-        edge, beta, scores = self.parts(w)
+        edge, beta, scores = self._views(w)
         layout, groups = self._layout, len(way.room)
         nobody = np.zeros(groups + 1, np.int64), np.empty(0, np.int64)
         where = spans(x.node_ptr, ids)[0]
@@ -268,12 +253,18 @@ class KernelNetwork(Network):
             *way.nodes_by_group(), where, x.node_type, layout.label_ptr,
             tables.label_ptr, way.node,
         ))  # fmt: skip
-        edges, space = moves.no_moves(groups), Space(x.edge_gram, *_halves(edge[:0], 1))
+        edges, space = (
+            moves.no_moves(groups),
+            GramSpace(x.edge_gram, *_halves(edge[:0], 1)),
+        )
         if self.edge_kernel is not None:
             edges = Moves(*moves.edge_moves(
                 *links, where_edge, x.edge_class, layout, way.edge_ptr, way.edge
             ))  # fmt: skip
-            space, links = Space(x.edge_gram, *_halves(edge, self._edge_rows)), nobody
+            space, links = (
+                GramSpace(x.edge_gram, *_halves(edge, self._edge_rows)),
+                nobody,
+            )
         rows = loops.moved_rows(
             int(layout.pair_at[-1]), *nobody, *links, where, where_edge, *x[3:9],
             layout, tables.label_ptr, way.node, way.edge_ptr, way.edge,
@@ -284,21 +275,21 @@ class KernelNetwork(Network):
             gain,
             way.room,
             nodes,
-            Space(x.gram, beta, scores),
+            GramSpace(x.gram, beta, scores),
             edges,
             space,
         )
 
     def ascend(
-        self, x: Any, ids: Ints, w: Floats, state: Any, steps: int, share: float,
+        self, x: Graphs, ids: Ints, w: Floats, ascent: Ascent, steps: int, share: float,
         slack: Floats,
     ) -> float:  # fmt: skip
         """Several steps on each forest; what the loss term gained."""
-        edge, beta, scores = self.parts(w)
+        edge, beta, scores = self._views(w)
         pairwise = loops.fill_shared(self._layout, edge)
         return ascend_kernel(
-            ids, steps, share, *x[:5], self._layout, state.forests,
-            state.point.node, state.point.edge, edge, pairwise, state.work, slack,
+            ids, steps, share, *x[:5], self._layout, ascent.forests,
+            ascent.node, ascent.edge, edge, pairwise, ascent.work, slack,
             x.gram, beta, scores,
         )  # fmt: skip
 
@@ -314,12 +305,8 @@ def _halves(part: Floats, rows: int) -> tuple[Floats, Floats]:
 
 
 def _refuse_large(size: int, what: str, memory: float) -> None:
-    if 8.0 * size**2 > memory:
-        raise ValueError(
-            f"the Gram matrix of {size} {what} needs {8.0 * size**2 / 1e9:.1f} GB, "
-            f"more than the {max(memory, 0.0) / 1e9:.1f} GB allowed: train on fewer "
-            f"{what}, or without a kernel on them"
-        )
+    instead = f"train on fewer {what}, or without a kernel on them"
+    refuse_larger(8.0 * size**2, memory, f"the Gram matrix of {size} {what}", instead)
 
 
 def _expand(kernel: Any, support: Any, beta: Floats, fresh: Any) -> Floats:

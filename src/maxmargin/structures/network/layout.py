@@ -7,6 +7,7 @@
 
 where an edge class is (edge type, type of the first node, type of the second), and its
 parameters are the entries of the table of label pairs that are told apart.
+`network_pieces` lists what each node and each edge adds to psi.
 """
 
 from __future__ import annotations
@@ -17,8 +18,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.core.arrays import Ints, Labels, pointers
-from maxmargin.structures.network.checks import (
+from maxmargin.core.arrays import Floats, Ints, Labels, Rows, pointers
+from maxmargin.core.structure import Pieces
+from maxmargin.structures.network.graphs import (
+    Graph,
     as_graph,
     edge_types,
     node_types,
@@ -26,13 +29,12 @@ from maxmargin.structures.network.checks import (
     plain,
     widths,
 )
-from maxmargin.structures.network.graphs import Graph
 
 SPARSE_BELOW = 0.3  # share of non-zeros under which dense features are kept sparse
 PAIRWISE = ("full", "symmetric", "potts")
 
 
-class Layout(NamedTuple):
+class NetworkLayout(NamedTuple):
     """Where the weights of every type are, and which labels it may have."""
 
     label_ptr: Ints  # (types + 1,) labels of each node type
@@ -65,8 +67,10 @@ class Kinds(NamedTuple):
     edge_features: int  # 0: none
 
 
-def survey(X: Sequence[Any], Y: Sequence[Any], bias: bool, pairwise: str):
-    """Kinds and Layout of the training graphs."""
+def survey(
+    X: Sequence[Any], Y: Sequence[Any], bias: bool, pairwise: str
+) -> tuple[Kinds, NetworkLayout]:
+    """Kinds and layout of the training graphs."""
     if pairwise not in PAIRWISE:
         raise ValueError(
             f"pairwise={pairwise!r} is not one of {', '.join(map(repr, PAIRWISE))}"
@@ -100,7 +104,7 @@ def survey(X: Sequence[Any], Y: Sequence[Any], bias: bool, pairwise: str):
     kinds_ = Kinds(
         tuple(ordered(set().union(*seen.values()))),
         types,
-        tuple(ordered(edge_kinds)),  # type: ignore[arg-type]
+        tuple(ordered(edge_kinds)),
         _keep_sparse(graphs),
         tuple(features[t] for t in types),
         _edge_width(graphs),
@@ -108,7 +112,7 @@ def survey(X: Sequence[Any], Y: Sequence[Any], bias: bool, pairwise: str):
     return kinds_, _lay_out(kinds_, seen, bias, pairwise)
 
 
-def widened(layout: Layout, width: int) -> Layout:
+def widened(layout: NetworkLayout, width: int) -> NetworkLayout:
     """The same layout for nodes, all of one type, with `width` features."""
     shift = (width - int(layout.width[0])) * int(layout.label_ptr[-1])
     return layout._replace(
@@ -148,7 +152,7 @@ def _edge_width(graphs: Sequence[Graph]) -> int:
 
 def _lay_out(
     kinds: Kinds, seen: dict[Hashable, set[Hashable]], bias: bool, pairwise: str
-) -> Layout:
+) -> NetworkLayout:
     code = {label: c for c, label in enumerate(kinds.classes)}
     sets = [sorted(code[label] for label in seen[t]) for t in kinds.types]
     sizes = [len(s) for s in sets]
@@ -167,7 +171,7 @@ def _lay_out(
     shared = kinds.edge_features == 0
     edge_width = 1 if shared else kinds.edge_features + int(bias)
     pair_at = node_at[-1] + pointers([(int(m.max()) + 1) * edge_width for m in maps])
-    return Layout(
+    return NetworkLayout(
         pointers(sizes),
         np.array([c for s in sets for c in s], dtype=np.int32),
         local.ravel(),
@@ -192,3 +196,55 @@ def _pair_map(first: list[int], second: list[int], pairwise: str) -> Any:
         return np.arange(a.size * b.size).reshape(a.size, b.size)
     key = np.minimum(a, b) * (max(first + second) + 1) + np.maximum(a, b)
     return np.unique(key, return_inverse=True)[1].reshape(a.size, b.size)
+
+
+def network_pieces(
+    x: Any, i: int, layout: NetworkLayout, local: Labels, names: list[str]
+) -> Pieces:
+    """Parts of the labels `local` (places in label sets, called `names`) of graph i."""
+    first = int(x.node_ptr[i])
+    titles = [f"node {v}: {name}" for v, name in enumerate(names)]
+    parts = [node_part(x, layout, first + v, int(a)) for v, a in enumerate(local)]
+    more, links = edge_pieces(x, i, layout, local, names)
+    return Pieces(titles + more, Rows.pack(parts + links))
+
+
+def edge_pieces(
+    x: Any, i: int, layout: NetworkLayout, local: Labels, names: list[str]
+) -> tuple[list[str], list[tuple[Ints, Floats]]]:
+    """Names and features of the edges of graph i that have any."""
+    titles, parts = [], []
+    for e in range(int(x.edge_ptr[i]), int(x.edge_ptr[i + 1])):
+        u, v = (int(end) for end in x.edges[e])
+        part = edge_part(x, layout, e, int(local[u]), int(local[v]))
+        if len(part[0]):
+            titles.append(f"edge {u}-{v}: {names[u]}-{names[v]}")
+            parts.append(part)
+    return titles, parts
+
+
+def node_part(x: Any, layout: NetworkLayout, r: int, a: int) -> tuple[Ints, Floats]:
+    """Features of node r at its local label a."""
+    t = int(x.node_type[r])
+    some = slice(int(x.ptr[r]), int(x.ptr[r + 1]))
+    k, val = int(layout.label_ptr[t + 1] - layout.label_ptr[t]), x.val[some]
+    if len(x.idx):
+        at = x.idx[some].astype(np.int64) * k + a
+    else:
+        at = np.arange(len(val)) + a * int(layout.width[t])
+    return at + int(layout.node_at[t]), val
+
+
+def edge_part(
+    x: Any, layout: NetworkLayout, e: int, a: int, b: int
+) -> tuple[Ints, Floats]:
+    """Features of edge e at the local labels a, b; empty where they share none."""
+    c = int(x.edge_class[e])
+    t = int(layout.second_type[c])
+    k = int(layout.label_ptr[t + 1] - layout.label_ptr[t])
+    p = int(layout.pair_map[layout.map_ptr[c] + a * k + b])
+    if p < 0:
+        return np.empty(0, np.int64), np.empty(0)
+    width = layout.edge_width
+    val = np.ones(1) if layout.shared else x.edge_val[e * width : (e + 1) * width]
+    return np.arange(len(val)) + int(layout.pair_at[c]) + p * width, val

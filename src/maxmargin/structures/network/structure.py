@@ -21,25 +21,42 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, Vectors
-from maxmargin.core.structure import Answer, Augment, Found, Layers, Pieces, Structure
+from maxmargin.core.factored import CompiledAscent
+from maxmargin.core.structure import (
+    Answer,
+    Augment,
+    ByLoss,
+    Found,
+    Layers,
+    P,
+    Pieces,
+    Structure,
+)
 from maxmargin.inference.graph.best_other import best_other
 from maxmargin.inference.graph.decode import FOREST, Plan, decode
 from maxmargin.inference.graph.layers import best_by_cost, common_unit
-from maxmargin.inference.graph.tables import Tables, spans, sum_by
+from maxmargin.inference.graph.tables import GraphTables, spans, sum_by
 from maxmargin.inference.loopy import relaxation
+from maxmargin.inference.marginals.ascent import Ascent
 from maxmargin.inference.marginals.directions import Direction
 from maxmargin.structures.network import loops
 from maxmargin.structures.network.ascent import ascend_linear
-from maxmargin.structures.network.checks import plain
+from maxmargin.structures.network.graphs import plain
 from maxmargin.structures.network.inputs import (
     Graphs,
     encode_graphs,
     with_constant_column,
 )
-from maxmargin.structures.network.layout import Kinds, Layout, survey, widened
-from maxmargin.structures.network.pieces import network_pieces
+from maxmargin.structures.network.layout import (
+    Kinds,
+    NetworkLayout,
+    network_pieces,
+    survey,
+    widened,
+)
 
 ASCENT_NODES = 500  # of a graph whose nodes are compared with each other
 
@@ -72,28 +89,29 @@ class Network(Structure):
     pairwise: str = "full"
     bias: bool = True
     kinds: Kinds | None = None
-    layout: Layout | None = None
+    layout: NetworkLayout | None = None
     worth: str = "exact"  # certificate on the training graphs
     phi: Any = field(default=None, repr=False, compare=False)
-    provides: tuple[str, ...] = ()
+    forests: bool = False  # the training graphs are all forests
+    ascends: bool = False  # forests that compiled ascent can take
 
     @property
-    def exact(self) -> bool:  # type: ignore[override]
+    def exact(self) -> bool:
         """Whether argmax is exact on the training graphs."""
         return self.worth == "exact"
 
     @property
     def certificate(self) -> str:
-        """Worth of inference on the training graphs."""
+        """How good inference is on the training graphs."""
         return self.worth
 
     @property
-    def dim(self) -> int:  # type: ignore[override]
+    def dim(self) -> int:
         """Length of w."""
         return int(self._layout.pair_at[-1])
 
     @property
-    def _layout(self) -> Layout:
+    def _layout(self) -> NetworkLayout:
         if self.layout is None:
             raise ValueError("this network is not bound to data yet: call bind(X, Y)")
         return self.layout
@@ -107,22 +125,38 @@ class Network(Structure):
         """Know types, label sets, widths, and what the graphs allow."""
         kinds, layout = survey(X, Y, self.bias, self.pairwise)
         graphs = encode_graphs(X, kinds, layout, self.bias, self.inference).plan
+        forests = bool((graphs.kind == FOREST).all())
+        # Ascent keeps a Gram matrix of the nodes of a graph.
+        small = bool(np.diff(graphs.node_ptr).max(initial=0) <= ASCENT_NODES)
         return replace(
             self,
             kinds=kinds,
             layout=layout,
             worth=graphs.certificate(self.inference),
-            provides=(*self._capabilities(graphs, layout.shared), "mapped"),
+            forests=forests,
+            ascends=forests and layout.shared and small,
         )
 
-    @staticmethod
-    def _capabilities(graphs: Plan, shared: bool) -> tuple[str, ...]:
-        """What forests allow; ascent keeps a Gram matrix of the nodes of a graph."""
-        if not (graphs.kind == FOREST).all():
-            return ("transfer",)
-        small = np.diff(graphs.node_ptr).max(initial=0) <= ASCENT_NODES
-        ascent = ("ascend",) if shared and small else ()
-        return ("transfer", "argmax_by_loss", *ascent)
+    @classmethod
+    def upgraded(cls, fields: dict[str, Any]) -> dict[str, Any]:
+        """Fields read from a model file; those of version 0.1 name capabilities."""
+        known = super().upgraded(fields)
+        if "provides" in fields:
+            known["forests"] = "argmax_by_loss" in fields["provides"]
+            known["ascends"] = "ascend" in fields["provides"]
+        return known
+
+    def offers(self, capability: type[P]) -> P | None:
+        """Outputs by loss on forests only; ascent on small ones without edge features."""
+        if capability is ByLoss and not self.forests:
+            return None
+        if capability is CompiledAscent and not self.ascends:
+            return None
+        return super().offers(capability)
+
+    def plan(self, x: Graphs) -> Plan:
+        """How inference treats each graph."""
+        return x.plan
 
     def encode(self, X: Sequence[Any]) -> Graphs:
         """Graphs, or tuples (nodes, edges, ...), as flat arrays."""
@@ -149,7 +183,7 @@ class Network(Structure):
         """The same graphs with other node vectors."""
         if self.bias:
             matrix = with_constant_column(matrix)
-        vectors = Vectors.of(matrix, hasattr(matrix, "nnz"))
+        vectors = Vectors.of(matrix, sp.issparse(matrix))
         return x._replace(ptr=vectors.ptr, idx=vectors.idx, val=vectors.val)
 
     def split_weights(self, w: Floats) -> tuple[Floats, Floats]:
@@ -176,18 +210,18 @@ class Network(Structure):
         code = {label: c for c, label in enumerate(kinds.classes)}
         rows = []
         for i, labels in enumerate(Y):
-            own = plain(labels)
+            given = plain(labels)
             types = x.node_type[x.node_ptr[i] : x.node_ptr[i + 1]]
-            if len(own) != len(types):
+            if len(given) != len(types):
                 raise ValueError(
-                    f"graph {i} has {len(types)} nodes, but {len(own)} labels"
+                    f"graph {i} has {len(types)} nodes, but {len(given)} labels"
                 )
-            row = [code.get(label, -1) for label in own]
+            row = [code.get(label, -1) for label in given]
             for v, (c, t) in enumerate(zip(row, types.tolist(), strict=True)):
                 if c < 0 or layout.local[t * layout.codes + c] < 0:
                     among = self.labels_of(t)
                     raise ValueError(
-                        f"graph {i}, node {v}: label {own[v]!r} is not one of the "
+                        f"graph {i}, node {v}: label {given[v]!r} is not one of the "
                         f"labels of its type {kinds.types[t]!r}: {among}"
                     )
             rows.append(row)
@@ -196,8 +230,8 @@ class Network(Structure):
     def labels_of(self, t: int) -> list[Any]:
         """Labels of node type number t."""
         layout = self._layout
-        own = layout.label[layout.label_ptr[t] : layout.label_ptr[t + 1]]
-        return [self._kinds.classes[c] for c in own]
+        codes = layout.label[layout.label_ptr[t] : layout.label_ptr[t + 1]]
+        return [self._kinds.classes[c] for c in codes]
 
     def decode_labels(self, x: Graphs, labels: Ragged) -> list[Any]:
         """Labels of the nodes of each graph, an array each."""
@@ -223,7 +257,7 @@ class Network(Structure):
         rounds = np.where(x.plan.kind == FOREST, 2.0, 60.0)
         return np.diff(node[x.node_ptr]) + rounds * np.diff(edge[x.edge_ptr])
 
-    def tables(self, x: Graphs, ids: Ints, w: Floats) -> Tables:
+    def tables(self, x: Graphs, ids: Ints, w: Floats) -> GraphTables:
         """Scores of labels and label pairs of the graphs `ids`."""
         layout = self._layout
         nodes, links, label_ptr = loops.sizes(
@@ -236,9 +270,11 @@ class Network(Structure):
         ends, start, pairwise = loops.fill_pairwise(
             ids, x.edge_ptr, x.edges, x.edge_class, x.edge_val, layout, w, nodes, links
         )
-        return Tables(nodes, links, label_ptr, unary, ends, start, pairwise)
+        return GraphTables(nodes, links, label_ptr, unary, ends, start, pairwise)
 
-    def costs(self, x: Graphs, ids: Ints, tables: Tables, augment: Augment) -> Floats:
+    def costs(
+        self, x: Graphs, ids: Ints, tables: GraphTables, augment: Augment
+    ) -> Floats:
         """Cost of each label of each node against the truth, not scaled."""
         out = np.zeros(len(tables.unary))
         loops.add_loss(
@@ -268,12 +304,12 @@ class Network(Structure):
         tables = self.augmented(x, ids, tables, augment)
         best = decode(tables, x.plan.take(ids), self.inference)
         true = self.local_labels(x, ids, augment.truth.take(ids))
-        own = tables.score(true)
-        worse = (best.score < own)[tables.graph_of_node()]
+        truth_score = tables.score(true)
+        worse = (best.score < truth_score)[tables.graph_of_node()]
         labels = np.where(worse, true, best.labels).astype(np.int32)
-        score = np.maximum(best.score, own)
+        score = np.maximum(best.score, truth_score)
         codes = self._codes(x, ids, tables, labels)
-        return Found(codes, score, np.maximum(best.bound, own))
+        return Found(codes, score, np.maximum(best.bound, truth_score))
 
     def cuts(self, x: Graphs, ids: Ints, w: Floats, augment: Augment) -> Answer:
         """Differences to the truth; with "lp" from marginals that may be fractional."""
@@ -342,7 +378,7 @@ class Network(Structure):
         return loops.to_local(ids, x.node_ptr, x.node_type, self._layout, *labels)
 
     def transfer(
-        self, x: Graphs, ids: Ints, w: Floats, tables: Tables, way: Direction,
+        self, x: Graphs, ids: Ints, w: Floats, tables: GraphTables, way: Direction,
         gain: Floats,
     ) -> Floats:  # fmt: skip
         """Move mass along `way`, one group of nodes after the other; w follows.
@@ -358,33 +394,33 @@ class Network(Structure):
         return loops.walk(*rows, w, gain, way.room)
 
     def ascend(
-        self, x: Graphs, ids: Ints, w: Floats, state: Any, steps: int, share: float,
+        self, x: Graphs, ids: Ints, w: Floats, ascent: Ascent, steps: int, share: float,
         slack: Floats,
     ) -> float:  # fmt: skip
         """Several steps on each forest; what the loss term gained."""
         pairwise = loops.fill_shared(self._layout, w)
         return ascend_linear(
-            ids, steps, share, *x[:8], self._layout, state.forests, state.point.node,
-            state.point.edge, w, pairwise, state.work, slack,
+            ids, steps, share, *x[:8], self._layout, ascent.forests, ascent.node,
+            ascent.edge, w, pairwise, ascent.work, slack,
         )  # fmt: skip
 
     def _zero_one(
-        self, x: Graphs, ids: Ints, tables: Tables, augment: Augment
+        self, x: Graphs, ids: Ints, tables: GraphTables, augment: Augment
     ) -> Found:
         """The best labels, or the best that differ from the truth plus the weight."""
         true = self.local_labels(x, ids, augment.truth.take(ids))
-        own = tables.score(true)
+        truth_score = tables.score(true)
         other = best_other(tables, x.plan.take(ids), self.inference, true)
         score = other.score + augment.weight[ids]
-        better = (score > own)[tables.graph_of_node()]
+        better = (score > truth_score)[tables.graph_of_node()]
         labels = np.where(better, other.labels, true).astype(np.int32)
-        bound = np.maximum(other.bound + augment.weight[ids], own)
+        bound = np.maximum(other.bound + augment.weight[ids], truth_score)
         codes = self._codes(x, ids, tables, labels)
-        return Found(codes, np.maximum(score, own), bound)
+        return Found(codes, np.maximum(score, truth_score), bound)
 
     def augmented(
-        self, x: Graphs, ids: Ints, tables: Tables, augment: Augment
-    ) -> Tables:
+        self, x: Graphs, ids: Ints, tables: GraphTables, augment: Augment
+    ) -> GraphTables:
         """Tables with weight * loss added to the scores of labels."""
         weight = (augment.weight * augment.loss.scale(augment.truth))[ids]
         unary = tables.unary.copy()
@@ -394,31 +430,33 @@ class Network(Structure):
         )  # fmt: skip
         return tables._replace(unary=unary)
 
-    def _codes(self, x: Graphs, ids: Ints, tables: Tables, local: Labels) -> Ragged:
+    def _codes(
+        self, x: Graphs, ids: Ints, tables: GraphTables, local: Labels
+    ) -> Ragged:
         codes = loops.to_codes(
             ids, x.node_ptr, x.node_type, self._layout, tables.node_ptr, local
         )
         return Ragged(tables.node_ptr, codes)
 
-    def pieces(self, x: Graphs, i: int, row: Labels) -> Pieces:
+    def explain_pieces(self, x: Graphs, i: int, row: Labels) -> Pieces:
         """One part per node and per edge."""
         names = [str(self._kinds.classes[c]) for c in row.tolist()]
         local = self.local_labels(x, np.array([i]), Ragged.pack([row]))
         return network_pieces(x, i, self._layout, local, names)
 
-    def feature_names(self) -> list[str]:
+    def feature_names(self) -> Sequence[str]:
         """Type, label and feature number of every coordinate of w."""
         kinds, layout = self._kinds, self._layout
         names: list[str] = []
         for t, kind in enumerate(kinds.types):
-            own = self.labels_of(t)
+            labels = self.labels_of(t)
             prefix = "" if kind is None else f"{kind}:"
             columns = [str(f) for f in range(kinds.features[t])]
             columns += ["constant"] * self.bias
             if kinds.sparse:
-                names += [f"{prefix}{a}:{f}" for f in columns for a in own]
+                names += [f"{prefix}{a}:{f}" for f in columns for a in labels]
             else:
-                names += [f"{prefix}{a}:{f}" for a in own for f in columns]
+                names += [f"{prefix}{a}:{f}" for a in labels for f in columns]
         extra = [] if layout.shared else [f":{f}" for f in range(kinds.edge_features)]
         for c, kind_ in enumerate(kinds.edge_classes):
             names += self._edge_names(c, kind_, extra)

@@ -1,7 +1,7 @@
 """Rankings of the documents of a query.
 
-orders.py     Rankings of which every place counts: average precision and ROC area
-structure.py  Rankings, of which the first k places count
+structure.py  Ranking: the first k places count
+orders.py     FullOrder: every place counts
 """
 
 import lazy_loader as lazy

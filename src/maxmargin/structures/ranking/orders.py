@@ -26,77 +26,20 @@ import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints, Ragged, Rows
 from maxmargin.core.jit import loop
+from maxmargin.core.loss import LossForm
 from maxmargin.core.structure import Augment, Found
+from maxmargin.losses.ranking import OrderLoss
 from maxmargin.structures.ranking.structure import Documents, Ranking
 
 ALL = 1 << 30  # places that count
 
 
-class _Placing:
-    """Losses that add up what it costs to have others before the relevant ones."""
-
-    form: ClassVar[str] = "order"
-
-    def bind(self, n_labels: int) -> Self:
-        """Nothing to know."""
-        return self
-
-    def costs(self, relevant: int, others: int) -> Floats:
-        """Cost of the i-th relevant document after j others, (relevant, others + 1)."""
-        raise NotImplementedError
-
-    def value(self, truth: Ragged, labels: Ragged) -> Floats:
-        """Loss of each row; the row of a truth ends with the grades."""
-        out = np.zeros(truth.n)
-        for q in range(truth.n):
-            row = truth.row(q)
-            n = len(row) // 2
-            seen = row[n:][labels.row(q)[:n]] > 0
-            before = np.cumsum(~seen)[seen]
-            cost = self.costs(int(seen.sum()), int(n - seen.sum()))
-            out[q] = cost[np.arange(len(before)), before].sum()
-        return out
-
-
 @dataclass(frozen=True)
-class AveragePrecision(_Placing):
-    """Delta(y, h) = 1 - mean over relevant documents of the precision at their place.
-
-    Examples
-    --------
-    >>> AveragePrecision().costs(2, 1)
-    array([[0.        , 0.25      ],
-           [0.        , 0.16666667]])
-    """
-
-    def costs(self, relevant: int, others: int) -> Floats:
-        """(1 - i / (i + j)) / relevant."""
-        i = np.arange(1.0, relevant + 1.0)[:, None]
-        return (1.0 - i / (i + np.arange(others + 1.0))) / max(relevant, 1)
-
-
-@dataclass(frozen=True)
-class RocArea(_Placing):
-    """Delta(y, h) = share of the pairs (relevant, other) in the wrong order.
-
-    Examples
-    --------
-    >>> RocArea().costs(1, 2)
-    array([[0. , 0.5, 1. ]])
-    """
-
-    def costs(self, relevant: int, others: int) -> Floats:
-        """Others before it, over the number of pairs."""
-        j = np.arange(others + 1.0) / max(relevant * others, 1)
-        return np.tile(j, (relevant, 1))
-
-
-@dataclass(frozen=True)
-class Orders(Ranking):
+class FullOrder(Ranking):
     """Full orders of documents (see the module docstring); takes no parameters."""
 
     k: int = ALL
-    losses: ClassVar[tuple[str, ...]] = ("order",)
+    losses: ClassVar[tuple[LossForm, ...]] = ("order",)
 
     def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
         """Know the number of features."""
@@ -122,7 +65,8 @@ class Orders(Ranking):
                 grades = augment.truth.row(int(i))[len(value) :]
                 relevant = grades[order] > 0
                 good, bad = order[relevant], order[~relevant]
-                loss: Any = augment.loss
+                loss = augment.loss
+                assert isinstance(loss, OrderLoss)
                 cost = augment.weight[i] * loss.costs(len(good), len(bad))
                 score[q], seen = _interleave(value[good], value[bad], weights, cost)
                 order = np.empty_like(order)

@@ -25,76 +25,9 @@ import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
 from maxmargin.core.jit import loop
+from maxmargin.core.loss import LossForm
 from maxmargin.core.structure import Augment, Found, Pieces, Structure
-
-
-@dataclass(frozen=True)
-class PrecisionAtK:
-    """Delta(y, h) = min(1, n(y) / k) - (relevant documents in the first k) / k.
-
-    n(y) is the number of relevant documents, those of a grade above zero.
-    """
-
-    k: int = 10
-    form: ClassVar[str] = "ranking"
-
-    def bind(self, n_labels: int) -> PrecisionAtK:
-        """The number of places."""
-        return replace(self, k=n_labels)
-
-    def discount(self) -> Floats:
-        """1 / k at every place."""
-        return np.full(self.k, 1.0 / self.k)
-
-    def gains(self, grades: Labels) -> Floats:
-        """1 for a relevant document."""
-        return (np.asarray(grades) > 0).astype(np.float64)
-
-    def value(self, truth: Ragged, labels: Ragged) -> Floats:
-        """Loss of each row."""
-        return _values(self, truth, labels)
-
-
-@dataclass(frozen=True)
-class NDCGAtK:
-    """Delta(y, h) = 1 - DCG@k(h) / (largest DCG@k), gain 2^grade - 1.
-
-    Parameters
-    ----------
-    letor : bool
-        Discount 1 at the first two places, then 1 / log2(place), as in LETOR; else
-        1 / log2(place + 1).
-    """
-
-    k: int = 10
-    letor: bool = False
-    form: ClassVar[str] = "ranking"
-
-    def bind(self, n_labels: int) -> NDCGAtK:
-        """The number of places."""
-        return replace(self, k=n_labels)
-
-    def discount(self) -> Floats:
-        """Discounts, scaled to sum to one."""
-        out = dcg_discounts(self.k, self.letor)
-        return out / out.sum()
-
-    def gains(self, grades: Labels) -> Floats:
-        """2^grade - 1, scaled so that the best order has gain one."""
-        gain: Floats = (2.0 ** np.asarray(grades) - 1.0).astype(np.float64)
-        top = np.sort(gain)[::-1][: self.k]
-        best = float(top @ self.discount()[: len(top)])
-        return gain / best if best > 0 else gain
-
-    def value(self, truth: Ragged, labels: Ragged) -> Floats:
-        """Loss of each row."""
-        return _values(self, truth, labels)
-
-
-def dcg_discounts(k: int, letor: bool = False) -> Floats:
-    """Discounts of the places 1 .. k."""
-    place = np.arange(1, k + 1)
-    return 1.0 / np.log2(np.maximum(place, 2) if letor else place + 1)
+from maxmargin.losses.ranking import DiscountedLoss, places
 
 
 class Documents(NamedTuple):
@@ -127,8 +60,7 @@ class Ranking(Structure):
     discount: Floats | None = None
     binary: bool = True
     dim: int = 0
-    losses: ClassVar[tuple[str, ...]] = ("ranking",)
-    provides: tuple[str, ...] = ("complete",)
+    losses: ClassVar[tuple[LossForm, ...]] = ("ranking",)
     _weights: Floats = field(default_factory=lambda: np.zeros(0), repr=False)
 
     def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
@@ -236,7 +168,7 @@ class Ranking(Structure):
             rows.append(np.concatenate((order, grades)))
         return Ragged.pack(rows)
 
-    def pieces(self, x: Documents, i: int, row: Labels) -> Pieces:
+    def explain_pieces(self, x: Documents, i: int, row: Labels) -> Pieces:
         """The documents at the first places, discounted."""
         first = int(x.ptr[i])
         order = row[: min(self.k, int(x.ptr[i + 1]) - first)].tolist()
@@ -270,8 +202,9 @@ class Ranking(Structure):
 
     def _gains(self, augment: Augment, i: int) -> Floats:
         row = augment.truth.row(i)
-        loss: Any = augment.loss
-        return loss.gains(row[_places(len(row), self.k) :])
+        loss = augment.loss
+        assert isinstance(loss, DiscountedLoss)
+        return loss.gains(row[places(len(row), self.k) :])
 
     def _most(self, gain: Floats) -> float:
         best = np.sort(gain)[::-1][: self.k]
@@ -294,22 +227,6 @@ def top(value: Floats, k: int) -> Ints:
         near = np.flatnonzero(value >= kth)
         return near[np.argsort(-value[near], kind="stable")][:k]
     return np.argsort(-value, kind="stable")[:k]
-
-
-def _places(size: int, k: int) -> int:
-    """First part of a truth's row of min(k, n) + n numbers."""
-    return k if size >= 2 * k else size // 2
-
-
-def _values(loss: Any, truth: Ragged, labels: Ragged) -> Floats:
-    out, D = np.zeros(truth.n), loss.discount()
-    for i in range(truth.n):
-        row = truth.row(i)
-        m = _places(len(row), loss.k)
-        gain = loss.gains(row[m:])
-        best = np.sort(gain)[::-1][:m]
-        out[i] = D[:m] @ best - D[:m] @ gain[labels.row(i)[:m]]
-    return np.maximum(out, 0.0)
 
 
 @loop

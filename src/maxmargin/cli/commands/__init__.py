@@ -1,0 +1,8 @@
+"""The commands, one file each, or one for those that use a model file.
+
+train.py           `maxmargin train`: from a data file to a model file
+model_commands.py  `predict`, `evaluate`, `report` and `describe`
+convert.py         `maxmargin convert`: sequences from one format to another
+demo.py            `maxmargin demo`: postcodes, read digit by digit and as sequences
+completion.py      `maxmargin completion`: scripts for bash, zsh and fish
+"""

@@ -1,0 +1,162 @@
+"""`maxmargin train`: from a data file to a model file."""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import io
+import json
+import os
+import shlex
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import maxmargin
+from maxmargin.cli import errors
+from maxmargin.cli.errors import InputError, UsageError
+from maxmargin.cli.flags import explained, meant, parameters, stopper
+from maxmargin.cli.streams import STANDARD, Inputs
+from maxmargin.cli.tasks.data import Data
+from maxmargin.cli.tasks.detect import detect
+from maxmargin.cli.tasks.table import TASKS
+from maxmargin.estimators.fitting.checkpoint import terminable
+
+
+def run(args: argparse.Namespace, inputs: Inputs) -> int:
+    """Train and save; returns the exit code."""
+    task, names, place = _arguments(args)
+    _check_place(place)
+    paths = [inputs.plain(name) for name in names]
+    form = args.format
+    if task is None or form is None:
+        task, form = _found(task, form, paths[0], names[0])
+    options: dict[str, Any] = _reading(args)
+    data = TASKS[task].formats[form](paths, options)
+    if data.y is None or len(data.y) == 0:
+        without = data.y is None and len(data.X) > 0
+        what = "examples without an output" if without else "no examples"
+        raise InputError(f"{names[0]} has {what}: there is nothing to learn from")
+    n = len(data.y)
+    model = _fitted(args, task, data)
+    notes = {
+        "task": task, "format": form, "options": options,
+        "command": shlex.join(["maxmargin", *sys.argv[1:]]), "examples": n,
+    }  # fmt: skip
+    _write(model, place, notes)
+    _say(args, model, task, form, place, n)
+    status = model.result_.status.name
+    if status == "INTERRUPTED":
+        return errors.INTERRUPTED
+    done = model.result_.converged or (status == "STOPPED" and args.e is not None)
+    return errors.DONE if done else errors.UNFINISHED
+
+
+def _arguments(args: argparse.Namespace) -> tuple[str | None, list[str], str]:
+    words = list(args.files)
+    task = words.pop(0) if words[0] in TASKS else None
+    if len(words) < 2:
+        raise UsageError("train needs data and, last, the model file to write")
+    hint = meant(words[0], TASKS)
+    if task is None and hint and not os.path.exists(words[0]):
+        raise UsageError(f"{words[0]!r} is neither a task nor a file{hint}")
+    return task, words[:-1], words[-1]
+
+
+def _check_place(place: str) -> None:
+    """Refuse a model file that cannot be written, before training and not after."""
+    path = Path(place)
+    if place == STANDARD:
+        return
+    if path.is_dir():
+        raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), place)
+    if not path.parent.is_dir():
+        raise OSError(errno.ENOENT, os.strerror(errno.ENOENT), str(path.parent))
+    if not os.access(path.parent, os.W_OK):
+        raise OSError(errno.EACCES, os.strerror(errno.EACCES), str(path.parent))
+
+
+def _found(task: str | None, form: str | None, path: str, name: str) -> tuple[str, str]:
+    """Task and format where one of them, or both, were not said."""
+    if task is not None and len(TASKS[task].formats) == 1:
+        return task, next(iter(TASKS[task].formats))
+    if task is None and form is not None:
+        return next(t for t in TASKS if form in TASKS[t].formats), form
+    if task == "sequences" and name.endswith((".hmm", ".hmm.gz")):
+        return task, "svm_hmm"
+    try:
+        found = detect(path, name)
+    except InputError:
+        if task == "sequences":
+            return task, "svm_hmm"
+        raise
+    if task is not None and found[0] != task:
+        raise UsageError(
+            f"{name} looks like {found[0]} ({found[1]}), not like {task}: say --format"
+        )
+    return found
+
+
+def _reading(args: argparse.Namespace) -> dict[str, Any]:
+    names = {"template": args.template, "label_column": args.label_column}
+    out = {k: v for k, v in names.items() if v is not None}
+    return out | ({"normalize": True} if args.normalize else {})
+
+
+def _fitted(args: argparse.Namespace, task: str, data: Data) -> Any:
+    made = getattr(maxmargin, TASKS[task].estimator)
+    n = len(data.y)
+    settings = parameters(args, made, n)
+    model = made(**settings)
+    stop = stopper(args, model.C, n)
+    model.set_params(
+        verbose=0 if args.quiet or args.json else 1,
+        callbacks=None if stop is None else [stop],
+    )
+    if not args.quiet:
+        for line in explained(args, n):
+            print(f"maxmargin: {line}", file=sys.stderr)
+    with terminable(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return model.fit(data.X, data.y)
+
+
+def _write(model: Any, place: str, notes: dict[str, Any]) -> None:
+    if place != STANDARD:
+        maxmargin.save(model, place, notes=notes)
+        return
+    out = io.BytesIO()
+    maxmargin.save(model, out, notes=notes)
+    sys.stdout.buffer.write(out.getvalue())
+    sys.stdout.buffer.flush()
+
+
+def _say(
+    args: argparse.Namespace, model: Any, task: str, form: str, place: str, n: int
+) -> None:
+    result = model.result_
+    out = sys.stderr if place == STANDARD else sys.stdout
+    if args.json:
+        told = {
+            "model": place, "task": task, "format": form, "examples": n, "C": model.C,
+            "status": result.status.name.lower(), "primal": result.primal,
+            "dual": result.dual, "gap": result.gap, "certificate": result.certificate,
+            "iterations": result.iterations, "oracle_calls": result.oracle_calls,
+            "seconds": result.seconds, "dim": len(result.w),
+        }  # fmt: skip
+        print(json.dumps(told), file=out)
+    elif not args.quiet:
+        what = f"{model.__class__.__name__} on {n} examples ({form})"
+        print(what + _labels(model), file=out)
+        print(result.summary(), file=out)
+        if place != STANDARD:
+            print(f"model: {place}", file=out)
+
+
+def _labels(model: Any) -> str:
+    """The labels of a model, so that a wrong column is seen at once."""
+    names = [str(label) for label in getattr(model, "classes_", ())]
+    if not names:
+        return ""
+    return f", {len(names)} labels: {', '.join(names[:8])}" + ", .." * (len(names) > 8)

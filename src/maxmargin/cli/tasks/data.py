@@ -1,0 +1,17 @@
+"""What a data file holds, and what reading it depends on."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+
+class Data(NamedTuple):
+    """What a file holds."""
+
+    X: Any
+    y: Any  # outputs; None where some are missing
+    records: Any = None  # what predictions are written beside
+    separator: str = " "  # of columns
+
+
+Options = dict[str, Any]  # what reading depends on; kept in the model file

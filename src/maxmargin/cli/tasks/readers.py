@@ -1,0 +1,165 @@
+"""From data files to inputs and outputs, one function per format.
+
+`options` is what reading depends on (columns, number of features). Training fills it,
+and the model file keeps it, so that later files are read in the same way.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+from maxmargin.cli.errors import InputError
+from maxmargin.cli.tasks.data import Data, Options
+
+
+def svmlight(paths: Sequence[str], options: Options) -> Data:
+    """Svmlight lines, with the features and the kind of labels of training."""
+    from maxmargin.io.svmlight import read_svmlight
+
+    named = options.get("named", False)  # as in training, whatever this file has
+    X, y = read_svmlight(_one(paths), options.get("n_features"), named=named)
+    options.setdefault("n_features", X.shape[1])
+    options.setdefault("named", y.dtype.kind == "U")
+    return Data(X, y)
+
+
+def conll(paths: Sequence[str], options: Options) -> Data:
+    """CoNLL columns; one column may be missing, the label."""
+    from maxmargin.io.sequences import templates
+
+    name = options.setdefault("template", "ner")
+    column = options.setdefault("label_column", -1)
+    width = options.get("columns")
+    template = {"ner": templates.ner, "pos": templates.pos}[name]
+    rows, separator = _columns(_one(paths))
+    if not rows:
+        raise InputError(f"{paths[0]} has no sentences")
+    have = len(rows[0][0])
+    told = width is None or have == width
+    if width is not None and not told and have != width - 1:
+        raise InputError(
+            f"{paths[0]} has {have} columns, the training file had {width}"
+        )
+    if told and have < 2:
+        raise InputError(f"{paths[0]} has one column: words need labels beside them")
+    if told and not -have <= column < have:
+        raise InputError(
+            f"{paths[0]} has {have} columns: there is no column {column} "
+            f"(they count from 0; -1 is the last)"
+        )
+    options.setdefault("columns", have)
+    at = range(have)[column] if told else have
+    X = [template([row[:at] + row[at + 1 :] for row in s]) for s in rows]
+    y = [[row[at] for row in s] for s in rows] if told else None
+    return Data(X, y, rows, separator)
+
+
+def _columns(path: str) -> tuple[list[Any], str]:
+    """Rows divided by white space, or by tabs where cells hold blanks."""
+    from maxmargin.io.sequences.conll import read_conll
+    from maxmargin.io.text import FormatError
+
+    try:
+        return read_conll(path), " "
+    except FormatError:
+        rows = read_conll(path, separator="\t")
+        if len(rows[0][0]) < 2:
+            raise
+        return rows, "\t"
+
+
+def svm_hmm(paths: Sequence[str], options: Options) -> Data:
+    """SVM-hmm lines, with the features of training."""
+    from maxmargin.io.sequences.svm_hmm import read_svm_hmm
+
+    X, y = read_svm_hmm(_one(paths), options.get("n_features"))
+    options.setdefault("n_features", int(X.flat.shape[1]))
+    return Data(X, y)
+
+
+def crfsuite(paths: Sequence[str], options: Options) -> Data:
+    """CRFsuite lines."""
+    from maxmargin.io.sequences.crfsuite import read_crfsuite
+
+    return Data(*read_crfsuite(_one(paths)))
+
+
+def penn(paths: Sequence[str], options: Options) -> Data:
+    """Penn brackets; lines without brackets are sentences without trees."""
+    from maxmargin.io.text import read_lines
+    from maxmargin.io.treebank import parse_sentences, read_treebank, tagged_words
+
+    text = "\n".join(read_lines(_one(paths)))
+    if "(" not in text and ")" not in text:
+        return Data(parse_sentences(text), None)
+    trees = read_treebank(_one(paths)).trees
+    return Data([tagged_words(tree) for tree in trees], trees)
+
+
+def pairs(paths: Sequence[str], options: Options) -> Data:
+    """FASTA rows two by two."""
+    from maxmargin.io.biology.pairs import read_pairs
+
+    parts = [read_pairs(path) for path in paths]
+    X, y, names = ([v for p in parts for v in p[k]] for k in range(3))
+    return Data(X, None if any(c is None for c in y) else y, names)
+
+
+def alignment(paths: Sequence[str], options: Options) -> Data:
+    """All pairs of rows of alignments in PIR, Clustal or Stockholm format."""
+    from maxmargin.io.biology.alignments import read_alignment
+
+    X, y, names = [], [], []
+    for path in paths:
+        aligned = read_alignment(path)
+        for a, b in itertools.combinations(aligned.rows, 2):
+            (s, t), columns = aligned.pair(a, b)
+            X.append((s["residue"], t["residue"]))
+            y.append(columns)
+            names.append((a, b))
+    return Data(X, y, names)
+
+
+def letor(paths: Sequence[str], options: Options) -> Data:
+    """LETOR lines of one or several files."""
+    from maxmargin.io.letor import read_letor
+
+    queries = read_letor(list(paths), options.get("n_features"))
+    if options.setdefault("normalize", False):
+        queries = queries.normalized()
+    width = queries.X[0].shape[1] if queries.X else 0
+    options.setdefault("n_features", width)
+    return Data(queries.X, queries.y, queries.qid)
+
+
+def graphs(paths: Sequence[str], options: Options) -> Data:
+    """Graphs as JSON lines."""
+    from maxmargin.io.graphs_jsonl import read_graphs
+
+    X, y, records = read_graphs(_one(paths))
+    return Data(X, None if any(labels is None for labels in y) else y, records)
+
+
+def fasta(paths: Sequence[str], options: Options) -> Data:
+    """FASTA with labels, or two files: sequences with the motif, and without."""
+    from maxmargin.io.biology.fasta import read_labelled_fasta
+
+    parts = [read_labelled_fasta(path) for path in paths]
+    if len(parts) == 2:  # with the motif, and without
+        names = parts[0][0] + parts[1][0]
+        y = ["+"] * len(parts[0][0]) + ["-"] * len(parts[1][0])
+        return Data(parts[0][1] + parts[1][1], y, names)
+    names, X, y = parts[0]
+    if len(parts) > 2:
+        raise InputError(
+            "motifs come in one file with labels, or in two: with, without"
+        )
+    return Data(X, None if "" in y else y, names)
+
+
+def _one(paths: Sequence[str]) -> str:
+    if len(paths) != 1:
+        raise InputError(f"this task reads one file, not {len(paths)}")
+    return paths[0]

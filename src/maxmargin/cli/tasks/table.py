@@ -1,0 +1,76 @@
+"""The tasks of the command line: estimator, readers, writer and measures of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from maxmargin.cli.tasks import measures, readers, writers
+from maxmargin.cli.tasks.data import Data, Options
+
+
+class Task(NamedTuple):
+    """A task of the command line."""
+
+    estimator: str
+    formats: dict[str, Callable[[Sequence[str], Options], Data]]
+    lines: Callable[[Any, Data, str], list[str]]  # predictions as text
+    measures: Callable[[Any, Data], dict[str, float]]
+    about: str
+
+
+TASKS = {
+    "multiclass": Task(
+        "MulticlassSVM",
+        {"svmlight": readers.svmlight},
+        writers.class_lines,
+        measures.class_measures,
+        "classes; svmlight lines 'LABEL 1:0.5 7:1'",
+    ),
+    "sequences": Task(
+        "ChainSVM",
+        {
+            "conll": readers.conll,
+            "svm_hmm": readers.svm_hmm,
+            "crfsuite": readers.crfsuite,
+        },
+        writers.sequence_lines,
+        measures.sequence_measures,
+        "label sequences; CoNLL columns, svm_hmm, CRFsuite",
+    ),
+    "trees": Task(
+        "GrammarSVM",
+        {"penn": readers.penn},
+        writers.tree_lines,
+        measures.tree_measures,
+        "parse trees; Penn brackets '(S (NP ..) ..)'",
+    ),
+    "alignments": Task(
+        "AlignmentSVM",
+        {"pairs": readers.pairs, "alignment": readers.alignment},
+        writers.alignment_lines,
+        measures.alignment_measures,
+        "pairs of sequences; FASTA rows two by two, or PIR, Clustal, Stockholm",
+    ),
+    "ranking": Task(
+        "RankingSVM",
+        {"letor": readers.letor},
+        writers.ranking_lines,
+        measures.ranking_measures,
+        "documents by query; LETOR lines 'GRADE qid:Q 1:0.5 ..'",
+    ),
+    "graphs": Task(
+        "NetworkSVM",
+        {"jsonl": readers.graphs},
+        writers.graph_lines,
+        measures.graph_measures,
+        'labelled graphs; JSON lines {"nodes": .., "edges": .., "labels": ..}',
+    ),
+    "motifs": Task(
+        "MotifSVM",
+        {"fasta": readers.fasta},
+        writers.motif_lines,
+        measures.motif_measures,
+        "motifs in DNA; FASTA '>name LABEL', or two files: with and without",
+    ),
+}

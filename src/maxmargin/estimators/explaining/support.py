@@ -1,0 +1,174 @@
+"""Which training examples shaped a weight: w = sum_iy alpha_iy a_iy, one coordinate.
+
+Trainers do not keep the outputs behind their constraints, so the convex problem is
+solved once more with a record of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows
+from maxmargin.core.cuts import Cuts
+from maxmargin.core.problem import Problem
+from maxmargin.core.structure import MostViolated
+from maxmargin.estimators.explaining.fitted_model import (
+    FittedModel,
+    decode_one,
+    weight_name,
+)
+from maxmargin.reports.explanation import Support, SupportTable
+from maxmargin.solvers.base import Solver
+from maxmargin.solvers.cccp import LatentResult
+from maxmargin.solvers.n_slack.block_dual import BlockDual
+from maxmargin.solvers.planes.store import planes_of
+from maxmargin.solvers.summed.sdcd import SDCD
+
+
+def support_structures(
+    model: FittedModel,
+    feature: str | int,
+    X: Any,
+    y: Any,
+    n: int = 10,
+    sample_weight: Any = None,
+) -> SupportTable:
+    """Which training examples, against which wrong outputs, made a weight.
+
+    See `StructuredEstimator.support_structures`.
+    """
+    check_is_fitted(model, "coef_")
+    names = model._weight_names()
+    at = _find(feature, names, len(model._weights()))
+    result = model.result_
+    truth = result.truth if isinstance(result, LatentResult) else None
+    record = _Record(truth, model.tol)
+    twin: Any = clone(model)
+    twin._schedule = record.runs
+    twin.fit(X, y, sample_weight)
+    who = model._examples(y, sample_weight)
+    items = model._inputs(X)
+    rows = []
+    for i, labels, loss, alpha, value in record.planes(at):
+        source = int(who[i])
+        wrong = None
+        if labels is not None:
+            inputs = model.structure_.encode(_items(items, source))
+            wrong = decode_one(model, inputs, labels)
+        rows.append(Support(source, y[source], wrong, loss, alpha, alpha * value))
+    rows.sort(key=lambda row: -abs(row.adds))
+    total = sum(row.adds for row in rows)
+    return SupportTable(weight_name(names, at), total, tuple(rows[:n]))
+
+
+def _items(X: Any, i: int) -> Any:
+    """Example i alone, as a matrix of one row or a list of one."""
+    return X[i : i + 1] if hasattr(X, "shape") else [X[i]]
+
+
+def _find(feature: str | int, names: Sequence[str] | None, dim: int) -> int:
+    if isinstance(feature, str):
+        if names is None:
+            names = [f"w[{j}]" for j in range(dim)]
+        for j, name in enumerate(names):
+            if name == feature:
+                return j
+        raise ValueError(
+            f"feature={feature!r} is not the name of a weight; see explain(x), or give "
+            "its number"
+        )
+    if not -dim <= feature < dim:
+        raise ValueError(f"feature={feature}: there are {dim} weights")
+    return int(feature) % dim
+
+
+@dataclass(frozen=True)
+class _Recorded(Problem):
+    """A problem that remembers the outputs it has answered with."""
+
+    seen: dict[int, dict[bytes, Labels]] = field(default_factory=dict)
+
+    def parts(self) -> None:
+        """Planes in the coordinates of w, so that they can be compared."""
+        return
+
+    def outputs(self) -> None:
+        """Ask the oracle even where all outputs could be listed."""
+        return
+
+    def _map_cuts(
+        self, w: Floats, ids: Ints | None, question: Any, chunk: int | None = None
+    ) -> Cuts:
+        return self._noted(super()._map_cuts(w, ids, question, chunk))
+
+    def several(self, w: Floats, ids: Ints, k: int) -> Cuts:
+        """As for any problem, with a record."""
+        return self._noted(super().several(w, ids, k))
+
+    def _noted(self, cuts: Cuts) -> Cuts:
+        for q, i in enumerate(cuts.ids.tolist()):
+            row = cuts.labels.row(q)
+            self.seen.setdefault(i, {}).setdefault(row.tobytes(), row)
+        return cuts
+
+
+class _Record:
+    """One run with a record, and the planes that carry weight in it."""
+
+    def __init__(self, truth: Ragged | None, tol: float) -> None:
+        self.truth, self.tol = truth, tol
+        self.problem: _Recorded
+        self.state: Any = None
+
+    def runs(self, solver: Any, problem: Problem, watch: Any) -> Iterator[Any]:
+        """What `fit` runs instead of the trainer."""
+        if problem.structure.offers(MostViolated) is None:
+            raise ValueError("support_structures: a kernel has no weights to ask about")
+        known = {k: v for k, v in vars(problem).items() if k in _FIELDS}
+        if self.truth is not None and self.truth.n == problem.n:
+            known["truth"] = self.truth
+        self.problem = _Recorded(**known)
+        kind: type[Solver] = BlockDual
+        if problem.formulation.penalty == "summed":
+            kind = SDCD
+        result, state = kind(tol=self.tol).solve(self.problem, None, watch)
+        self.state = state
+        if self.truth is not None:  # for estimators that look for it
+            result = LatentResult(**{**vars(result), "truth": self.problem.truth})
+        yield result, state
+
+    def planes(self, at: int) -> Iterator[tuple[int, Labels | None, float, float, Any]]:
+        """(example, output, loss, alpha, a[at]) of planes with weight that have `at`."""
+        blocks = getattr(self.state, "blocks", None) or self.state.sets.blocks
+        for i in np.flatnonzero(blocks.counts()).tolist():
+            (ptr, idx, val), _, alpha = planes_of(blocks.store, i)
+            stored = Rows(ptr, idx, val).csr(self.problem.dim)
+            value = stored[:, [at]].toarray()[:, 0]
+            for j in np.flatnonzero((alpha > 0) & (value != 0)).tolist():
+                labels, loss = self._behind(i, stored[[j]])
+                yield i, labels, loss, float(alpha[j]), float(value[j])
+
+    def _behind(self, i: int, plane: Any) -> tuple[Labels | None, float]:
+        """The recorded output whose plane this is, and its loss."""
+        problem, rows = self.problem, list(self.problem.seen[i].values())
+        ids, labels = np.full(len(rows), i), Ragged.pack(rows)
+        truth, features = problem.truth.take(ids), problem.structure.features
+        dpsi = features(problem.x, ids, truth).minus(features(problem.x, ids, labels))
+        delta = problem.loss.value(truth, labels)
+        a = problem.formulation.plane(dpsi, delta)[0].csr(problem.dim)
+        away = a - sp.vstack([plane] * len(rows))
+        distance = np.asarray(away.multiply(away).sum(axis=1)).ravel()
+        best = int(np.argmin(distance))
+        if distance[best] > 1e-12 * (1.0 + float(plane.multiply(plane).sum())):
+            return None, float("nan")
+        return rows[best], float(delta[best])
+
+
+_FIELDS = ("structure", "loss", "formulation", "x", "truth", "C", "engine")

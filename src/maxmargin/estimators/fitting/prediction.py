@@ -1,0 +1,118 @@
+"""Prediction: one question about many inputs, answered in batches by any engine.
+
+    answers = ask_batches(model, structure, x, question)
+
+A question is a function of a module, ``question(structure, x, ids, w)``. Structure and
+inputs are sent to the workers once, the weights once per call, and only the numbers of
+the examples with each batch; so threads, processes and clusters all share the work.
+Batches do not depend on the number of workers, and neither do the answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+
+from maxmargin.core.arrays import Floats, Ints, Ragged, pointers
+from maxmargin.core.engine import Engine
+from maxmargin.core.problem import CHUNK
+from maxmargin.core.structure import Found, Layers, Structure
+
+BATCH = 4 * CHUNK  # examples per batch
+
+S = TypeVar("S", bound=Structure)
+A = TypeVar("A")
+Question = Callable[[S, Any, Ints, Floats], A]
+
+
+class Predictor(Protocol):
+    """What prediction needs of a fitted estimator."""
+
+    @property
+    def structure_(self) -> Structure:
+        """The structure, bound to the training data."""
+
+    def _weights(self) -> Floats:
+        """Weights in the coordinates of the structure."""
+
+    def _engine(self) -> Engine:
+        """The engine that the parameters ask for."""
+
+    def _release(self, engine: Engine) -> None:
+        """Close an engine, unless the user gave it."""
+
+
+def ask_batches(
+    model: Predictor, structure: S, x: Any, question: Question[S, A]
+) -> list[A]:
+    """The answers for all examples of `x`, one per batch, in order.
+
+    Parameters
+    ----------
+    model : Predictor
+        Its weights and its engine are used.
+    structure : Structure
+        Usually ``model.structure_``; another one where a prediction has its own rules.
+    x : encoded inputs
+        With a property `n`, the number of examples.
+    question : function ``(structure, x, ids, w) -> answer``
+        A function of a module, or a `functools.partial` of one, so that it can be
+        sent to other processes.
+
+    Returns
+    -------
+    list
+        At least one answer: without examples, that for an empty batch.
+    """
+    ids = np.arange(x.n)
+    batches = [ids[s : s + BATCH] for s in range(0, x.n, BATCH)] or [ids]
+    engine = model._engine()
+    try:
+        answer = partial(_answer, question)
+        return list(engine.ask((structure, x), answer, model._weights(), batches))
+    finally:
+        model._release(engine)
+
+
+def _answer(question: Question[S, A], home: tuple[S, Any], w: Floats, ids: Ints) -> A:
+    """A question in the form that engines take."""
+    structure, x = home
+    return question(structure, x, ids, w)
+
+
+def predict_found(
+    model: Predictor, x: Any, structure: Structure | None = None
+) -> Found:
+    """The best output of each example, with its score and bound."""
+    asked = model.structure_ if structure is None else structure
+    parts = ask_batches(model, asked, x, _best)
+    return Found(
+        Ragged.concat([part.labels for part in parts]),
+        np.concatenate([part.score for part in parts]),
+        np.concatenate([part.bound for part in parts]),
+    )
+
+
+def _best(structure: Structure, x: Any, ids: Ints, w: Floats) -> Found:
+    return structure.argmax(x, ids, w)
+
+
+def joined_layers(parts: Sequence[Layers]) -> Layers:
+    """Several outputs per example, from the answers of all batches.
+
+    Examples
+    --------
+    >>> one = Layers(np.array([0, 2]), Ragged.pack([[1], [2]]), np.ones(2), np.zeros(2))
+    >>> joined_layers([one, one]).ptr.tolist()
+    [0, 2, 4]
+    """
+    sizes = np.concatenate([np.diff(part.ptr) for part in parts])
+    return Layers(
+        pointers(sizes),
+        Ragged.concat([part.labels for part in parts]),
+        np.concatenate([part.score for part in parts]),
+        np.concatenate([part.loss for part in parts]),
+    )

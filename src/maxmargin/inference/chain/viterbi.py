@@ -1,0 +1,145 @@
+"""Viterbi: the best label sequence of one chain, as loops that other loops call.
+
+With scores of labels at each token, of labels after the `order` labels before them, and
+of first and last labels (see `variants` for the formula), and states s = a * B + b,
+B = K^(order - 1), that hold the last `order` labels, the oldest, `a`, first,
+
+    value_t[b, c] = nodes[t, c] + max_a  value_{t-1}[a, b] + pair[a, b, c].
+
+Only values are stored. The path is found again from them, at one maximum over `a` per
+token, so that the inner loop is a plain running maximum over the new label c, which
+vectorises.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from maxmargin.core.jit import inner_loop
+
+
+@inner_loop
+def forward(nodes, edges, pair, first, last, L, K, order, local, values):
+    """Best value of each state at each token; returns the best of all and its state."""
+    states = K**order
+    for k in range(K):
+        values[k] = first[k] + nodes[k]
+    rows, at = 1, 0
+    for t in range(1, L):
+        prev, cur = (
+            values[(t - 1) * states : t * states],
+            values[t * states : (t + 1) * states],
+        )
+        if t <= order:
+            at += rows * K if t > 1 else 0
+            rows *= K
+        score = pair[at : at + rows * K]
+        if len(edges) > 0:
+            _add_edges(score, edges[t * K * K : (t + 1) * K * K], K, local)
+            score = local[: rows * K]
+        node = nodes[t * K : t * K + K]
+        if t < order:
+            for s in range(rows):
+                for c in range(K):
+                    cur[s * K + c] = prev[s] + score[s * K + c] + node[c]
+        else:
+            _step(prev, score, K, rows // K, cur)
+            for b in range(rows // K):
+                for c in range(K):
+                    cur[b * K + c] += node[c]
+    ended = states if order <= L else K**L
+    best, state = -np.inf, 0
+    tip = values[(L - 1) * states : L * states]
+    for s in range(ended):
+        v = tip[s] + last[s % K]
+        if v > best:
+            best, state = v, s
+    return best, state
+
+
+@inner_loop
+def backward(edges, pair, L, K, order, values, state, out):
+    """Labels of the best path that ends in `state`."""
+    states = K**order
+    B = states // K
+    full = pair[len(pair) - states * K :]
+    s = state
+    t = L - 1
+    while t >= order:
+        c, b = s % K, s // K
+        prev = values[(t - 1) * states : t * states]
+        best, arg = -np.inf, 0
+        for a in range(K):
+            v = prev[a * B + b] + full[(a * B + b) * K + c]
+            if len(edges) > 0:
+                v += edges[t * K * K + ((a * B + b) % K) * K + c]
+            if v > best:
+                best, arg = v, a
+        out[t] = c
+        s = arg * B + b
+        t -= 1
+    while t >= 0:
+        out[t] = s % K
+        s //= K
+        t -= 1
+
+
+@inner_loop
+def path_score(nodes, edges, pair, first, last, labels, K, order):
+    """Score of given labels (at least one)."""
+    L = len(labels)
+    total = first[labels[0]] + nodes[labels[0]] + last[labels[L - 1]]
+    rows, at, s = 1, 0, np.int64(labels[0])
+    for t in range(1, L):
+        if t <= order:
+            at += rows * K if t > 1 else 0
+            rows *= K
+        total += pair[at + s * K + labels[t]] + nodes[t * K + labels[t]]
+        if len(edges) > 0:
+            total += edges[t * K * K + labels[t - 1] * K + labels[t]]
+        s = (s * K + labels[t]) % (rows * K if t < order else rows)
+    return total
+
+
+@inner_loop
+def _step(prev, pair, K, B, cur):
+    """cur[b, c] = max_a prev[a, b] + pair[a, b, c]."""
+    for b in range(B):
+        best = cur[b * K : b * K + K]
+        p, row = prev[b], pair[b * K : b * K + K]
+        for c in range(K):
+            best[c] = p + row[c]
+        a = 1
+        while a + 4 <= K:
+            s0, s1, s2, s3 = (
+                a * B + b,
+                (a + 1) * B + b,
+                (a + 2) * B + b,
+                (a + 3) * B + b,
+            )
+            p0, p1, p2, p3 = prev[s0], prev[s1], prev[s2], prev[s3]
+            r0, r1 = pair[s0 * K : s0 * K + K], pair[s1 * K : s1 * K + K]
+            r2, r3 = pair[s2 * K : s2 * K + K], pair[s3 * K : s3 * K + K]
+            for c in range(K):
+                v0, v1, v2, v3 = p0 + r0[c], p1 + r1[c], p2 + r2[c], p3 + r3[c]
+                v0 = v0 if v0 > v1 else v1
+                v2 = v2 if v2 > v3 else v3
+                v0 = v0 if v0 > v2 else v2
+                best[c] = v0 if v0 > best[c] else best[c]
+            a += 4
+        while a < K:
+            s = a * B + b
+            p, row = prev[s], pair[s * K : s * K + K]
+            for c in range(K):
+                v = p + row[c]
+                best[c] = v if v > best[c] else best[c]
+            a += 1
+
+
+@inner_loop
+def _add_edges(pair, edge, K, out):
+    """Out = pair + edge scores of (last label of the state, new label)."""
+    for s in range(len(pair) // K):
+        e = (s % K) * K
+        for c in range(K):
+            out[s * K + c] = pair[s * K + c] + edge[e + c]

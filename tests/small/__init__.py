@@ -1,0 +1,1 @@
+"""Small inputs that many tests share: data files, graphs, models, model files, problems."""

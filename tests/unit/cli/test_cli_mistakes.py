@@ -1,0 +1,129 @@
+"""The command line: exit codes, and messages that name what is wrong."""
+
+import json
+from pathlib import Path
+
+import pytest
+from small.data import CONLL, svmlight
+
+import maxmargin
+from maxmargin.cli.main import main
+
+
+def test_exit_codes(tmp_path, capsys):
+    data, model = str(tmp_path / "d"), str(tmp_path / "m.mm")
+    Path(data).write_text(svmlight())
+    assert main([]) == 2
+    with pytest.raises(SystemExit, match="2"):
+        main(["train"])
+    assert main(["train", data]) == 2
+    assert main(["train", str(tmp_path / "absent"), model]) == 1
+    capsys.readouterr()
+    assert (
+        main(["train", data, model, "--tol", "1e-12", "--max-iter", "1", "--json"]) == 4
+    )
+    assert json.loads(capsys.readouterr().out)["status"] == "max_iter"
+    assert maxmargin.load(model).n_features_in_ == 3  # it is written nevertheless
+    assert main(["train", data, str(tmp_path / "no" / "m.mm"), "--quiet"]) == 1
+    Path(data).write_text("1 1:2\n1 1:x\n")
+    assert main(["train", data, model]) == 3
+    assert "line 2: '1:x' is not FEATURE:VALUE" in capsys.readouterr().err
+    Path(data).write_text("1 1:2\n1 1:3\n")
+    assert main(["train", data, model]) == 3
+    assert "one class only" in capsys.readouterr().err
+    Path(model).write_text("no model")
+    assert main(["evaluate", model, data]) == 3
+    Path(data).write_text("\n")
+    assert main(["train", data, model]) == 3
+
+
+def said_by(capsys, *words):
+    """Exit code and what a command says on standard error."""
+    code = main([str(word) for word in words])
+    return code, capsys.readouterr().err
+
+
+def test_what_is_misspelt_is_named(tmp_path, capsys):
+    data, model = tmp_path / "d", tmp_path / "m.mm"
+    data.write_text(svmlight())
+    code, said = said_by(capsys, "train", data, model, "--set", "losss=x")
+    assert code == 2 and "no parameter 'losss' (did you mean 'loss'?)" in said
+    code, said = said_by(capsys, "train", data, model, "--set", "loss")
+    assert code == 2 and "NAME=VALUE" in said
+    code, said = said_by(capsys, "train", "multiclas", data, model)
+    assert code == 2 and "'multiclas' is neither a task nor a file" in said
+    assert "'multiclass'" in said
+    with pytest.raises(SystemExit, match="2"):
+        main(["train", str(data), str(model), "--C", "many"])
+    said = capsys.readouterr().err
+    assert "many is not a number greater than zero" in said
+    assert said.count("\n") <= 3  # usage is short
+
+
+def test_a_model_that_cannot_be_written_is_not_trained(tmp_path, capsys):
+    data = tmp_path / "d"
+    data.write_text("1 1:2\n1 1:x\n")  # reading would end with 3
+    code, said = said_by(capsys, "train", data, tmp_path / "no" / "m.mm")
+    assert (
+        code == 1
+        and said == f"maxmargin: {tmp_path / 'no'}: No such file or directory\n"
+    )
+    code, said = said_by(capsys, "train", data, tmp_path)
+    assert code == 1 and "Is a directory" in said
+
+
+def test_files_that_are_something_else_are_named(tmp_path, capsys):
+    data, model, other = tmp_path / "d", tmp_path / "m.mm", tmp_path / "o.mm"
+    data.write_text(svmlight())
+    assert main(["train", str(data), str(model), "--quiet"]) == 0
+    code, said = said_by(capsys, "predict", data, model)
+    assert code == 3 and f"{data} cannot be read as a model" in said
+    code, said = said_by(capsys, "predict", model, model)
+    assert code == 3 and f"{model} is a zip file, perhaps a model" in said
+    code, said = said_by(capsys, "predict", other, data)
+    assert code == 1 and said == f"maxmargin: {other}: No such file or directory\n"
+
+
+def test_a_label_column_that_is_not_there(tmp_path, capsys):
+    data, model = tmp_path / "d.conll", tmp_path / "m.mm"
+    data.write_text(CONLL)
+    code, said = said_by(capsys, "train", data, model, "--label-column", "3")
+    assert code == 3 and "has 3 columns: there is no column 3" in said
+    assert main(["train", str(data), str(model)]) == 0
+    assert "3 labels: B-LOC, B-PER, O\n" in capsys.readouterr().out
+
+
+def test_cells_with_blanks_between_tabs(tmp_path, capsys):
+    data, model = tmp_path / "d.conll", tmp_path / "m.mm"
+    data.write_text(CONLL.replace(" ", "\t").replace("Lima", "La Paz"))
+    assert main(["train", "sequences", str(data), str(model), "--quiet"]) == 0
+    assert main(["predict", str(model), str(data)]) == 0
+    assert "La Paz\tNP\tB-LOC\tB-LOC\n" in capsys.readouterr().out
+    data.write_text("Ana NP O\nvive O\n")
+    code, said = said_by(capsys, "train", data, model)
+    assert code == 3 and "line 2: 2 columns where 3 were before" in said
+
+
+def test_labels_of_a_test_file_are_read_as_those_of_training(tmp_path, capsys):
+    data, model = tmp_path / "d", tmp_path / "m.mm"
+    data.write_text("1 1:1\nx 2:1\n1 1:2\nx 2:2\n")
+    assert main(["train", str(data), str(model), "--quiet"]) == 0
+    data.write_text("1 1:1\n1 1:2\n")  # whole numbers only
+    assert main(["evaluate", str(model), str(data), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"examples": 2, "accuracy": 1.0}
+    data.write_text("1 1:1\ny 1:2\n")
+    assert main(["evaluate", str(model), str(data), "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said == {"examples": 2, "accuracy": 0.5, "unseen_labels": 1}
+    code, said = said_by(capsys, "report", model, data, "--out", tmp_path / "r")
+    assert code == 3 and "y[1] is 'y', which is not among the 2 classes" in said
+
+
+@pytest.mark.parametrize("task", ["trees", "graphs", "motifs"])
+def test_an_empty_file_has_no_examples(task, tmp_path, capsys):
+    data = tmp_path / "empty.txt"
+    data.write_text("")
+    words = ("train", task, str(data), str(tmp_path / "m.mm"))
+    code, said = said_by(capsys, *words)
+    assert code == 3
+    assert "no examples" in said

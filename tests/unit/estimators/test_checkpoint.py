@@ -1,0 +1,256 @@
+"""Checkpoints: a run that was killed goes on, step for step as if it had not been."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from maxmargin import (
+    ChainSVM,
+    Checkpoint,
+    KernelSVM,
+    ModelFileError,
+    MotifSVM,
+    MulticlassSVM,
+    NetworkSVM,
+    StructuralSVM,
+)
+from maxmargin.estimators.fitting import digest
+from maxmargin.solvers.distributed import Cocoa
+from maxmargin.solvers.frank_wolfe import BCFW
+from maxmargin.structures import Matching
+
+
+class Killed(Exception):
+    pass
+
+
+def kill_at(step):
+    def watch(row):
+        if row["iteration"] == step:
+            raise Killed
+
+    return watch
+
+
+def matchings(n=30):
+    rng = np.random.default_rng(0)
+    X = [rng.normal(size=(3, 3, 2)) for _ in range(n)]
+    noise = 0.5 * rng.normal(size=(n, 3))
+    return X, [np.argsort(x[:, :, 0].sum(1) + e).tolist() for x, e in zip(X, noise)]
+
+
+def points(n=60):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(n, 4))
+    return X, (X @ rng.normal(size=(4, 3)) + rng.normal(size=(n, 3))).argmax(axis=1)
+
+
+def graphs():
+    rng = np.random.default_rng(2)
+    path = np.array([[0, 1], [1, 2], [2, 3]])
+    X = [(rng.normal(size=(4, 2)), path) for _ in range(20)]
+    return X, [(x[0][:, 0] + 0.5 * rng.normal(size=4) > 0).astype(int) for x in X]
+
+
+def structural(**settings):
+    return lambda **more: StructuralSVM(Matching(), C=1.0, tol=1e-6, **settings, **more)
+
+
+RUNS = {
+    **{
+        name: (structural(solver=name), matchings, 3)
+        for name in ("auto", "block-dual", "n-slack-block", "one-slack", "sdm", "bcfw")
+    },
+    "bcfw pairwise": (
+        structural(solver=BCFW(1e-6, cache=8, steps="pairwise", average=False)),
+        matchings, 3,
+    ),
+    "cocoa": (structural(solver=Cocoa(1e-6, shards=3, portions=2)), matchings, 7),
+    "squared": (structural(penalty="squared", solver="block-dual"), matchings, 3),
+    "subgradient": (structural(solver="subgradient", max_iter=20), matchings, 7),
+    "sdcd": (structural(penalty="summed", solver="sdcd"), matchings, 5),
+    "lse": (
+        structural(penalty="summed", solver="lse-cutting-plane", max_iter=40),
+        matchings, 5,
+    ),
+    "enumerated": (lambda **s: MulticlassSVM(tol=1e-8, **s), points, 3),
+    "smo": (
+        lambda **s: NetworkSVM(solver="smo", tol=1e-6, C=1.0, max_iter=60, **s),
+        graphs, 3,
+    ),
+    "smo with a kernel": (
+        lambda **s: NetworkSVM(kernel="rbf", tol=1e-6, C=1.0, max_iter=60, **s),
+        graphs, 3,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", RUNS)
+def test_a_resumed_run_takes_the_same_steps(name, tmp_path):
+    made, data, step = RUNS[name]
+    X, y = data()
+    whole = made().fit(X, y)
+    assert whole.result_.iterations > step
+    where = Checkpoint(tmp_path / "run.ck", every=0.0)
+    for at in (step, step + 1):  # killed twice
+        with pytest.raises(Killed):
+            made(checkpoint=where, callbacks=kill_at(at)).fit(X, y)
+        assert where.path.exists()
+    again = made(checkpoint=where).fit(X, y)
+    assert again.result_.w.tobytes() == whole.result_.w.tobytes()
+    assert again.result_.dual == whole.result_.dual
+    assert again.result_.status is whole.result_.status
+    history = again.result_.history[["iteration", "dual", "oracle_calls"]]
+    assert (
+        history == whole.result_.history[["iteration", "dual", "oracle_calls"]]
+    ).all()
+    assert where.path.exists() != again.result_.converged
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_hidden_parts_go_on_from_the_weights(tmp_path):
+    X = ["ccTATAgc", "gTATAccg", "cgcTATAc", "gcgcgccg", "ccggcgcc", "gcccggcg"] * 2
+    y = [1, 1, 1, 0, 0, 0] * 2
+    where = Checkpoint(tmp_path / "run.ck", every=0.0)
+    settings = {"length": 4, "order": 0, "C": 1.0, "random_state": 0, "restarts": 3}
+    whole = MotifSVM(**settings).fit(X, y)
+    count = [0]
+
+    def watch(row):
+        count[0] += 1
+        if count[0] == len(whole.result_.history):
+            raise Killed
+
+    with pytest.raises(Killed):
+        MotifSVM(**settings, callbacks=watch, checkpoint=where).fit(X, y)
+    again = MotifSVM(**settings, checkpoint=where).fit(X, y)
+    assert again.result_.primal <= whole.result_.primal * (1 + 2e-3)
+    assert again.consensus() == whole.consensus()
+
+
+def test_other_data_and_settings_are_refused(tmp_path):
+    X, y = points()
+    where = tmp_path / "run.ck"
+    with pytest.warns(ConvergenceWarning):
+        MulticlassSVM(tol=1e-9, max_iter=2, checkpoint=where).fit(X, y)
+    assert where.exists()
+    for model, data in (
+        (MulticlassSVM(checkpoint=where), (X + 1e-9, y)),
+        (MulticlassSVM(C=0.3, checkpoint=where), (X, y)),
+        (MulticlassSVM(rescaling="slack", loss=[[0, 1, 2], [1, 0, 1], [1, 1, 0]],
+                       checkpoint=where), (X, y)),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match="other data or with other settings"):
+            model.fit(*data)
+    more = MulticlassSVM(tol=1e-3, checkpoint=where).fit(X, y)  # limits may change
+    assert more.result_.converged
+    assert not where.exists()
+    where.write_bytes(b"something else")
+    with pytest.raises(ModelFileError):
+        MulticlassSVM(checkpoint=where).fit(X, y)
+    with pytest.raises(ValueError, match="no folder"):
+        MulticlassSVM(checkpoint=tmp_path / "a" / "b").fit(X, y)
+
+
+@pytest.mark.parametrize("method", ["sampled", "cpsp"])
+def test_a_method_without_checkpoints_says_so(method, tmp_path):
+    model = KernelSVM(kernel_method=method, checkpoint=tmp_path / "run.ck")
+    with pytest.raises(ValueError, match=f"{method}.*writes no checkpoints"):
+        model.fit(*points())
+
+
+def test_the_digest_sees_what_matters():
+    assert digest({"a": np.arange(3)}) != digest({"a": np.arange(3.0)})
+    assert digest([b"1"]) != digest(["1"])
+    assert digest(Matching()) == digest(Matching())
+    out = subprocess.run(
+        [sys.executable, "-c", "from maxmargin.estimators.fitting.checkpoint import digest;"
+         "print(digest([{'x', 'y', 'z'}, (1, None), {'k': 2.5}]))"],
+        capture_output=True, text=True, check=True,
+        env={**os.environ, "PYTHONHASHSEED": "77"},
+    )  # fmt: skip
+    assert out.stdout.strip() == digest([{"x", "y", "z"}, (1, None), {"k": 2.5}])
+
+
+RUN = """
+import sys, time
+import numpy as np
+from maxmargin import Checkpoint, StructuralSVM
+from maxmargin.structures.classes import Multiclass
+rng = np.random.default_rng(0)
+X = rng.normal(size=(400, 10))
+y = (X @ rng.normal(size=(10, 4)) + 2.0 * rng.normal(size=(400, 4))).argmax(axis=1)
+def watch(row):
+    print("step", row["iteration"], flush=True)
+    time.sleep(0.02)
+model = StructuralSVM(Multiclass(), C=0.5, tol=1e-7, solver="block-dual",
+                      callbacks=watch, checkpoint=Checkpoint(sys.argv[1], every=0.0))
+model.fit(X, y)
+print("end", model.result_.status.name, repr(model.result_.primal), flush=True)
+"""
+
+
+def started(path):
+    return subprocess.Popen(
+        [sys.executable, "-W", "ignore", "-c", RUN, str(path)],
+        stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such signals")
+def test_sigkill_and_sigterm(tmp_path):
+    """Killed twice, then ended politely, then left alone."""
+    path = tmp_path / "run.ck"
+    for _ in range(2):
+        process = started(path)
+        for line in process.stdout:
+            if path.exists() and line.startswith("step"):
+                break
+        time.sleep(0.05)
+        process.kill()
+        process.communicate()
+        assert process.returncode == -signal.SIGKILL
+    process = started(path)
+    process.stdout.readline()
+    process.send_signal(signal.SIGTERM)
+    said = process.communicate()[0].splitlines()
+    assert process.returncode == 0
+    assert "end INTERRUPTED" in said[-1] or "end CONVERGED" in said[-1]
+    said = started(path).communicate()[0].splitlines()
+    assert said[-1].startswith("end CONVERGED")
+    primal = float(said[-1].split()[-1])
+    alone = started(tmp_path / "other.ck").communicate()[0].splitlines()[-1]
+    assert primal == float(alone.split()[-1])
+    assert list(Path(tmp_path).iterdir()) == []
+
+
+def test_ctrl_c_keeps_the_best_weights():
+    X, y = points()
+
+    def watch(row):
+        if row["iteration"] == 3:
+            raise KeyboardInterrupt
+
+    with warnings.catch_warnings(record=True):
+        warnings.simplefilter("always")
+        model = MulticlassSVM(tol=1e-12, callbacks=watch).fit(X, y)
+    assert model.result_.status.name == "INTERRUPTED"
+    assert np.isfinite(model.result_.gap)
+    assert model.score(X, y) > 0.5
+
+
+def test_what_is_no_place_for_a_checkpoint_is_refused(tmp_path):
+    X, y = [[["a"], ["b"]]], [["N", "V"]]
+    with pytest.raises(TypeError, match="checkpoint=5: give a path"):
+        ChainSVM(checkpoint=5).fit(X, y)
+    with pytest.raises(ValueError, match="must not be negative"):
+        ChainSVM(checkpoint=Checkpoint(tmp_path / "run.ck", every=-1.0)).fit(X, y)

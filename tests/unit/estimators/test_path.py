@@ -1,0 +1,137 @@
+"""The path over C, C by cross-validation, streams, and what `auto` says."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from small.problems import chain_problem, multiclass_problem
+
+from maxmargin.estimators import MulticlassSVM, PathCV, StructuralSVM
+from maxmargin.solvers import Auto, Costs, decide
+from maxmargin.solvers.n_slack import BlockDual, Stream
+from maxmargin.structures.chain import Chain
+from maxmargin.structures.classes import Multiclass
+
+
+def words(seed, n, labels=3):
+    rng = np.random.default_rng(seed)
+    centres = np.random.default_rng(0).normal(size=(labels, 4))
+    Y = [rng.integers(labels, size=rng.integers(1, 5)).tolist() for _ in range(n)]
+    Y[0] = list(range(labels))
+    X = [centres[y] + 0.8 * rng.normal(size=(len(y), 4)) for y in Y]
+    return X, Y
+
+
+@pytest.mark.parametrize("structure", [Chain(), Multiclass()], ids=["chain", "classes"])
+@pytest.mark.parametrize("penalty", ["linear", "squared"])
+def test_path_equals_cold_fits(structure, penalty):
+    X, Y = words(1, 40)
+    if isinstance(structure, Multiclass):
+        X, Y = np.vstack(X), np.concatenate(Y)
+    Cs = [1.0, 0.01, 0.1]
+    model = StructuralSVM(structure, C=5.0, penalty=penalty, tol=1e-4)
+    path = model.fit_path(X, Y, Cs)
+    assert model.C == 1.0 and model.result_ is path[0]
+    for C, result in zip(Cs, path, strict=True):
+        cold = clone(model).set_params(C=C).fit(X, Y).result_
+        assert result.converged and cold.converged
+        assert abs(result.primal - cold.primal) <= 2e-4 * cold.primal
+        # strong convexity bounds the distance of both to the optimum
+        away = np.sum((result.w - cold.w) ** 2)
+        assert away <= 8e-4 * cold.primal
+    again = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(again.coef_, model.coef_)
+
+
+def test_path_asks_less_than_cold_fits():
+    X, Y = words(2, 80)
+    Cs = np.logspace(-2, 0, 6)
+    model = StructuralSVM(Chain(), tol=1e-3)
+    path = model.fit_path(X, Y, Cs)
+    cold = [clone(model).set_params(C=C).fit(X, Y).result_.oracle_calls for C in Cs]
+    assert sum(r.oracle_calls for r in path) < sum(cold)
+
+
+def test_path_refuses_bad_penalties():
+    X, Y = words(3, 5)
+    for bad in ([], [0.1, -1.0], [np.nan]):
+        with pytest.raises(ValueError, match="Cs="):
+            StructuralSVM(Chain()).fit_path(X, Y, bad)
+
+
+def test_cv_finds_a_good_C_and_stops_early():
+    X, Y = words(4, 120)
+    test = words(5, 200)
+    model = PathCV(StructuralSVM(Chain()), cv=3, random_state=0).fit(X, Y)
+    assert model.estimator_.C == model.C_
+    scores = [np.mean(s) for s in model.scores_.values()]
+    assert list(model.scores_)[int(np.argmax(scores))] == model.C_
+    fixed = [StructuralSVM(Chain(), C=C).fit(X, Y).score(*test) for C in (1e-3, 10.0)]
+    assert model.score(*test) >= max(fixed) - 0.02
+    assert model.predict(X).shape == (120,)
+    one = PathCV(StructuralSVM(Chain()), Cs=[0.1, 0.2]).fit(X, Y)
+    assert all(len(s) == 1 for s in one.scores_.values())
+
+
+def test_stream_comes_close_to_training_on_all():
+    X, Y = words(6, 120)
+    test = words(7, 300)
+    whole = StructuralSVM(Chain(), C=0.3).fit(X, Y)
+    model = StructuralSVM(Chain(), C=0.3)
+    for s in range(0, 120, 40):
+        model.partial_fit(X[s : s + 40], Y[s : s + 40])
+        assert model.result_.converged
+    assert model.result_.certificate == "reduced"
+    assert "80 before" in model.result_.notes["certifies"]
+    # old examples have the planes held only: a lower bound on the whole problem
+    assert model.result_.dual <= whole.result_.primal * (1 + 1e-9)
+    assert model.result_.dual >= 0.9 * whole.result_.dual
+    assert model.score(*test) >= whole.score(*test) - 0.1
+
+
+def test_stream_of_classes():
+    X, Y = words(8, 150)
+    X, y = np.vstack(X), np.array(["a", "b", "c"])[np.concatenate(Y)]
+    whole = MulticlassSVM(C=0.1).fit(X, y)
+    model = MulticlassSVM(C=0.1)
+    for s in range(0, len(y), 100):
+        model.partial_fit(X[s : s + 100], y[s : s + 100])
+    assert model.coef_.shape == whole.coef_.shape
+    assert model.score(X, y) >= whole.score(X, y) - 0.05
+    with pytest.raises(ValueError, match=r"y\[1\] is 'd', .* the first batch fixes"):
+        model.partial_fit(X[:2], ["a", "d"])
+
+
+def test_first_batch_of_a_stream_is_a_fit():
+    problem = chain_problem(8, n=20)
+    first, _ = Stream(tol=1e-4).solve(problem)
+    block, _ = BlockDual(tol=1e-4).solve(problem)
+    assert first.certificate == "exact"
+    assert abs(first.primal - block.primal) <= 2e-4 * block.primal
+
+
+def test_auto_says_what_it_chose_and_why():
+    chain, classes = chain_problem(9), multiclass_problem(9)
+    for problem, kind in ((chain, "BlockDual"), (classes, "Enumerated")):
+        result, _ = Auto(tol=1e-3).solve(problem)
+        assert result.converged
+        assert result.notes["chosen"] == kind
+        assert result.notes["counted"]["n"] == problem.n
+        assert result.notes["why"]
+    summed, _ = Auto(tol=1e-2).solve(chain_problem(9, penalty="summed"))
+    assert summed.notes["chosen"] == "SDCD" and summed.notes["outputs_asked"] == 4
+
+
+@pytest.mark.parametrize(
+    ("costs", "penalty", "kind"),
+    [
+        (Costs(1000, 50, 1e3, 0.0, 10), "summed", "Enumerated"),
+        (Costs(10**9, 50, 1e3, 10.0, 10), "linear", "OneSlack"),
+        (Costs(10**5, 10**6, 1e4, 500.0, 0), "linear", "BlockDual"),
+        (Costs(10**6, 10**6, 1e4, 500.0, 0), "squared", "OneSlack"),
+        (Costs(10**4, 10**6, 1e4, 500.0, 0), "squared", "BlockDual"),
+    ],
+)
+def test_auto_decides_by_counts(costs, penalty, kind):
+    assert decide(costs, penalty, 4e9)[0].__name__ == kind
