@@ -38,14 +38,14 @@ from maxmargin.decode.batch import (
     side_table,
 )
 from maxmargin.inference.graph import decode, forest
-from maxmargin.inference.graph.tables import Best, Tables
+from maxmargin.inference.graph.tables import Best, GraphTables
 
 
 @dataclass(frozen=True)
 class Network(ScoreStructure):
     """Labels of the nodes of graphs.
 
-    Tables: "unary" (rows, nodes, labels); "pairwise" (labels, labels) for all edges, or
+    GraphTables: "unary" (rows, nodes, labels); "pairwise" (labels, labels) for all edges, or
     (rows, edges, labels, labels), [first, second node's label]. Outputs: labels (rows,
     nodes), -1 behind each row. Edges that touch a masked node do not count. Losses:
     "hamming", "zero-one", or costs (labels, labels), [true, said].
@@ -125,7 +125,7 @@ class Network(ScoreStructure):
         row, edge = np.nonzero(there)
         return row + first, edge
 
-    def graphs(self, batch: ScoreBatch, first: int, last: int) -> Tables:
+    def graphs(self, batch: ScoreBatch, first: int, last: int) -> GraphTables:
         """Rows first .. last - 1 as the flat tables of graph inference."""
         main, pairwise = batch.arrays
         sizes, k = batch.sizes[first:last, 0], main.shape[2]
@@ -134,7 +134,7 @@ class Network(ScoreStructure):
         node_ptr = pointers(sizes)
         ends = batch.extra[edge] + node_ptr[row - first][:, None]
         at = (row * len(batch.extra) + edge) if pairwise.ndim == 4 else 0 * edge
-        return Tables(
+        return GraphTables(
             node_ptr,
             pointers(np.bincount(row - first, minlength=last - first)),
             np.arange(int(sizes.sum()) + 1, dtype=np.int64) * k,
@@ -144,7 +144,7 @@ class Network(ScoreStructure):
             np.asarray(pairwise, np.float64).reshape(-1),
         )
 
-    def _plan(self, graphs: Tables) -> decode.Plan:
+    def _plan(self, graphs: GraphTables) -> decode.Plan:
         method = self.inference if self.inference in ("junction", "forest") else "auto"
         return decode.plan(
             graphs.node_ptr, graphs.edge_ptr, graphs.edges, graphs.n_labels, method

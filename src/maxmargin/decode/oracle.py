@@ -15,7 +15,7 @@ The first row is one search with the loss added to the scores, and so is every r
 the zero-one loss (the best output other than the target). The others need the best
 output per value of the loss: dynamic programs are solved in layers. Where these do not
 exist, the n best outputs under score + weight * loss are searched, with n doubled until
-the bound of `Formulation.line_bound` proves that no other output violates more.
+the bound of `Violation.line_bound` proves that no other output violates more.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from maxmargin.inference.hypergraph import best_by_cost
 MOST = 4096  # outputs looked at in one row, where no layers exist
 
 
-class Violation(NamedTuple):
+class MostViolated(NamedTuple):
     """The most violated output of each row."""
 
     rows: Ragged
@@ -84,7 +84,7 @@ def search(
     loss: Any,
     formulation: Formulation,
     n_jobs: int = 1,
-) -> Violation:
+) -> MostViolated:
     """Most violated rows of a batch that has been read."""
     loss = default_loss(structure) if loss is None else loss
     truth = structure.encode(batch, target)
@@ -95,8 +95,8 @@ def search(
     if zero_one and not isinstance(structure, Classes):
         rows, delta, bound = _best_other(structure, batch, truth, own, n_jobs)
         margin = own - structure.row_scores(batch, rows)
-        value = formulation.violation(delta, margin)
-        return _kept(Violation(rows, truth, delta, margin, value, value + bound))
+        value = formulation.criterion.value(delta, margin)
+        return _kept(MostViolated(rows, truth, delta, margin, value, value + bound))
     costs = structure.costs(batch, truth, loss)
     if formulation.linear_in_loss(zero_one):
         return _augmented(structure, batch, truth, own, costs, n_jobs)
@@ -107,7 +107,7 @@ def search(
     return search_rows(structure, batch, truth, own, costs, formulation, n_jobs)
 
 
-def _kept(found: Violation) -> Violation:
+def _kept(found: MostViolated) -> MostViolated:
     """The target itself violates by zero: rows below that become the target."""
     bad = found.value < 0
     if not bad.any():
@@ -117,7 +117,7 @@ def _kept(found: Violation) -> Violation:
     ]
     delta, margin, value = (np.where(bad, 0.0, part) for part in found[2:5])
     bound = np.maximum(found.bound, 0.0)
-    return Violation(Ragged.pack(rows), found.truth, delta, margin, value, bound)
+    return MostViolated(Ragged.pack(rows), found.truth, delta, margin, value, bound)
 
 
 def loss_of(
@@ -142,13 +142,15 @@ def loss_of(
 def _augmented(
     structure: ScoreStructure, batch: ScoreBatch, truth: Ragged, own: Floats,
     costs: Costs, n_jobs: int,
-) -> Violation:  # fmt: skip
+) -> MostViolated:  # fmt: skip
     rows, bound = structure.find_augmented(batch, costs, n_jobs)
     structure.check_found(bound)
     delta = loss_of(structure, batch, rows, costs)
     margin = own - structure.row_scores(batch, rows)
     value = delta - margin
-    found = Violation(rows, truth, delta, margin, value, np.maximum(bound - own, value))
+    found = MostViolated(
+        rows, truth, delta, margin, value, np.maximum(bound - own, value)
+    )
     return _kept(found)
 
 
@@ -172,15 +174,15 @@ def _best_other(
 def _classes(
     structure: Classes, batch: ScoreBatch, truth: Ragged, own: Floats, costs: Costs,
     formulation: Formulation,
-) -> Violation:  # fmt: skip
+) -> MostViolated:  # fmt: skip
     delta = structure.class_costs(batch, costs)
     margin = own[:, None] - structure.class_scores(batch)
-    value = formulation.violation(delta, margin)
+    value = formulation.criterion.value(delta, margin)
     value[np.arange(batch.rows), truth.data] = 0.0
     at = value.argmax(axis=1)
     each = np.arange(batch.rows)
     top = value[each, at]
-    return Violation(
+    return MostViolated(
         Ragged.single(at), truth, delta[each, at], margin[each, at], top, top
     )
 
@@ -188,7 +190,7 @@ def _classes(
 def _ranking(
     structure: Ranking, batch: ScoreBatch, target: Any, truth: Ragged, own: Floats,
     loss: Any, formulation: Formulation,
-) -> Violation:  # fmt: skip
+) -> MostViolated:  # fmt: skip
     if not formulation.linear_in_loss(loss == "zero-one"):
         raise NotImplementedError(
             "rankings are trained with rescaling='margin' and penalty='linear': the "
@@ -203,14 +205,14 @@ def _ranking(
         ]
     )
     margin = own - structure.row_scores(batch, rows)
-    value = formulation.violation(delta, margin)
-    return _kept(Violation(rows, truth, delta, margin, value, value))
+    value = formulation.criterion.value(delta, margin)
+    return _kept(MostViolated(rows, truth, delta, margin, value, value))
 
 
 def _layered(
     structure: ScoreStructure, batch: ScoreBatch, truth: Ragged, own: Floats,
     costs: Costs, formulation: Formulation, n_jobs: int,
-) -> Violation:  # fmt: skip
+) -> MostViolated:  # fmt: skip
     """Best output per value of the loss, then the most violated of these."""
     size = batch.main[0].size
     steps = np.zeros(batch.main.size, np.int64)
@@ -232,7 +234,7 @@ def _layered(
             low, high = int(costs.low[b]), int(costs.high[b])
             cost, cells, score = best_by_cost(graph, flat, units, low, high)
             delta = np.maximum(costs.constant[b] + cost * costs.unit[b], 0.0)
-            value = formulation.violation(delta, own[b] - score)
+            value = formulation.criterion.value(delta, own[b] - score)
             k = int(np.argmax(value)) if len(value) else -1
             if k < 0:
                 structure.check_found(np.where(np.arange(b + 1) < b, 0.0, -np.inf))
@@ -244,13 +246,13 @@ def _layered(
     rows = Ragged.pack([p[0] for p in parts])
     delta, value = (np.array([p[k] for p in parts]) for k in (1, 2))
     margin = own - structure.row_scores(batch, rows)
-    return _kept(Violation(rows, truth, delta, margin, value, value))
+    return _kept(MostViolated(rows, truth, delta, margin, value, value))
 
 
 def _certified(
     structure: ScoreStructure, batch: ScoreBatch, truth: Ragged, own: Floats,
     costs: Costs, formulation: Formulation, n_jobs: int,
-) -> Violation:  # fmt: skip
+) -> MostViolated:  # fmt: skip
     """Row by row: n best outputs under score + weight * loss until the bound is met."""
     size, rows = batch.main[0].size, []
     delta, value, bound = (np.zeros(batch.rows) for _ in range(3))
@@ -266,7 +268,7 @@ def _certified(
         rows.append(row)
     packed = Ragged.pack(rows)
     margin = own - structure.row_scores(batch, packed)
-    return _kept(Violation(packed, truth, delta, margin, value, bound))
+    return _kept(MostViolated(packed, truth, delta, margin, value, bound))
 
 
 def _certified_row(
@@ -283,13 +285,13 @@ def _certified_row(
         several = structure.one_row(one, 0, found.n)
         delta = _losses_of_row(structure, several, found, costs)
         margin = own - structure.row_scores(several, found)
-        value = formulation.violation(delta, margin)
+        value = formulation.criterion.value(delta, margin)
         k = int(np.argmax(value))
         if value[k] > best[2]:
             best = (found.row(k), float(delta[k]), float(value[k]))
         # What has not been seen has  weight * delta - margin <= this.
         last = score[-1] + weight * costs.constant[0] - own
-        limit = formulation.line_bound(
+        limit = formulation.criterion.line_bound(
             np.array([weight]), np.array([last]), np.array([most])
         )
         bound = 0.0 if found.n < n else float(limit[0])
@@ -312,11 +314,13 @@ def _line(
         structure.check_found(bound)
         delta = _losses_of_row(structure, one, rows, costs)
         margin = own - structure.row_scores(one, rows)
-        value = formulation.violation(delta, margin)
+        value = formulation.criterion.value(delta, margin)
         if value[0] > best[2]:
             best = (rows.row(0), float(delta[0]), float(value[0]))
         top = bound + weight * costs.constant - own
-        limit = formulation.line_bound(np.array([weight]), top, np.array([most]))
+        limit = formulation.criterion.line_bound(
+            np.array([weight]), top, np.array([most])
+        )
         if limit[0] < lowest:
             choice, lowest = float(weight), float(limit[0])
     return choice, best

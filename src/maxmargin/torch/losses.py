@@ -88,7 +88,7 @@ class StructuredHinge(StructuredLoss):
         self.gap = found.bound - found.value
         scale = np.ones(batch.rows)
         if self.formulation.scales:
-            scale = self.formulation.worth(found.delta)
+            scale = self.formulation.plane_offset(found.delta)
         value = found.value
         if self.formulation.penalty == "squared":
             scale, value = scale * found.value, 0.5 * found.value**2

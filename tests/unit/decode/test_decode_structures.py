@@ -183,7 +183,7 @@ def test_most_violated(name, rescaling, penalty, seed):
 
 
 def violation(formulation, delta, margin):
-    return float(formulation.violation(np.array([delta]), np.array([margin]))[0])
+    return float(formulation.criterion.value(np.array([delta]), np.array([margin]))[0])
 
 
 def ranking_losses(order, grades):

@@ -58,7 +58,7 @@ def test_hinge_by_enumeration(name, rescaling, penalty, seed):
         for b in range(len(targets)):
             rows = margins(case, targets, b)
             d = np.array([delta(targets[b], y, b) for y, _ in rows])
-            xi = Formulation(rescaling, penalty).violation(
+            xi = Formulation(rescaling, penalty).criterion.value(
                 d, -np.array([m for _, m in rows])
             )
             worst = max(xi.max(), 0.0)
