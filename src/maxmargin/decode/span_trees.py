@@ -18,6 +18,7 @@ from maxmargin.decode.base import (
     Cells,
     Costs,
     ScoreStructure,
+    cut_rows,
     named_loss,
     position_costs,
 )
@@ -32,7 +33,13 @@ from maxmargin.decode.batch import (
     row_sizes,
 )
 from maxmargin.inference.hypergraph import Hypergraph
-from maxmargin.inference.tree.spans import best_spans, span_hypergraph, sum_spans
+from maxmargin.inference.tree.spans import (
+    best_spans,
+    fill_binary,
+    span_hypergraph,
+    sum_spans,
+    sum_spans_logs,
+)
 
 Span = tuple[int, int, int]
 
@@ -43,8 +50,9 @@ class SpanTree(ScoreStructure):
 
     Table: "spans" (rows, tokens, tokens, labels), [i, j, c] for the tokens i to j, both
     included. Outputs: lists of (first token, last token, label), 2 n - 1 of them, the
-    root first. A target may leave out spans of the label `empty`: they are filled in
-    so that the tree is binary, the rest of a wide node branching to the right. Losses:
+    root first. Targets: such lists, or labels (rows, tokens, tokens) with -1 where there
+    is no span; spans of the label `empty` may be left out: they are filled in so that
+    the tree is binary, the rest of a wide node branching to the right. Losses:
     "hamming", spans of the answer that the target does not have; "zero-one".
 
     Parameters
@@ -86,49 +94,49 @@ class SpanTree(ScoreStructure):
 
     def encode(self, batch: ScoreBatch, target: Any) -> Ragged:
         """Spans of the binary tree, from the root down."""
-        if len(target) != batch.rows:
-            raise ValueError(f"{len(target)} targets for {batch.rows} rows of scores")
-        rows = [
-            self._binary(b, int(batch.sizes[b, 0]), batch.main.shape[3], spans)
-            for b, spans in enumerate(target)
-        ]
-        out = Ragged.pack(rows)
+        table, given = self._given(batch, target)
+        sizes = batch.sizes[:, 0].copy()
+        width = 3 * (2 * batch.main.shape[1] - 1)
+        rows = np.empty((batch.rows, width), np.int32)
+        count = np.zeros(batch.rows, np.int64)
+        fill_binary(0, batch.rows, table, sizes, self.empty, rows, count)
+        for b in np.flatnonzero(count != given).tolist():
+            raise ValueError(f"row {b}: spans of the target cross each other")
+        out = cut_rows(rows, 3 * (2 * sizes - 1))
         for b in np.flatnonzero(self.row_scores(batch, out) == -np.inf).tolist():
             raise ValueError(f"row {b}: the target has a span with the score -inf")
         return out
 
-    def _binary(self, b: int, n: int, labels: int, spans: Any) -> list[int]:
-        """All spans of the target with those of the empty label added."""
-        given: dict[tuple[int, int], int] = {}
-        for first, last, label in spans:
-            if not (0 <= first <= last < n and 0 <= label < labels):
+    def _given(self, batch: ScoreBatch, target: Any) -> tuple[Labels, Ints]:
+        """Labels of the given spans (rows, tokens, tokens), -1 elsewhere; how many."""
+        _, N, _, L = batch.main.shape
+        if len(target) != batch.rows:
+            raise ValueError(f"{len(target)} targets for {batch.rows} rows of scores")
+        if isinstance(target, np.ndarray):
+            if target.shape != (batch.rows, N, N):
                 raise ValueError(
-                    f"row {b}: ({first}, {last}, {label}) of the target is no span of "
-                    f"{n} tokens with a label 0 .. {labels - 1}"
+                    f"target has shape {target.shape}, not ({batch.rows}, {N}, {N})"
                 )
-            if given.setdefault((int(first), int(last)), int(label)) != label:
-                raise ValueError(f"row {b}: span ({first}, {last}) has two labels")
-        row: list[int] = []
-        stack = [(0, n - 1)]
-        used = 0
-        while stack:
-            i, j = stack.pop()
-            used += (i, j) in given
-            row += [i, j, given.get((i, j), self.empty)]
-            if i < j:
-                ends = [k for (first, k) in given if first == i and k < j]
-                starts = [k for (k, last) in given if last == j and k > i]
-                if ends:
-                    k = max(ends)
-                else:
-                    inner = [a for (a, z) in given if i < a and z <= j]
-                    k = min(inner, default=i + 1) - 1
-                    if not inner and starts:
-                        k = min(starts) - 1
-                stack += [(k + 1, j), (i, k)]
-        if used != len(given):
-            raise ValueError(f"row {b}: spans of the target cross each other")
-        return row
+            row, first, last = (target >= 0).nonzero()
+            label = target[row, first, last]
+        else:
+            parts = [np.array(list(spans)).reshape(-1, 3) for spans in target]
+            row = np.repeat(np.arange(batch.rows), [len(p) for p in parts])
+            first, last, label = np.concatenate(parts).astype(np.int64).T
+        n = batch.sizes[row, 0]
+        bad = (first < 0) | (last < first) | (last >= n) | (label < 0) | (label >= L)
+        for k in np.flatnonzero(bad).tolist():
+            raise ValueError(
+                f"row {row[k]}: ({first[k]}, {last[k]}, {label[k]}) of the target is no "
+                f"span of {n[k]} tokens with a label 0 .. {L - 1}"
+            )
+        table = np.full((batch.rows, N, N), -1, np.int32)
+        table[row, first, last] = label
+        for k in np.flatnonzero(table[row, first, last] != label).tolist():
+            raise ValueError(
+                f"row {row[k]}: span ({first[k]}, {last[k]}) has two labels"
+            )
+        return table, (table >= 0).sum(axis=(1, 2))
 
     def outputs(self, batch: ScoreBatch, rows: Ragged) -> list[list[Span]]:
         """Lists of triples."""
@@ -154,10 +162,7 @@ class SpanTree(ScoreStructure):
             best_spans(first, last, batch.main, sizes, truth, penalty, rows, value)
 
         over_rows(batch.rows, task, n_jobs)
-        found = np.where(value > -np.inf, 3 * (2 * sizes - 1), 0)
-        keep = np.arange(width) < found[:, None]
-        ptr = np.concatenate(([0], np.cumsum(found)))
-        return Ragged(ptr, rows[keep]), value
+        return cut_rows(rows, np.where(value > -np.inf, 3 * (2 * sizes - 1), 0)), value
 
     def cells(self, batch: ScoreBatch, rows: Ragged) -> tuple[Cells, ...]:
         """Spans."""
@@ -212,7 +217,9 @@ class SpanTree(ScoreStructure):
         out = np.zeros(batch.main.shape if wanted else (1, 1, 1, 1))
 
         def task(first: int, last: int) -> None:
-            sum_spans(first, last, batch.main, sizes, out, log_z, factor, wanted)
+            bad = sum_spans(first, last, batch.main, sizes, out, log_z, factor, wanted)
+            for b in np.flatnonzero(bad) + first:
+                sum_spans_logs(b, batch.main, sizes, out, log_z, factor, wanted)
 
         over_rows(batch.rows, task, n_jobs)
         return log_z, (out,)

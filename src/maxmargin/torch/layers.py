@@ -90,8 +90,13 @@ class StructuredLoss(nn.Module):
         return {name: shapes[name] for name in names if 0 not in shapes[name]}
 
     @abstractmethod
-    def evaluate(self, batch: ScoreBatch, target: Any) -> tuple[Floats, Gradient]:
-        """Loss of each row, and a function that adds factor[b] * its gradient."""
+    def evaluate(
+        self, batch: ScoreBatch, target: Any, wanted: bool
+    ) -> tuple[Floats, Gradient]:
+        """Loss of each row, and a function that adds factor[b] * its gradient.
+
+        `wanted` tells whether that function will be called.
+        """
 
     @torch.compiler.disable
     def forward(self, scores: Scores, target: Any, mask: Any = None) -> Tensor:
@@ -183,7 +188,8 @@ class _Evaluate(Function):
     ) -> Tensor:  # fmt: skip
         named = dict(zip(names, tables, strict=True))
         batch = loss.structure.read(_arrays(named), _plain(mask))
-        value, ctx.gradient = loss.evaluate(batch, _plain(target))
+        wanted = any(ctx.needs_input_grad)
+        value, ctx.gradient = loss.evaluate(batch, _plain(target), wanted)
         ctx.structure, ctx.batch, ctx.names = loss.structure, batch, names
         ctx.like = [(t.shape, t.dtype, t.device) for t in tables]
         main = tables[0]

@@ -80,7 +80,9 @@ class StructuredHinge(StructuredLoss):
         self.loss = default_loss(structure) if loss is None else loss
         self.formulation = Formulation(rescaling, penalty)
 
-    def evaluate(self, batch: ScoreBatch, target: Any) -> tuple[Floats, Gradient]:
+    def evaluate(
+        self, batch: ScoreBatch, target: Any, wanted: bool
+    ) -> tuple[Floats, Gradient]:
         """One search for the most violated output of each row."""
         found = search(
             self.structure, batch, target, self.loss, self.formulation, self.threads()
@@ -113,7 +115,9 @@ class Perceptron(StructuredLoss):
     1.0
     """
 
-    def evaluate(self, batch: ScoreBatch, target: Any) -> tuple[Floats, Gradient]:
+    def evaluate(
+        self, batch: ScoreBatch, target: Any, wanted: bool
+    ) -> tuple[Floats, Gradient]:
         """One search for the best output of each row."""
         truth = self.structure.encode(batch, target)
         rows, bound = self.structure.find_best(batch, self.threads())
@@ -145,18 +149,36 @@ class LogLikelihood(StructuredLoss):
     2.0794
     """
 
-    def evaluate(self, batch: ScoreBatch, target: Any) -> tuple[Floats, Gradient]:
-        """Log Z now, marginals when a gradient is asked for."""
+    def evaluate(
+        self, batch: ScoreBatch, target: Any, wanted: bool
+    ) -> tuple[Floats, Gradient]:
+        """Log Z now, marginals when a gradient is asked for.
+
+        Tables with rows of their own can be scaled later, so where there are no others
+        the marginals come with log Z.
+        """
         truth = self.structure.encode(batch, target)
-        log_z = self.structure.log_partition(batch, self.threads())
+        early = len(batch.arrays) == 1 and wanted
+        marginals: tuple[Table, ...] = ()
+        if early:
+            ones = np.ones(batch.rows)
+            log_z, marginals = self.structure.weighted_marginals(
+                batch, ones, self.threads()
+            )
+        else:
+            log_z = self.structure.log_partition(batch, self.threads())
         self.structure.check_found(log_z)
         value = log_z - self.structure.row_scores(batch, truth)
 
         def gradient(factor: Floats, out: Sequence[Table]) -> None:
-            threads = self.threads()
-            _, tables = self.structure.weighted_marginals(batch, factor, threads)
+            tables = marginals
+            if not early:
+                _, tables = self.structure.weighted_marginals(
+                    batch, factor, self.threads()
+                )
             for table, marginal in zip(out, tables, strict=True):
-                table += marginal.astype(table.dtype)
+                scale = factor.reshape(-1, *[1] * (table.ndim - 1)) if early else 1.0
+                np.multiply(marginal, scale, out=table, casting="same_kind")
             self.structure.add_indicators(batch, truth, -factor, out)
 
         return value, gradient
@@ -217,7 +239,9 @@ class PerturbedLoss(StructuredLoss):
         """Begin the draws anew, as after construction."""
         self._rng = np.random.default_rng(self.seed)
 
-    def evaluate(self, batch: ScoreBatch, target: Any) -> tuple[Floats, Gradient]:
+    def evaluate(
+        self, batch: ScoreBatch, target: Any, wanted: bool
+    ) -> tuple[Floats, Gradient]:
         """Searches under noise."""
         truth = self.structure.encode(batch, target)
         found = smoothing.perturbed(
@@ -272,7 +296,9 @@ class SparseMAP(StructuredLoss):
         super().__init__(structure, **options)
         self.tol, self.max_iter = tol, max_iter
 
-    def evaluate(self, batch: ScoreBatch, target: Any) -> tuple[Floats, Gradient]:
+    def evaluate(
+        self, batch: ScoreBatch, target: Any, wanted: bool
+    ) -> tuple[Floats, Gradient]:
         """Active sets of all rows, searched together."""
         truth = self.structure.encode(batch, target)
         found = smoothing.sparse_map(

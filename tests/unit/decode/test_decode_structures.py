@@ -218,6 +218,26 @@ def test_worst_orders(seed):
             assert xi[b] == pytest.approx(max(worst, 0.0), abs=1e-9), loss
 
 
+@pytest.mark.parametrize("name", ["chain", "chain-wide", "trees", "segments"])
+@pytest.mark.parametrize("scale", [300.0, 3000.0])
+def test_sums_survive_extreme_scores(name, scale):
+    """Where probabilities vanish, the sums are done with logarithms."""
+    case, _ = made(name, 5)
+    case.scores = {k: scale * v for k, v in case.scores.items()}
+    batch = case.structure.read(case.scores, case.mask)
+    ones = np.ones(batch.rows)
+    log_z, tables = case.structure.weighted_marginals(batch, ones)
+    for b, every in enumerate(case.outputs):
+        values = [scale * case.score(b, y) for y in every]
+        assert log_z[b] == pytest.approx(np.logaddexp.reduce(values), rel=1e-9)
+    assert all(np.isfinite(table).all() for table in tables)
+    counts = case.structure.indicators(
+        case.scores, case.given([y[0] for y in case.outputs]), case.mask
+    )
+    if name != "segments":  # every output has as many cells
+        assert tables[0].sum() == pytest.approx(counts[case.structure.tables[0]].sum())
+
+
 def test_threads_give_the_same_bits():
     rng = np.random.default_rng(0)
     from maxmargin.decode import Chain

@@ -19,6 +19,8 @@ import numpy as np
 from maxmargin.core.jit import inner_loop, loop
 from maxmargin.inference.hypergraph import Hypergraph, empty_edges
 
+LARGE = 1e90  # beyond this, sums are done with logarithms
+
 
 @loop
 def best_spans(first, last, spans, sizes, truth, penalty, rows, value):
@@ -81,47 +83,193 @@ def _split(best, i, j):
 
 
 @loop
+def fill_binary(first, last, table, sizes, empty, rows, count):
+    """Spans of the binary tree that holds the given ones, from the root down.
+
+    table[b, i, j] is the label of a given span, -1 elsewhere. A span without parts is
+    divided after its first token, one with given spans after the largest that begins
+    with it. count[b] is the number of given spans met: fewer than there are if some
+    cross.
+    """
+    stack = np.empty((table.shape[1] + 1, 2), np.int64)
+    for b in range(first, last):
+        depth, m = 1, 0
+        stack[0, 0], stack[0, 1] = 0, sizes[b] - 1
+        while depth > 0:
+            depth -= 1
+            i, j = stack[depth, 0], stack[depth, 1]
+            label = table[b, i, j]
+            count[b] += label >= 0
+            rows[b, m], rows[b, m + 1] = i, j
+            rows[b, m + 2] = label if label >= 0 else empty
+            m += 3
+            if i < j:
+                k = j - 1
+                while k > i and table[b, i, k] < 0:
+                    k -= 1
+                stack[depth, 0], stack[depth, 1] = k + 1, j
+                stack[depth + 1, 0], stack[depth + 1, 1] = i, k
+                depth += 2
+
+
+@loop
 def sum_spans(first, last, spans, sizes, out, log_z, factor, wanted):
     """Log of the sum of exp(score) over trees; if wanted, factor * marginals in `out`.
 
-    Inside probabilities of spans and, on the way back, the shares that each span has in
-    the larger ones, all relative to the span's own sum.
+    Tells the rows where probabilities go beyond `LARGE`; `sum_spans_logs` does these.
+    With exp(-a) per token, a chosen so that the sum is near one,
+
+        inside[i, j] = own[i, j] * sum_k inside[i, k] * inside[k + 1, j]
+
+    needs no exponential, and its inner loop runs over contiguous entries.
     """
-    N = spans.shape[1]
-    inside, own = np.empty((N, N)), np.empty((N, N))
-    inner, share = np.empty((N, N)), np.empty((N, N))
-    term = np.empty(N)
+    N, L = spans.shape[1], spans.shape[3]
+    own, power = np.empty((N, N)), np.empty((N, N, L))
+    inside, across = np.empty((N, N)), np.empty((N, N))
+    down, up = np.empty((N, N)), np.empty((N, N))
+    bad = np.zeros(last - first, np.bool_)
     for b in range(first, last):
         n = sizes[b]
+        best = 0.0
         for i in range(n - 1, -1, -1):
             for j in range(i, n):
-                own[i, j] = _log_sum(spans[b, i, j])
-                inner[i, j] = 0.0
-                if j > i:
-                    for k in range(i, j):
-                        term[k - i] = inside[i, k] + inside[k + 1, j]
-                    inner[i, j] = _log_sum(term[: j - i])
-                inside[i, j] = own[i, j] + inner[i, j]
-        log_z[b] = inside[0, n - 1]
-        if not wanted or log_z[b] == -np.inf:
+                own[i, j] = _powers(spans[b, i, j], power[i, j])
+            _fill_best(i, n, own, inside)
+        best = inside[0, n - 1]
+        slope = best / n + 0.7 if n > 1 else best
+        if not best > -np.inf:
+            log_z[b] = -np.inf
+            continue
+        _fill_inside(n, slope, own, inside, across)
+        total = inside[0, n - 1]
+        largest = 0.0
+        for i in range(n):
+            for j in range(i, n):
+                largest = max(largest, inside[i, j])
+        bad[b - first] = not (1.0 / LARGE < total < LARGE and largest < LARGE)
+        if bad[b - first]:
+            continue
+        log_z[b] = np.log(total) + slope * n
+        if not wanted:
+            continue
+        largest = _fill_outside(n, own, inside, across, down, up)
+        if not largest < LARGE * LARGE:
+            bad[b - first] = True
             continue
         for i in range(n):
             for j in range(i, n):
-                share[i, j] = 0.0
-        share[0, n - 1] = factor[b]
-        for width in range(n - 1, -1, -1):
-            for i in range(n - width):
-                j = i + width
-                if share[i, j] == 0.0:
-                    continue
+                p = factor[b] * inside[i, j] * (down[i, j] + up[j, i]) / total
+                for c in range(L):
+                    out[b, i, j, c] = p * power[i, j, c]
+    return bad
+
+
+@inner_loop
+def _powers(scores, out):
+    """Softmax of the label scores of a span; returns their log-sum-exp."""
+    top = -np.inf
+    for c in range(len(out)):
+        top = max(top, np.float64(scores[c]))
+    if top == -np.inf:
+        for c in range(len(out)):
+            out[c] = 0.0
+        return top
+    s = 0.0
+    for c in range(len(out)):
+        out[c] = np.exp(np.float64(scores[c]) - top)
+        s += out[c]
+    for c in range(len(out)):
+        out[c] /= s
+    return top + np.log(s)
+
+
+@inner_loop
+def _fill_best(i, n, own, best):
+    """Row i of the best tree's scores; rows below are there."""
+    now = best[i]
+    for j in range(i + 1, n):
+        now[j] = -np.inf
+    now[i] = 0.0
+    for k in range(i, n):
+        now[k] += own[i, k]
+        if k + 1 < n:
+            base, below = now[k], best[k + 1]
+            for j in range(k + 1, n):
+                now[j] = max(now[j], base + below[j])
+
+
+@inner_loop
+def _fill_inside(n, slope, own, inside, across):
+    """Scaled inside sums, and `own` as a factor; across[j, i] is inside[i, j]."""
+    for i in range(n - 1, -1, -1):
+        now = inside[i]
+        for j in range(i + 1, n):
+            now[j] = 0.0
+        now[i] = 1.0
+        for k in range(i, n):
+            own[i, k] = np.exp(own[i, k] - slope) if k == i else np.exp(own[i, k])
+            now[k] *= own[i, k]
+            across[k, i] = now[k]
+            if k + 1 < n:
+                base, below = now[k], inside[k + 1]
+                for j in range(k + 1, n):
+                    now[j] += base * below[j]
+
+
+@inner_loop
+def _fill_outside(n, own, inside, across, down, up):
+    """Outside sums of spans as left parts, down[i, j], and right parts, up[j, i]."""
+    for i in range(n):
+        for j in range(n):
+            down[i, j] = up[i, j] = 0.0
+    down[0, n - 1] = 1.0
+    largest = 1.0
+    for i in range(n):
+        for j in range(n - 1, i - 1, -1):
+            whole = down[i, j] + up[j, i]
+            largest = max(largest, whole)
+            g = whole * own[i, j]
+            left, right = down[i], up[j]
+            one, two = inside[i], across[j]
+            if g != 0.0:
                 for k in range(i, j):
-                    s = inside[i, k] + inside[k + 1, j] - inner[i, j]
-                    p = share[i, j] * np.exp(s)
-                    share[i, k] += p
-                    share[k + 1, j] += p
-                for c in range(spans.shape[3]):
-                    s = np.float64(spans[b, i, j, c]) - own[i, j]
-                    out[b, i, j, c] = share[i, j] * np.exp(s)
+                    left[k] += g * two[k + 1]
+                    right[k + 1] += g * one[k]
+    return largest
+
+
+@loop
+def sum_spans_logs(b, spans, sizes, out, log_z, factor, wanted):
+    """One row with logarithms throughout."""
+    n = sizes[b]
+    inside, own = np.empty((n, n)), np.empty((n, n))
+    inner, share, term = np.empty((n, n)), np.zeros((n, n)), np.empty(n)
+    for i in range(n - 1, -1, -1):
+        for j in range(i, n):
+            own[i, j] = _log_sum(spans[b, i, j])
+            inner[i, j] = 0.0
+            if j > i:
+                for k in range(i, j):
+                    term[k - i] = inside[i, k] + inside[k + 1, j]
+                inner[i, j] = _log_sum(term[: j - i])
+            inside[i, j] = own[i, j] + inner[i, j]
+    log_z[b] = inside[0, n - 1]
+    if not wanted or log_z[b] == -np.inf:
+        return
+    share[0, n - 1] = factor[b]
+    for width in range(n - 1, -1, -1):
+        for i in range(n - width):
+            j = i + width
+            if share[i, j] == 0.0:
+                continue
+            for k in range(i, j):
+                s = inside[i, k] + inside[k + 1, j] - inner[i, j]
+                p = share[i, j] * np.exp(s)
+                share[i, k] += p
+                share[k + 1, j] += p
+            for c in range(spans.shape[3]):
+                s = np.float64(spans[b, i, j, c]) - own[i, j]
+                out[b, i, j, c] = share[i, j] * np.exp(s)
 
 
 @inner_loop
