@@ -37,7 +37,8 @@ from maxmargin.inference.alignment.best_path import (
     best_paths,
 )
 from maxmargin.inference.alignment.path_hypergraph import path_hypergraph
-from maxmargin.inference.hypergraph import Hypergraph
+from maxmargin.inference.alignment.path_sums import sum_paths
+from maxmargin.inference.hypergraph import Hypergraph, sum_product
 
 Pair = tuple[int, int]
 
@@ -243,6 +244,49 @@ class Alignment(ScoreStructure):
         own = np.sort(cells[cells < batch.main[b].size])
         pairs = [(int(c) // M, int(c) % M) for c in own]
         return self._path(pairs, *map(int, batch.sizes[b]))
+
+    def log_partition(self, batch: ScoreBatch, n_jobs: int = 1) -> Floats:
+        """Forward sums."""
+        if self.mode == "local":
+            return super().log_partition(batch, n_jobs)
+        return self._sum(batch, np.ones(batch.rows), False, n_jobs)[0]
+
+    def weighted_marginals(
+        self, batch: ScoreBatch, factor: Floats, n_jobs: int = 1
+    ) -> tuple[Floats, tuple[Table, ...]]:
+        """Forward and backward sums."""
+        if self.mode == "local":
+            return super().weighted_marginals(batch, factor, n_jobs)
+        return self._sum(batch, factor, True, n_jobs)
+
+    def _sum(
+        self, batch: ScoreBatch, factor: Floats, wanted: bool, n_jobs: int
+    ) -> tuple[Floats, tuple[Table, ...]]:
+        """Global paths; rows whose probabilities vanish are done with logarithms."""
+        main, *gaps = batch.arrays
+        sizes, log_z = np.ascontiguousarray(batch.sizes), np.empty(batch.rows)
+        out = tuple(np.zeros(a.shape) for a in batch.arrays)
+        wide = [g if g.ndim == 3 else g.reshape(1, 1, 2) for g in gaps]
+
+        def task(first: int, last: int) -> tuple[Any, Any, Any]:
+            mine: list[Any] = [
+                np.zeros((1, 1, 2)) if gap.ndim == 1 else whole
+                for gap, whole in zip(gaps, out[1:], strict=True)
+            ]
+            bad = sum_paths(
+                first, last, main, sizes, *wide, log_z, factor, out[0], *mine, wanted
+            )
+            return mine[0], mine[1], np.flatnonzero(bad) + first
+
+        for one, two, bad in over_rows(batch.rows, task, n_jobs):
+            for part, whole, gap in zip((one, two), out[1:], gaps, strict=True):
+                if gap.ndim == 1:
+                    whole += part.reshape(2)
+            for b in bad.tolist():
+                graph = self.hypergraph(batch, b)
+                log_z[b], grad = sum_product(graph, self.flat_scores(batch, b))
+                self._scatter(batch, b, factor[b] * grad, out)
+        return log_z, out
 
 
 def _gap_table(gaps: Table, rows: Any, sizes: Any) -> Floats:

@@ -40,6 +40,7 @@ from maxmargin.inference.chain.score_tables import (
     ChainTables,
     best_chains,
     best_triples,
+    chain_cells,
     chain_hypergraph,
     sum_chains,
 )
@@ -187,24 +188,18 @@ class Chain(ScoreStructure):
     def cells(self, batch: ScoreBatch, rows: Ragged) -> tuple[Cells, ...]:
         """Labels, label pairs and triples, the first and the last label."""
         _, T, K = batch.main.shape
-        y = rows.data.astype(np.int64)
-        row = np.repeat(np.arange(rows.n), rows.sizes)
-        t = np.arange(len(y)) - rows.ptr[row]
-        two, three = np.flatnonzero(t > 0), np.flatnonzero(t > 1)
-        pair = y[two - 1] * K + y[two]
-        table = batch.arrays[1]
-        if table.ndim == 4:
-            pair += (row[two] * (T - 1) + t[two] - 1) * K * K
+        ptr, data = rows
+        by_row = batch.arrays[1].ndim == 4
+        row, label, own, pair, last, triple = chain_cells(ptr, data, T, K, by_row)
         if self.order == 1:
-            three = three[:0]
-        triple = (y[three - 2] * K + y[three - 1]) * K + y[three]
+            last, triple = last[:0], triple[:0]
         each = np.arange(rows.n)
         return (
-            Cells(row, (row * T + t) * K + y),
-            Cells(row[two], pair),
-            Cells(row[three], triple),
-            Cells(each, y[rows.ptr[:-1]]),
-            Cells(each, y[rows.ptr[1:] - 1]),
+            Cells(row, label),
+            Cells(own, pair),
+            Cells(last, triple),
+            Cells(each, data[ptr[:-1]].astype(np.int64)),
+            Cells(each, data[ptr[1:] - 1].astype(np.int64)),
         )
 
     def costs(self, batch: ScoreBatch, truth: Ragged, loss: Any) -> Costs:

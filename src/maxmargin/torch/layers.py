@@ -227,10 +227,10 @@ def _arrays(tables: Mapping[str, Tensor]) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Tensors as arrays, also inside of lists and tuples."""
+    """A tensor, or the tensors of a list or tuple, as arrays."""
     if isinstance(value, Tensor):
         return value.detach().cpu().numpy()
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple) and any(isinstance(v, Tensor) for v in value):
         return type(value)(_plain(v) for v in value)
     return value
 

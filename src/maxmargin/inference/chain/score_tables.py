@@ -111,6 +111,34 @@ def best_triples(
             labels[b, t - 2] = d
 
 
+@loop
+def chain_cells(ptr, labels, tokens, K, by_row):
+    """Row and place of the labels, label pairs and triples of sequences, all flat.
+
+    Pairs of tables (rows, tokens - 1, K, K) have other places than shared ones.
+    """
+    n, total = len(ptr) - 1, ptr[-1]
+    row, label = np.empty(total, np.int64), np.empty(total, np.int64)
+    own, pair = np.empty(total, np.int64), np.empty(total, np.int64)
+    last, triple = np.empty(total, np.int64), np.empty(total, np.int64)
+    at, pairs, triples = 0, 0, 0
+    for b in range(n):
+        for t in range(ptr[b + 1] - ptr[b]):
+            c = np.int64(labels[at])
+            row[at], label[at] = b, (b * tokens + t) * K + c
+            if t > 0:
+                own[pairs], pair[pairs] = b, labels[at - 1] * K + c
+                if by_row:
+                    pair[pairs] += (b * (tokens - 1) + t - 1) * K * K
+                pairs += 1
+            if t > 1:
+                last[triples] = b
+                triple[triples] = (labels[at - 2] * K + labels[at - 1]) * K + c
+                triples += 1
+            at += 1
+    return row, label, own[:pairs], pair[:pairs], last[:triples], triple[:triples]
+
+
 class ChainTables(NamedTuple):
     """Scores of a batch of sequences."""
 
