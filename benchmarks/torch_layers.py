@@ -151,7 +151,12 @@ def chains(rng: Any, rows: int, tokens: int, labels: int) -> dict[str, Task]:
 def trees(rng: Any, rows: int, tokens: int, labels: int) -> dict[str, Task]:
     shape = (rows, tokens, tokens, labels)
     x = torch.tensor(rng.normal(size=shape), dtype=torch.float32, requires_grad=True)
-    target = SpanTree().best(rng.normal(size=shape)).outputs
+    spans = SpanTree().best(rng.normal(size=shape)).outputs
+    target = torch.full(shape[:3], -1)
+    event = torch.zeros(shape)
+    for b, tree in enumerate(spans):
+        for i, j, c in tree:
+            target[b, i, j], event[b, i, j, c] = c, 1.0
     hinge, likelihood = (
         structured_loss(name, SpanTree()) for name in ("hinge", "log-likelihood")
     )
@@ -162,10 +167,6 @@ def trees(rng: Any, rows: int, tokens: int, labels: int) -> dict[str, Task]:
     }
     struct = installed("torch_struct")
     if struct:
-        event = torch.zeros(shape)
-        for b, spans in enumerate(target):
-            for i, j, c in spans:
-                event[b, i, j, c] = 1.0
 
         def struct_loss() -> None:
             x.grad = None

@@ -20,8 +20,16 @@ import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged
 from maxmargin.decode.batch import ScoreBatch, Scores, Table, over_rows
+from maxmargin.decode.cell_loops import (
+    add_factors_to_cells,
+    add_scores_of_cells,
+    cut,
+    pad,
+)
 from maxmargin.inference import hypergraph
 from maxmargin.inference.hypergraph import Hypergraph
+
+NO_WEIGHT: Floats = np.empty(0)
 
 
 class Decoded(NamedTuple):
@@ -78,7 +86,7 @@ class ScoreStructure(ABC):
 
     tables: ClassVar[tuple[str, ...]]
     losses: ClassVar[tuple[str, ...]] = ("hamming", "zero-one")
-    exact: ClassVar[bool] = True
+    exact: ClassVar[bool] = True  # whether `find_best` returns the score itself
 
     # What a subclass provides.
 
@@ -184,9 +192,8 @@ class ScoreStructure(ABC):
         batch = self.read(scores, mask)
         rows, bound = self.find_best(batch, n_jobs)
         self.check_found(bound)
-        return Decoded(
-            self.outputs(batch, rows), self.row_scores(batch, rows), np.array(bound)
-        )
+        score = bound if self.exact else self.row_scores(batch, rows)
+        return Decoded(self.outputs(batch, rows), score, bound)
 
     def nbest(self, scores: Scores, n: int, mask: Any = None, n_jobs: int = 1) -> NBest:
         """The n best outputs of each row, or all if there are fewer."""
@@ -218,14 +225,14 @@ class ScoreStructure(ABC):
     def score(self, scores: Scores, target: Any, mask: Any = None) -> Floats:
         """Score of the given outputs."""
         batch = self.read(scores, mask)
-        return self.row_scores(batch, self.encode(batch, target))
+        return self.read_target(batch, target)[1]
 
     def indicators(
         self, scores: Scores, target: Any, mask: Any = None
     ) -> dict[str, Table]:
         """How often the given outputs choose each cell, by table."""
         batch = self.read(scores, mask)
-        rows = self.encode(batch, target)
+        rows, _ = self.read_target(batch, target)
         out = tuple(np.zeros(a.shape) for a in batch.arrays)
         self.add_indicators(batch, rows, np.ones(batch.rows), out)
         shown = [self.as_given(batch, table) for table in out]
@@ -237,14 +244,24 @@ class ScoreStructure(ABC):
         """A table like one of the batch in the shape in which it was handed over."""
         return table
 
+    def read_target(self, batch: ScoreBatch, target: Any) -> tuple[Ragged, Floats]:
+        """Rows of the targets and their scores; refuses those that are forbidden."""
+        rows = self.encode(batch, target)
+        value = self.row_scores(batch, rows)
+        for b in np.flatnonzero(value == -np.inf).tolist():
+            raise ValueError(self.why_forbidden(batch, rows, b))
+        return rows, value
+
+    def why_forbidden(self, batch: ScoreBatch, rows: Ragged, b: int) -> str:
+        """Say what is forbidden in the target of row b."""
+        return f"row {b}: the target chooses something with the score -inf"
+
     def row_scores(self, batch: ScoreBatch, rows: Ragged) -> Floats:
         """Score of each row of integers."""
         out = np.zeros(batch.rows)
         for table, cells in zip(batch.arrays, self.cells(batch, rows), strict=True):
-            value = table.reshape(-1)[cells.place].astype(np.float64)
-            if cells.weight is not None:
-                value = value * cells.weight
-            out += np.bincount(cells.row, value, minlength=batch.rows)
+            weight = NO_WEIGHT if cells.weight is None else cells.weight
+            add_scores_of_cells(table.reshape(-1), cells.row, cells.place, weight, out)
         return out
 
     def add_indicators(
@@ -252,10 +269,10 @@ class ScoreStructure(ABC):
     ) -> None:
         """Add factor[b] times the indicator of row b to tables like those of `batch`."""
         for table, cells in zip(out, self.cells(batch, rows), strict=True):
-            value = factor[cells.row]
-            if cells.weight is not None:
-                value = value * cells.weight
-            np.add.at(table.reshape(-1), cells.place, value.astype(table.dtype))
+            weight = NO_WEIGHT if cells.weight is None else cells.weight
+            add_factors_to_cells(
+                table.reshape(-1), cells.row, cells.place, weight, factor
+            )
 
     def find_augmented(
         self, batch: ScoreBatch, costs: Costs, n_jobs: int = 1
@@ -394,17 +411,12 @@ def named_loss(loss: Any, known: Sequence[str]) -> str:
 
 def padded_rows(rows: Ragged, width: int) -> Ints:
     """Rows as (rows, width), -1 behind each."""
-    out = np.full((rows.n, width), -1, np.int64)
-    out[np.arange(width) < rows.sizes[:, None]] = rows.data
-    return out
+    return pad(*rows, width)
 
 
 def cut_rows(padded: Any, sizes: Ints) -> Ragged:
     """The first sizes[b] entries of each row of an array."""
-    keep = np.arange(padded.shape[1]) < sizes[:, None]
-    ptr = np.zeros(len(sizes) + 1, np.int64)
-    np.cumsum(sizes, out=ptr[1:])
-    return Ragged(ptr, padded[keep].astype(np.int32))
+    return Ragged(*cut(np.ascontiguousarray(padded), np.ascontiguousarray(sizes)))
 
 
 def target_rows(
@@ -430,6 +442,8 @@ def target_rows(
     if array.dtype.kind not in "iu":
         raise ValueError(f"target must hold whole numbers, not {array.dtype}")
     rows = cut_rows(array, sizes)
+    if rows.data.min(initial=0) >= 0 and rows.data.max(initial=0) < np.min(choices):
+        return rows
     limit = np.repeat(np.broadcast_to(choices, batch.rows), sizes)
     bad = np.flatnonzero((rows.data < 0) | (rows.data >= limit))
     if len(bad):

@@ -128,33 +128,27 @@ class Chain(ScoreStructure):
         return ScoreBatch((main, transitions, triples, start, end), sizes[:, None])
 
     def encode(self, batch: ScoreBatch, target: Any) -> Ragged:
-        """Labels as they are; those that the scheme forbids are refused."""
-        rows = target_rows(target, batch, batch.main.shape[2], "label")
-        value = self.row_scores(batch, rows)
-        if not (value > -np.inf).all():
-            self._name_forbidden(batch, rows, int(np.flatnonzero(value == -np.inf)[0]))
-        return rows
+        """Labels as they are."""
+        return target_rows(target, batch, batch.main.shape[2], "label")
 
-    def _name_forbidden(self, batch: ScoreBatch, rows: Ragged, b: int) -> None:
+    def why_forbidden(self, batch: ScoreBatch, rows: Ragged, b: int) -> str:
         """Say which label of row b may not stand where it does."""
         row = rows.row(b)
         names = self.labels or tuple(range(batch.main.shape[2]))
         _, _, _, start, end = batch.arrays
         said = [repr(names[k]) for k in row]
         if start[row[0]] == -np.inf:
-            raise ValueError(f"row {b}: no sequence may begin with {said[0]}")
+            return f"row {b}: no sequence may begin with {said[0]}"
         if end[row[-1]] == -np.inf:
-            raise ValueError(f"row {b}: no sequence may end with {said[-1]}")
+            return f"row {b}: no sequence may end with {said[-1]}"
         pairs = self._four(batch)
         for t in range(len(row)):
             if batch.main[b, t, row[t]] == -np.inf:
-                raise ValueError(f"row {b}, token {t}: {said[t]} has the score -inf")
+                return f"row {b}, token {t}: {said[t]} has the score -inf"
             table = pairs[min(b, len(pairs) - 1), min(t - 1, pairs.shape[1] - 1)]
             if t > 0 and table[row[t - 1], row[t]] == -np.inf:
-                raise ValueError(
-                    f"row {b}, token {t}: {said[t]} may not follow {said[t - 1]}"
-                )
-        raise ValueError(f"row {b}: the target holds a label triple with score -inf")
+                return f"row {b}, token {t}: {said[t]} may not follow {said[t - 1]}"
+        return f"row {b}: the target holds a label triple with score -inf"
 
     def outputs(self, batch: ScoreBatch, rows: Ragged) -> Ints:
         """Integers (rows, tokens)."""

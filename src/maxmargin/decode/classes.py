@@ -132,8 +132,6 @@ class Classes(ScoreStructure):
                 f"row {bad[0]}: class {array[bad[0]]} of the target is not one of 0 .. {k - 1}"
             )
         rows = Ragged.single(array)
-        for b in np.flatnonzero(self.row_scores(batch, rows) == -np.inf).tolist():
-            raise ValueError(f"row {b}: the target has the score -inf")
         return rows
 
     def outputs(self, batch: ScoreBatch, rows: Ragged) -> Ints:

@@ -77,8 +77,6 @@ class Matching(ScoreStructure):
             row = rows.row(b)
             if len(np.unique(row)) != len(row):
                 raise ValueError(f"row {b}: the target uses a column twice")
-        for b in np.flatnonzero(self.row_scores(batch, rows) == -np.inf).tolist():
-            raise ValueError(f"row {b}: the target has a pair with the score -inf")
         return rows
 
     def outputs(self, batch: ScoreBatch, rows: Ragged) -> Ints:

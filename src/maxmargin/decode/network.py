@@ -71,6 +71,7 @@ class Network(ScoreStructure):
     inference: str = "auto"
 
     tables: ClassVar[tuple[str, ...]] = ("unary", "pairwise")
+    exact: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         """Keep edges as a tuple of pairs of plain integers."""
@@ -108,10 +109,7 @@ class Network(ScoreStructure):
 
     def encode(self, batch: ScoreBatch, target: Any) -> Ragged:
         """Labels as they are."""
-        rows = target_rows(target, batch, batch.main.shape[2], "label")
-        for b in np.flatnonzero(self.row_scores(batch, rows) == -np.inf).tolist():
-            raise ValueError(f"row {b}: the target has a label with the score -inf")
-        return rows
+        return target_rows(target, batch, batch.main.shape[2], "label")
 
     def outputs(self, batch: ScoreBatch, rows: Ragged) -> Ints:
         """Labels (rows, nodes)."""

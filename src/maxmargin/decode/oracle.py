@@ -28,6 +28,7 @@ from maxmargin.core.arrays import Floats, Ints, Labels, Ragged
 from maxmargin.core.formulations import Formulation
 from maxmargin.decode.base import Costs, ScoreStructure
 from maxmargin.decode.batch import ScoreBatch, Scores, over_rows
+from maxmargin.decode.cell_loops import sum_costs
 from maxmargin.decode.classes import Classes
 from maxmargin.decode.ranking import Ranking
 from maxmargin.inference.hypergraph import best_by_cost
@@ -87,8 +88,7 @@ def search(
 ) -> MostViolated:
     """Most violated rows of a batch that has been read."""
     loss = default_loss(structure) if loss is None else loss
-    truth = structure.encode(batch, target)
-    own = structure.row_scores(batch, truth)
+    truth, own = structure.read_target(batch, target)
     zero_one = isinstance(loss, str) and loss == "zero-one"
     if isinstance(structure, Ranking):
         return _ranking(structure, batch, target, truth, own, loss, formulation)
@@ -126,17 +126,10 @@ def loss_of(
     """Loss of rows, from the costs of their cells."""
     if isinstance(structure, Classes):
         return structure.class_costs(batch, costs)[np.arange(rows.n), rows.data]
-    cells = structure.cells(batch, rows)[0]
-    order = np.argsort(costs.place, kind="stable")
-    sorted_index = costs.place[order]
-    at = np.searchsorted(sorted_index, cells.place)
-    at = np.minimum(at, max(len(order) - 1, 0))
-    if len(order) == 0:
-        return costs.constant.copy()
-    hit = sorted_index[at] == cells.place
-    change = np.where(hit, costs.change[order][at], 0.0)
-    total = np.bincount(cells.row, change, minlength=batch.rows)
-    return np.maximum(costs.constant + total, 0.0)
+    cells, out = structure.cells(batch, rows)[0], costs.constant.copy()
+    size = batch.main[0].size
+    sum_costs(costs.place, costs.change, cells.place, size, batch.rows, out)
+    return np.maximum(out, 0.0)
 
 
 def _augmented(

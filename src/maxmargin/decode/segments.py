@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -82,9 +83,6 @@ class Segments(ScoreStructure):
         for b, segments in enumerate(target):
             rows.append(self._check(batch, b, segments))
         out = Ragged.pack(rows)
-        value = self.row_scores(batch, out)
-        for b in np.flatnonzero(value == -np.inf).tolist():
-            raise ValueError(f"row {b}: the target has a segment with the score -inf")
         return out
 
     def _check(
@@ -118,10 +116,9 @@ class Segments(ScoreStructure):
 
     def outputs(self, batch: ScoreBatch, rows: Ragged) -> list[list[Segment]]:
         """Lists of triples."""
-        return [
-            [(r[k], r[k + 1], r[k + 2]) for k in range(0, len(r), 3)]
-            for r in rows.unpack()
-        ]
+        columns = rows.data.reshape(-1, 3).T.tolist()
+        flat = list(zip(*columns, strict=True))
+        return [flat[a:b] for a, b in pairwise((rows.ptr // 3).tolist())]
 
     def find_best(self, batch: ScoreBatch, n_jobs: int = 1) -> tuple[Ragged, Floats]:
         """Semi-Markov Viterbi."""

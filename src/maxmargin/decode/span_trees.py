@@ -9,6 +9,7 @@ binary ones.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -35,6 +36,7 @@ from maxmargin.decode.batch import (
 from maxmargin.inference.hypergraph import Hypergraph
 from maxmargin.inference.tree.spans import (
     best_spans,
+    count_spans,
     fill_binary,
     span_hypergraph,
     sum_spans,
@@ -103,8 +105,6 @@ class SpanTree(ScoreStructure):
         for b in np.flatnonzero(count != given).tolist():
             raise ValueError(f"row {b}: spans of the target cross each other")
         out = cut_rows(rows, 3 * (2 * sizes - 1))
-        for b in np.flatnonzero(self.row_scores(batch, out) == -np.inf).tolist():
-            raise ValueError(f"row {b}: the target has a span with the score -inf")
         return out
 
     def _given(self, batch: ScoreBatch, target: Any) -> tuple[Labels, Ints]:
@@ -112,38 +112,46 @@ class SpanTree(ScoreStructure):
         _, N, _, L = batch.main.shape
         if len(target) != batch.rows:
             raise ValueError(f"{len(target)} targets for {batch.rows} rows of scores")
+        table = target
         if isinstance(target, np.ndarray):
             if target.shape != (batch.rows, N, N):
                 raise ValueError(
                     f"target has shape {target.shape}, not ({batch.rows}, {N}, {N})"
                 )
-            row, first, last = (target >= 0).nonzero()
-            label = target[row, first, last]
         else:
-            parts = [np.array(list(spans)).reshape(-1, 3) for spans in target]
-            row = np.repeat(np.arange(batch.rows), [len(p) for p in parts])
-            first, last, label = np.concatenate(parts).astype(np.int64).T
-        n = batch.sizes[row, 0]
-        bad = (first < 0) | (last < first) | (last >= n) | (label < 0) | (label >= L)
+            table = np.full((batch.rows, N, N), -1, np.int32)
+            for b, spans in enumerate(target):
+                self._mark(b, int(batch.sizes[b, 0]), L, spans, table[b])
+        table = np.ascontiguousarray(table, np.int32)
+        given, where = count_spans(table, batch.sizes[:, 0].copy(), L)
+        if where[0] >= 0:
+            b, i, j = map(int, where)
+            raise ValueError(
+                f"row {b}: ({i}, {j}, {table[b, i, j]}) of the target is no span of "
+                f"{batch.sizes[b, 0]} tokens with a label 0 .. {L - 1}"
+            )
+        return table, given
+
+    def _mark(self, b: int, n: int, labels: int, spans: Any, table: Labels) -> None:
+        """Labels of listed spans into the table of row b."""
+        first, last, label = np.array(list(spans), np.int64).reshape(-1, 3).T
+        bad = (
+            (first < 0) | (last < first) | (last >= n) | (label < 0) | (label >= labels)
+        )
         for k in np.flatnonzero(bad).tolist():
             raise ValueError(
-                f"row {row[k]}: ({first[k]}, {last[k]}, {label[k]}) of the target is no "
-                f"span of {n[k]} tokens with a label 0 .. {L - 1}"
+                f"row {b}: ({first[k]}, {last[k]}, {label[k]}) of the target is no span of "
+                f"{n} tokens with a label 0 .. {labels - 1}"
             )
-        table = np.full((batch.rows, N, N), -1, np.int32)
-        table[row, first, last] = label
-        for k in np.flatnonzero(table[row, first, last] != label).tolist():
-            raise ValueError(
-                f"row {row[k]}: span ({first[k]}, {last[k]}) has two labels"
-            )
-        return table, (table >= 0).sum(axis=(1, 2))
+        table[first, last] = label
+        for k in np.flatnonzero(table[first, last] != label).tolist():
+            raise ValueError(f"row {b}: span ({first[k]}, {last[k]}) has two labels")
 
     def outputs(self, batch: ScoreBatch, rows: Ragged) -> list[list[Span]]:
         """Lists of triples."""
-        return [
-            [(r[k], r[k + 1], r[k + 2]) for k in range(0, len(r), 3)]
-            for r in rows.unpack()
-        ]
+        columns = rows.data.reshape(-1, 3).T.tolist()
+        flat = list(zip(*columns, strict=True))
+        return [flat[a:b] for a, b in pairwise((rows.ptr // 3).tolist())]
 
     def find_best(self, batch: ScoreBatch, n_jobs: int = 1) -> tuple[Ragged, Floats]:
         """CKY."""

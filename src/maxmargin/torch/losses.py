@@ -119,12 +119,12 @@ class Perceptron(StructuredLoss):
         self, batch: ScoreBatch, target: Any, wanted: bool
     ) -> tuple[Floats, Gradient]:
         """One search for the best output of each row."""
-        truth = self.structure.encode(batch, target)
+        truth, own = self.structure.read_target(batch, target)
         rows, bound = self.structure.find_best(batch, self.threads())
         self.structure.check_found(bound)
         score = self.structure.row_scores(batch, rows)
         self.gap = bound - score
-        value = np.maximum(score - self.structure.row_scores(batch, truth), 0.0)
+        value = np.maximum(score - own, 0.0)
 
         def gradient(factor: Floats, out: Sequence[Table]) -> None:
             self.structure.add_indicators(batch, rows, factor, out)
@@ -157,7 +157,7 @@ class LogLikelihood(StructuredLoss):
         Tables with rows of their own can be scaled later, so where there are no others
         the marginals come with log Z.
         """
-        truth = self.structure.encode(batch, target)
+        truth, own = self.structure.read_target(batch, target)
         early = len(batch.arrays) == 1 and wanted
         marginals: tuple[Table, ...] = ()
         if early:
@@ -168,7 +168,7 @@ class LogLikelihood(StructuredLoss):
         else:
             log_z = self.structure.log_partition(batch, self.threads())
         self.structure.check_found(log_z)
-        value = log_z - self.structure.row_scores(batch, truth)
+        value = log_z - own
 
         def gradient(factor: Floats, out: Sequence[Table]) -> None:
             tables = marginals
@@ -243,13 +243,13 @@ class PerturbedLoss(StructuredLoss):
         self, batch: ScoreBatch, target: Any, wanted: bool
     ) -> tuple[Floats, Gradient]:
         """Searches under noise."""
-        truth = self.structure.encode(batch, target)
+        truth, own = self.structure.read_target(batch, target)
         found = smoothing.perturbed(
             self.structure, batch, self._rng, self.sigma, self.samples, self.noise,
             self.threads(),
         )  # fmt: skip
         self.standard_error = found.error
-        value = found.value - self.structure.row_scores(batch, truth)
+        value = found.value - own
 
         def gradient(factor: Floats, out: Sequence[Table]) -> None:
             for rows in found.samples:
@@ -300,12 +300,11 @@ class SparseMAP(StructuredLoss):
         self, batch: ScoreBatch, target: Any, wanted: bool
     ) -> tuple[Floats, Gradient]:
         """Active sets of all rows, searched together."""
-        truth = self.structure.encode(batch, target)
+        truth, own = self.structure.read_target(batch, target)
         found = smoothing.sparse_map(
             self.structure, batch, self.tol, self.max_iter, self.threads()
         )
         self.gap = found.gap
-        own = self.structure.row_scores(batch, truth)
         own -= 0.5 * smoothing.main_norms(self.structure, batch, truth)
 
         def gradient(factor: Floats, out: Sequence[Table]) -> None:

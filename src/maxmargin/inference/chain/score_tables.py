@@ -39,12 +39,7 @@ def best_chains(first, last, emissions, sizes, transitions, start, end, labels, 
         for t in range(1, n):
             table = transitions[min(b, at_row), min(t - 1, at_token)]
             before, now = forward[t - 1], forward[t]
-            for c in range(K):
-                now[c] = -np.inf
-            for a in range(K):
-                base, row = before[a], table[a]
-                for c in range(K):
-                    now[c] = max(now[c], base + row[c])
+            _step(K, before, table, now)
             for c in range(K):
                 now[c] += emissions[b, t, c]
         top, at = -np.inf, 0
@@ -61,6 +56,27 @@ def best_chains(first, last, emissions, sizes, transitions, start, end, labels, 
                     most, c = forward[t - 1, a] + table[a, at], a
             at = c
             labels[b, t - 1] = at
+
+
+@inner_loop
+def _step(K, before, table, now):
+    """now[c] = max_a before[a] + table[a, c]; four rows at a time save stores."""
+    for c in range(K):
+        now[c] = -np.inf
+    a = 0
+    while a + 3 < K:
+        b0, b1, b2, b3 = before[a], before[a + 1], before[a + 2], before[a + 3]
+        r0, r1, r2, r3 = table[a], table[a + 1], table[a + 2], table[a + 3]
+        for c in range(K):
+            one = max(b0 + r0[c], b1 + r1[c])
+            two = max(b2 + r2[c], b3 + r3[c])
+            now[c] = max(now[c], max(one, two))
+        a += 4
+    while a < K:
+        base, row = before[a], table[a]
+        for c in range(K):
+            now[c] = max(now[c], base + row[c])
+        a += 1
 
 
 @loop

@@ -30,7 +30,7 @@ def best_spans(first, last, spans, sizes, truth, penalty, rows, value):
     not -1: loss-augmented trees without a copy of the table.
     """
     N = spans.shape[1]
-    best, label = np.empty((N, N)), np.empty((N, N), np.int32)
+    best = np.empty((N, N))
     stack = np.empty((N + 1, 2), np.int64)
     for b in range(first, last):
         n = sizes[b]
@@ -40,8 +40,10 @@ def best_spans(first, last, spans, sizes, truth, penalty, rows, value):
                 now[j] = -np.inf
             now[i] = 0.0
             for k in range(i, n):
-                top, label[i, k] = _best_label(spans[b, i, k], truth[b, i, k], penalty)
-                now[k] += top
+                if truth[b, i, k] < 0:
+                    now[k] += _top(spans[b, i, k])
+                else:
+                    now[k] += _best_label(spans[b, i, k], truth[b, i, k], penalty)[0]
                 if k + 1 < n:
                     base, below = now[k], best[k + 1]
                     for j in range(k + 1, n):
@@ -52,13 +54,35 @@ def best_spans(first, last, spans, sizes, truth, penalty, rows, value):
         while depth > 0 and value[b] > -np.inf:
             depth -= 1
             i, j = stack[depth, 0], stack[depth, 1]
-            rows[b, m], rows[b, m + 1], rows[b, m + 2] = i, j, label[i, j]
+            rows[b, m], rows[b, m + 1] = i, j
+            rows[b, m + 2] = _best_label(spans[b, i, j], truth[b, i, j], penalty)[1]
             m += 3
             if i < j:
                 k = _split(best, i, j)
                 stack[depth, 0], stack[depth, 1] = k + 1, j
                 stack[depth + 1, 0], stack[depth + 1, 1] = i, k
                 depth += 2
+
+
+@inner_loop
+def _top(scores):
+    """Largest label score; four at a time do not wait for each other."""
+    L = len(scores)
+    if L < 4:
+        top = scores[0]
+        for c in range(1, L):
+            top = max(top, scores[c])
+        return np.float64(top)
+    t0, t1, t2, t3 = scores[0], scores[1], scores[2], scores[3]
+    c = 4
+    while c + 3 < L:
+        t0, t1 = max(t0, scores[c]), max(t1, scores[c + 1])
+        t2, t3 = max(t2, scores[c + 2]), max(t3, scores[c + 3])
+        c += 4
+    while c < L:
+        t0 = max(t0, scores[c])
+        c += 1
+    return np.float64(max(max(t0, t1), max(t2, t3)))
 
 
 @inner_loop
@@ -80,6 +104,22 @@ def _split(best, i, j):
         if best[i, k] + best[k + 1, j] > top:
             top, at = best[i, k] + best[k + 1, j], k
     return at
+
+
+@loop
+def count_spans(table, sizes, labels):
+    """Spans with a label in each row; (row, first, last) of one that cannot be, or -1."""
+    rows, N = table.shape[0], table.shape[1]
+    count, where = np.zeros(rows, np.int64), np.full(3, -1)
+    for b in range(rows):
+        for i in range(N):
+            for j in range(N):
+                label = table[b, i, j]
+                if label >= 0:
+                    count[b] += 1
+                    if j < i or j >= sizes[b] or label >= labels:
+                        where[0], where[1], where[2] = b, i, j
+    return count, where
 
 
 @loop
