@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -94,6 +95,12 @@ class Chain(ScoreStructure):
         if self.scheme is not None and self.labels is None:
             raise ValueError(f"scheme={self.scheme!r} needs labels=(...), their names")
 
+    @cached_property
+    def _legal(self) -> tuple[Floats, Floats, Floats] | None:
+        """What is legal among the labels that have names."""
+        names = self.labels or ()
+        return legal_tables(names, len(names), self.scheme, self.allowed)
+
     def label_count(self) -> int | None:
         """Number of names."""
         return None if self.labels is None else len(self.labels)
@@ -121,7 +128,9 @@ class Chain(ScoreStructure):
         triples = side_table(named.get("triples"), "triples", (shapes["triples"],))
         start = side_table(named.get("start"), "start", ((k,),))
         end = side_table(named.get("end"), "end", ((k,),))
-        legal = legal_tables(self.labels, k, self.scheme, self.allowed)
+        legal = (
+            self._legal if self.labels else legal_tables(None, k, None, self.allowed)
+        )
         if legal is not None:
             transitions = transitions + legal[0]
             start, end = start + legal[1], end + legal[2]
