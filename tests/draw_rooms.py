@@ -19,7 +19,11 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "maxmargin"
 PICTURES = ROOT / "docs" / "pictures"
 
-SHAPES = ("arrays", "jit", "mapped", "memory", "sequences")  # of core: used everywhere
+# Of core: used everywhere.
+SHAPES = (
+    "arrays", "compiled", "files", "jit", "label_schemes", "mapped", "memory", "sequences",
+    "validation",
+)  # fmt: skip
 BASE, TOP = "core shapes", "cli"
 ALWAYS = [("solvers", "core")]  # drawn although it follows from others
 
@@ -41,12 +45,14 @@ PLACES = {
     "decode": Place(2, 5, 5, "score arrays"),
     "baselines": Place(2, 6, 6, "to compare with"),
     "reports": Place(3, 0, 0, "pages, pictures"),
-    "metrics": Place(3, 1, 1, "scores"),
     "solvers": Place(4, 2, 2, "planes to weights"),
     "engines": Place(3, 3, 3, "where it runs"),
     "structures": Place(3, 4, 4, "what an output is"),
-    "io": Place(3, 5, 5, "file formats"),
     "datasets": Place(3, 6, 6, "loaders"),
+    "calibration": Place(4, 0, 0, "probabilities"),
+    "metrics": Place(5, 0, 0, "scores"),
+    "features": Place(5, 5, 5, "text to features"),
+    "io": Place(6, 5, 5, "file formats"),
     "kernels": Place(5, 1, 1, "Gram, maps"),
     "losses": Place(4, 4, 4, "how wrong"),
     "core": Place(
@@ -74,7 +80,7 @@ def imports() -> dict[str, set[str]]:
     out: dict[str, set[str]] = {}
     for path in sorted(SOURCE.rglob("*.py")):
         parts = list(path.relative_to(SOURCE).with_suffix("").parts)
-        if parts[-1] in ("__init__", "__main__"):
+        if parts[-1] in ("__init__", "__main__") or parts == ["runtime"]:
             continue
         here = room_of(parts)
         assert here is not None

@@ -136,8 +136,8 @@ def choices(engine) -> dict[str, str]:
     out = {}
     for n, memory in ((2000, 4e9), (40_000, 4e9), (40_000, 1e6)):
         problem = replace(synthetic(n), engine=engine)
-        notes = Auto(memory=memory).choose(problem)[1]
+        notes = Auto(memory=memory).resolve(problem).notes
         where = "here" if notes.get("here") else "there"
         out[f"n={n}, memory={memory:g}"] = f"{notes['chosen']} {where}: {notes['why']}"
-    plain = Auto().choose(replace(synthetic(2000), engine=Serial()))[1]
+    plain = Auto().resolve(replace(synthetic(2000), engine=Serial())).notes
     return {**out, "no workers": plain["chosen"]}

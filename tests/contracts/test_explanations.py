@@ -23,7 +23,7 @@ def test_pieces_add_up(case, seed):
     found = it.structure.argmax(it.x, np.arange(it.x.n), it.w).labels
     for i in range(it.x.n):
         for row in (found.row(i), it.outputs[i].row(0)):
-            names, psi = it.structure.explain_pieces(it.x, i, row)
+            names, psi, _ = it.structure.explain_pieces(it.x, i, row)
             assert len(names) == psi.n
             whole = it.structure.features(it.x, np.array([i]), Ragged.pack([row]))
             close(psi.total(it.structure.dim), whole.total(it.structure.dim))

@@ -13,6 +13,7 @@ from maxmargin.core import Engine, FewOutputs, NBest, OracleError, Ragged
 from maxmargin.engines import Threads
 from maxmargin.losses import ZeroOne
 from maxmargin.solvers import SOLVERS, OneSlack, Status
+from maxmargin.solvers.base import check
 from maxmargin.solvers.choose import choose
 from maxmargin.solvers.enumerated import Enumerated
 from maxmargin.solvers.n_slack import BlockDual, NSlack
@@ -44,7 +45,7 @@ def trainer(solver, problem, tol=1e-6, **settings):
     settings.setdefault("max_iter", 2000 if solver == "subgradient" else 20_000)
     made = kind(tol=tol, **settings)
     try:
-        made.check(problem)
+        check(made, problem)
     except ValueError as refusal:
         pytest.skip(str(refusal))
     return made
@@ -395,9 +396,9 @@ def test_a_broken_oracle_is_named():
 
 def test_names_of_solvers():
     problem, _ = make(CASES["multiclass"], 1, "SVM1-margin")
-    assert isinstance(choose("auto", problem).choose(problem)[0], Enumerated)
+    assert isinstance(choose("auto", problem).resolve(problem).solver, Enumerated)
     chain, _ = make(CASES["chain"], 1, "SVM1-margin")
-    assert isinstance(choose("auto", chain, tol=0.5).choose(chain)[0], BlockDual)
+    assert isinstance(choose("auto", chain, tol=0.5).resolve(chain).solver, BlockDual)
     assert choose("auto", chain, tol=0.5).tol == 0.5
     assert choose(OneSlack(tol=0.3), chain, tol=0.5).tol == 0.3
     with pytest.raises(ValueError, match="solver='quick' is not known: choose from"):

@@ -60,6 +60,22 @@ def _command(
 
         print(script(args.shell, parser), end="")
         return errors.DONE
+    if args.command == "convert":
+        from maxmargin.cli.commands import convert
+
+        return convert.run(args, inputs)
+    if args.command == "warmup":
+        from maxmargin.cli.commands import warmup
+
+        return warmup.run(args.estimators, args.share)
+    from maxmargin.reports.progress import compiling_shown
+
+    with compiling_shown():
+        return _compiled_command(args, inputs)
+
+
+def _compiled_command(args: argparse.Namespace, inputs: Inputs) -> int:
+    """A command that runs loops, which may have to be compiled."""
     if args.command == "demo":
         from maxmargin.cli.commands.demo import run
 
@@ -68,10 +84,6 @@ def _command(
         from maxmargin.cli.commands import train
 
         return train.run(args, inputs)
-    if args.command == "convert":
-        from maxmargin.cli.commands import convert
-
-        return convert.run(args, inputs)
     from maxmargin.cli.commands import model_commands
 
     return model_commands.COMMANDS[args.command](args, inputs)

@@ -43,6 +43,12 @@ is divided by the number of examples, ours (--C) is not: -c 100 with 500 example
 --C 0.2."""
 
 
+WARMUP = """\
+Compile what the named estimators (all, if none is named) need, so that their first fit
+does not wait. A wheel from an index brings its machine code along and has nothing to
+compile; 'python -m maxmargin.runtime' tells. In a Dockerfile: RUN maxmargin warmup --share"""
+
+
 def build() -> argparse.ArgumentParser:
     """The parser of the command line."""
     parser = argparse.ArgumentParser(
@@ -77,6 +83,8 @@ def build() -> argparse.ArgumentParser:
     _demo(command("demo", "read handwritten postcodes: a real run in a few seconds",
                   "Train on scanned digits written as postcodes, once digit by "
                   "digit and once\nas sequences; print the certificate and draw."))  # fmt: skip
+    _warmup(command("warmup", "compile the loops of estimators ahead",
+                    WARMUP, "maxmargin warmup [ESTIMATOR..] [--share]"))  # fmt: skip
     shell = command("completion", "print a completion script",
                     'For bash: eval "$(maxmargin completion bash)"')  # fmt: skip
     shell.add_argument("shell", choices=("bash", "zsh", "fish"), help="which shell")
@@ -180,6 +188,16 @@ def _demo(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed", type=int, default=0, help="which postcodes are written"
     )
+
+
+def _warmup(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "estimators", nargs="*", metavar="ESTIMATOR", help="as ChainSVM"
+    )
+    parser.add_argument(
+        "--share", action="store_true",
+        help="write into the installed package, for all users of it on this processor",
+    )  # fmt: skip
 
 
 def _positive(text: str) -> float:

@@ -4,6 +4,11 @@ from .arrays import Vectors as Vectors
 from .arrays import add_scores as add_scores
 from .arrays import fill_scores as fill_scores
 from .arrays import pointers as pointers
+from .compiled.compiling import Listener as Listener
+from .compiled.compiling import compile_count as compile_count
+from .compiled.compiling import compile_seconds as compile_seconds
+from .compiled.compiling import listening as listening
+from .compiled.compiling import working_time as working_time
 from .cuts import Cuts as Cuts
 from .engine import FAN as FAN
 from .engine import ClusterGoneError as ClusterGoneError
@@ -15,7 +20,13 @@ from .factored import Factored as Factored
 from .formulations import CRITERIA as CRITERIA
 from .formulations import Formulation as Formulation
 from .formulations import Violation as Violation
-from .jit import compiling as compiling
+from .jit import dense_loop as dense_loop
+from .jit import inner_loop as inner_loop
+from .jit import loop as loop
+from .label_schemes import Recognised as Recognised
+from .label_schemes import convert_scheme as convert_scheme
+from .label_schemes import labels_of_spans as labels_of_spans
+from .label_schemes import recognise_scheme as recognise_scheme
 from .loss import Loss as Loss
 from .loss import ZeroOne as ZeroOne
 from .mapped import Pages as Pages

@@ -20,6 +20,13 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from maxmargin.core.jit import dense_loop, inner_loop, loop
+from maxmargin.core.validation import (
+    check_finite,
+    check_pointers,
+    check_range,
+    check_types,
+    require,
+)
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -84,6 +91,11 @@ class Ragged(NamedTuple):
         """Rows as lists of Python integers."""
         flat, ptr = self.data.tolist(), self.ptr.tolist()
         return [flat[a:b] for a, b in itertools.pairwise(ptr)]
+
+    def validate(self) -> None:
+        """Rows lie one after the other in `data`."""
+        check_types(self)
+        check_pointers(self.ptr, len(self.data), "rows")
 
     @staticmethod
     def concat(parts: Sequence[Ragged]) -> Ragged:
@@ -184,6 +196,14 @@ class Rows(NamedTuple):
         out.sum_duplicates()
         return out
 
+    def validate(self, dim: int = 2**31) -> None:
+        """Finite values at coordinates below `dim`."""
+        check_types(self)
+        check_pointers(self.ptr, len(self.val), "rows")
+        require(len(self.idx) == len(self.val), "a value lacks its coordinate")
+        check_range(self.idx, 0, dim, "coordinate")
+        check_finite(self.val, "values")
+
     @staticmethod
     def concat(parts: Sequence[Rows]) -> Rows:
         """All rows of all parts."""
@@ -234,6 +254,17 @@ class Vectors(NamedTuple):
     def sparse(self) -> bool:
         """Whether zeros are left out."""
         return len(self.idx) > 0 or len(self.val) == 0
+
+    def validate(self) -> None:
+        """Finite values; sparse ones at coordinates below `width`."""
+        check_types(self)
+        check_pointers(self.ptr, len(self.val), "vectors")
+        check_finite(self.val, "values")
+        if self.sparse:
+            require(len(self.idx) == len(self.val), "a value lacks its coordinate")
+            check_range(self.idx, 0, self.width, "feature")
+        else:
+            require((np.diff(self.ptr) == self.width).all(), "a vector is too short")
 
     def slice(self, start: int, stop: int) -> Vectors:
         """Vectors start .. stop - 1; their entries are views."""

@@ -32,6 +32,7 @@ from typing import Literal, Self
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ragged
+from maxmargin.core.validation import check_types, require
 
 LossForm = Literal[
     "zero-one", "table", "brackets-f1", "brackets-hamming", "aligned-pairs",
@@ -61,6 +62,10 @@ class Loss(ABC):
     def value(self, truth: Ragged, labels: Ragged) -> Floats:
         """Loss of each row of `labels` against the same row of `truth`."""
 
+    @abstractmethod
+    def validate(self) -> None:
+        """Raise ValueError unless the loss can be used: called when one is loaded."""
+
     def zero_one(self, n_labels: int) -> Loss:
         """The zero-one loss of the same outputs, for formulations without a loss."""
         return ZeroOne(n_labels)
@@ -72,6 +77,11 @@ class ZeroOne(Loss):
 
     form = "zero-one"
     n_labels: int = 0
+
+    def validate(self) -> None:
+        """A number of labels."""
+        check_types(self)
+        require(0 <= self.n_labels < 2**31, f"n_labels={self.n_labels} is no number")
 
     def bind(self, n_labels: int) -> Self:
         """Know the number of labels."""

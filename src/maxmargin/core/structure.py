@@ -4,6 +4,9 @@ A structure turns inputs and outputs into flat arrays, knows psi(x, y), and find
 
     argmax_y  <w, psi(x, y)> + weight * loss(truth, y).
 
+Its loops do not check bounds, so `validate` must refuse every object, bound or not, that
+could lead them out of their arrays: `load` calls it, whatever the file says.
+
 It knows nothing of solvers. It is a frozen dataclass of hyper-parameters; `bind` returns
 a copy that also knows its sizes, so that `fit` never alters the object of the user. Each
 structure has its own type of encoded inputs: a NamedTuple of flat arrays with a property
@@ -39,8 +42,10 @@ import numpy as np
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, Vectors
 from maxmargin.core.formulations import Violation
 from maxmargin.core.loss import Loss, LossForm, ZeroOne
+from maxmargin.core.validation import require
 
 P = TypeVar("P")
+NOT_COMPLETED = "outputs in the checkpoint do not complete those of the data"
 
 
 class Augment(NamedTuple):
@@ -151,6 +156,14 @@ class Structure(ABC):
         return {name: value for name, value in fields.items() if name != "provides"}
 
     @abstractmethod
+    def validate(self) -> None:
+        """Raise ValueError unless all fields fit together, for weights of length `dim`.
+
+        Compute what `bind` has derived once more and compare. A structure that is not
+        bound yet is valid if its hyper-parameters are.
+        """
+
+    @abstractmethod
     def bind(self, X: Any, Y: Any) -> Self:
         """Copy that knows the sizes of the data; errors name the record that is wrong."""
 
@@ -184,6 +197,25 @@ class Structure(ABC):
         delta = augment.loss.value(truth, found.labels)
         slack = augment.weight[ids] * delta - dpsi.dot(w)
         return Answer(found.labels, dpsi, delta, slack + (found.bound - found.score))
+
+    def stored_outputs(self, labels: Ragged) -> Any:
+        """Encoded outputs in a form that a checkpoint may hold."""
+        return labels
+
+    def restored_outputs(self, data: Any) -> Ragged:
+        """Undo `stored_outputs`."""
+        if not isinstance(data, Ragged):
+            raise ValueError("the outputs in the checkpoint are not rows")
+        return data
+
+    def check_completed(self, x: Any, truth: Ragged, completed: Ragged) -> None:
+        """Refuse rows, read from a file, that do not complete the true outputs.
+
+        Structures with hidden parts override it: features of such rows are computed
+        without a further look.
+        """
+        same = np.array_equal(truth.ptr, completed.ptr)
+        require(same and np.array_equal(truth.data, completed.data), NOT_COMPLETED)
 
     def layered(self, loss: Loss) -> bool:
         """Whether `argmax_by_loss` can tell the values of this loss apart."""

@@ -3,13 +3,22 @@
 Shared data are written once to a folder in memory (`/dev/shm` where there is one), with
 large arrays as files beside them, which every process maps. Weights take the same way.
 A process that dies is replaced, and what it had not answered is asked for again.
+
+Nothing stays behind when this process ends, not even when it is killed: a guard, a tiny
+process that waits for the end of a pipe, removes the folder, and workers end by
+themselves when their parent is gone.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
+import subprocess
+import sys
 import tempfile
+import threading
+import time
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -26,6 +35,7 @@ from maxmargin.core.engine import ClusterGoneError, D, Engine, Question, R, T
 from maxmargin.core.mapped import open_array
 from maxmargin.engines.shipment import pack, unpack
 
+CARE = 0.5  # seconds after which a worker notices that its parent is gone
 TRIES = 3  # deaths in a row, without an answer in between, before giving up
 
 
@@ -46,7 +56,7 @@ class Processes(Engine):
         shm = Path("/dev/shm")
         where = str(shm) if os.access(shm, os.W_OK) else None
         self._folder = Path(tempfile.mkdtemp(prefix="maxmargin-", dir=where))
-        self._tidy = weakref.finalize(self, shutil.rmtree, self._folder, True)
+        self._tidy = weakref.finalize(self, _tidy, self._folder, _guard(self._folder))
         self._turn = 0
 
     @property
@@ -102,7 +112,10 @@ class Processes(Engine):
     def _executor(self) -> Any:
         if self._pool is None:
             one = {k: "1" for k in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
-            self._pool = ProcessPoolExecutor(self.n_jobs, timeout=600, env=one)
+            self._pool = ProcessPoolExecutor(
+                self.n_jobs, timeout=600, env=one, initializer=_end_with,
+                initargs=(os.getpid(),),
+            )  # fmt: skip
         return self._pool
 
     def _ship(self, shared_data: Any) -> str:
@@ -131,6 +144,40 @@ class Processes(Engine):
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle as the number of processes."""
         return (Processes, (self.n_jobs,))
+
+
+# What the guard runs: wait for the end of its input, which is the end of the parent.
+GUARD = "import shutil, sys; sys.stdin.read(); shutil.rmtree(sys.argv[1], True)"
+
+
+def _guard(folder: Path) -> subprocess.Popen[bytes]:
+    """A process that removes the folder when this one has ended, in whatever way."""
+    return subprocess.Popen(
+        [sys.executable, "-I", "-S", "-c", GUARD, str(folder)],
+        stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )  # fmt: skip
+
+
+def _tidy(folder: Path, guard: subprocess.Popen[bytes]) -> None:
+    shutil.rmtree(folder, True)
+    assert guard.stdin is not None
+    with contextlib.suppress(OSError):
+        guard.stdin.close()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        guard.wait(10.0)
+
+
+def _end_with(parent: int) -> None:
+    """In the worker: end when the parent is gone."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(CARE)
+        os._exit(1)
+
+    if sys.platform != "win32":  # where a process keeps the number of its parent
+        threading.Thread(target=watch, daemon=True).start()
 
 
 _OPEN: dict[str, Any] = {}  # in the worker: shared data by file

@@ -27,6 +27,7 @@ from maxmargin.estimators.fitting.parameter_types import (
 )
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.fitting.prediction import predict_found
+from maxmargin.estimators.fitting.training import TrainingData
 from maxmargin.losses.base import ZeroOne
 from maxmargin.losses.pairs import AlignedPairs
 from maxmargin.reports.learned import substitution_table
@@ -193,12 +194,17 @@ class AlignmentSVM(StructuredEstimator):
         sample_weight : array (n,), optional
             Factor on C for each pair.
         """
+        super().fit(X, y, sample_weight)
+        return self
+
+    def _training_data(
+        self, X: Any, y: Any, sample_weight: SampleWeight
+    ) -> TrainingData:
         check_same_length(X, y)
         for q, (pair, written) in enumerate(zip(X, y, strict=True)):
             if _is_pair(pair):
                 check_rows(written, pair, f"pair {q}")
-        super().fit(X, y, sample_weight)
-        return self
+        return super()._training_data(X, y, sample_weight)
 
     def score(self, X: Any, y: Any) -> float:
         """Mean Q score: share of the reference pairs that are found."""

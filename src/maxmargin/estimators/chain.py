@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core.arrays import Floats, Ints, Ragged
+from maxmargin.core.arrays import Floats, Ints
 from maxmargin.core.loss import Loss
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import Layers, Structure
@@ -34,13 +34,15 @@ from maxmargin.estimators.fitting.prediction import (
     joined_layers,
     predict_found,
 )
+from maxmargin.estimators.fitting.training import Plan, TrainingData
 from maxmargin.losses.base import ZeroOne
 from maxmargin.losses.labels import Hamming
 from maxmargin.losses.partial import PartialLoss
 from maxmargin.metrics.sequences import token_error
 from maxmargin.reports.explanation import Explanation
 from maxmargin.reports.learned import LABELS, features_by_label, transition_table
-from maxmargin.solvers.base import Result
+from maxmargin.solvers.base import Result, Trainer, run
+from maxmargin.solvers.cccp import CCCP
 from maxmargin.structures.chain.constraints import legal_scores
 from maxmargin.structures.chain.encoded import Encoded
 from maxmargin.structures.chain.names import input_weights
@@ -210,10 +212,12 @@ class ChainSVM(KernelMixin):
             return PartialLoss(super()._loss(structure.inner))
         return super()._loss(structure)
 
-    def _solver(self, problem: Problem) -> Any:
-        solver = super()._solver(problem)
+    def _trainer(self, problem: Problem, data: TrainingData) -> Trainer:
+        """With hidden labels: CCCP, from weights learned on the known ones."""
+        trainer = super()._trainer(problem, data)
         if not isinstance(problem.structure, Partial):
-            return solver
+            return trainer
+        assert isinstance(trainer, CCCP)
         chain, x, truth, owner = problem.structure.known(problem.x, problem.truth)
         assert isinstance(problem.loss, PartialLoss)
         runs = Problem(
@@ -221,7 +225,8 @@ class ChainSVM(KernelMixin):
             problem.engine,
         )  # fmt: skip
         rough = max(self.tol, 0.01)
-        return replace(solver, w=replace(solver.inner, tol=rough).solve(runs)[0].w)
+        first = run(replace(trainer.inner, tol=rough), runs)
+        return replace(trainer, w=first.result.w)
 
     def _known_losses(self, structure: Structure) -> LossesByName:
         assert isinstance(structure, Chain)
@@ -246,12 +251,10 @@ class ChainSVM(KernelMixin):
             )
         return np.array([self.class_weight.get(y, 1.0) for y in structure.labels])
 
-    def _fit_encoded(
-        self, structure: Structure, x: Any, truth: Ragged, sample_weight: SampleWeight
-    ) -> Self:
-        k = structure.label_count()
-        self._counts = np.bincount(truth.data[truth.data < k], minlength=k)
-        return super()._fit_encoded(structure, x, truth, sample_weight)
+    def _plan(self, data: TrainingData, C: float | None = None) -> Plan:
+        k, labels = data.structure.label_count(), data.truth.data
+        self._counts = np.bincount(labels[labels < k], minlength=k)
+        return super()._plan(data, C)
 
     def _adopt(self, structure: Structure, result: Result) -> None:
         inner = structure.inner if isinstance(structure, Partial) else structure
@@ -259,12 +262,17 @@ class ChainSVM(KernelMixin):
 
     def fit(self, X: Any, y: Any = None, sample_weight: SampleWeight = None) -> Self:
         """Learn weights from X and y, or from `Encoded` sequences, which have labels."""
+        return super().fit(X, y, sample_weight)
+
+    def _training_data(
+        self, X: Any, y: Any, sample_weight: SampleWeight
+    ) -> TrainingData:
         if not isinstance(X, Encoded):
-            return super().fit(X, y, sample_weight)
+            return super()._training_data(X, y, sample_weight)
         if y is not None:
             raise ValueError("encoded sequences contain their labels: leave y out")
         structure = X.bind(self._unbound_chain())
-        return self._fit_encoded(structure, X.x, X.truth, sample_weight)
+        return TrainingData(structure, X.x, X.truth, sample_weight)
 
     def predict(
         self, X: Any, forced: Any = None, allowed: Any = None, scheme: str | None = None

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.core.arrays import Floats, Ints
+from maxmargin.core.validation import check_sparse
 
 
 def check_finite(X: Any) -> None:
@@ -25,6 +26,12 @@ def check_finite(X: Any) -> None:
         value = X[i, j]
     name = "NaN" if np.isnan(value) else "infinity"
     raise ValueError(f"Input X contains {name}: row {i}, column {j}")
+
+
+def check_rows(X: Any) -> None:
+    """Refuse a sparse matrix whose indices lie outside of its shape."""
+    if sp.issparse(X):
+        check_sparse(X, "X")
 
 
 def class_numbers(classes: np.ndarray, y: Any) -> Ints:

@@ -21,6 +21,7 @@ from maxmargin.estimators.fitting.parameter_types import (
     SolverChoice,
 )
 from maxmargin.estimators.fitting.parameters import describe_parameters
+from maxmargin.estimators.fitting.training import TrainingData
 from maxmargin.losses.clusters import ForestLoss, PairLoss
 from maxmargin.metrics.clusters import mitre_loss
 from maxmargin.structures.clusters.coreference import (
@@ -139,11 +140,15 @@ class CoreferenceSVM(StructuredEstimator):
         sample_weight : array (documents,), optional
             Factor on C of each document.
         """
-        return super().fit(self._pairs(X), y, sample_weight)
+        return super().fit(X, y, sample_weight)
 
-    def partial_fit(self, X: Any, y: Any, sample_weight: SampleWeight = None) -> Self:
-        """Continue training with another batch; only where no links are hidden."""
-        return super().partial_fit(self._pairs(X), y, sample_weight)
+    def _training_data(
+        self, X: Any, y: Any, sample_weight: SampleWeight
+    ) -> TrainingData:
+        return super()._training_data(self._pairs(X), y, sample_weight)
+
+    def _batch_data(self, X: Any, y: Any, sample_weight: SampleWeight) -> TrainingData:
+        return super()._batch_data(self._pairs(X), y, sample_weight)
 
     def predict(self, X: Any) -> np.ndarray:
         """Cluster of each mention of each document, numbered by first mention."""

@@ -28,6 +28,7 @@ from maxmargin.estimators.fitting.parameter_types import (
 )
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.fitting.prediction import ask_batches
+from maxmargin.estimators.fitting.training import TrainingData
 from maxmargin.losses.base import ZeroOne
 from maxmargin.structures.alignment.homology import Homology
 from maxmargin.structures.alignment.paths import check_rows
@@ -132,14 +133,18 @@ class HomologySVM(StructuredEstimator):
         sample_weight : array (n,), optional
             Factor on C for each example.
         """
-        check_same_length(X, y)
-        super().fit(_aligned(X, y), y, sample_weight)
+        super().fit(X, y, sample_weight)
         return self
 
-    def partial_fit(self, X: Any, y: Any, sample_weight: SampleWeight = None) -> Self:
-        """Continue training with another batch; see `StructuredEstimator.partial_fit`."""
+    def _training_data(
+        self, X: Any, y: Any, sample_weight: SampleWeight
+    ) -> TrainingData:
         check_same_length(X, y)
-        return super().partial_fit(_aligned(X, y), y, sample_weight)
+        return super()._training_data(_aligned(X, y), y, sample_weight)
+
+    def _batch_data(self, X: Any, y: Any, sample_weight: SampleWeight) -> TrainingData:
+        check_same_length(X, y)
+        return super()._batch_data(_aligned(X, y), y, sample_weight)
 
     def _inputs(self, X: Any) -> Any:
         return [tuple(x)[:2] for x in X]

@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
-from maxmargin.core.arrays import Ragged
 from maxmargin.core.memory import MEMORY
 from maxmargin.core.problem import Problem
-from maxmargin.core.structure import Structure
-from maxmargin.estimators.fitting.callbacks import watching
-from maxmargin.estimators.fitting.kernel_training import Lifted, lifted
+from maxmargin.core.structure import MappedInputs
+from maxmargin.estimators.fitting.kernel_training import MappedProblem
 from maxmargin.estimators.fitting.parameter_types import (
     CallbackChoice,
     CheckpointChoice,
     EngineChoice,
     KernelChoice,
     LossChoice,
-    SampleWeight,
     Seed,
     SolverChoice,
 )
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.multiclass import MulticlassSVM
-from maxmargin.kernels.functions import Precomputed, named_kernel, rows_for
-from maxmargin.kernels.gram import Columns, check_semidefinite
-from maxmargin.kernels.maps import Expansion
-from maxmargin.solvers.kernel.binary_smo import Machine, train_pairs
+from maxmargin.kernels.functions import Precomputed, named_kernel
+from maxmargin.solvers.base import Trainer
+from maxmargin.solvers.kernel.binary_smo import BinarySmo
 from maxmargin.structures.classes.structure import Multiclass
 
 SIGNS = np.array([[-0.5], [0.5]])  # Lambda of two classes: psi = 1/2 y phi(x)
@@ -190,39 +186,23 @@ class KernelSVM(MulticlassSVM):
             return Multiclass(SIGNS, structure.bias)
         return structure
 
-    def _fit_encoded(
-        self, structure: Structure, x: Any, truth: Ragged, sample_weight: SampleWeight
-    ) -> Self:
-        pairs = self.kernel_method == "exact" and self.fit_intercept
+    def _kernel_trainer(
+        self, problem: Problem
+    ) -> tuple[Trainer, Problem, MappedProblem | None]:
+        if not self._is_classical(problem):
+            return super()._kernel_trainer(problem)
+        structure = problem.structure.require(MappedInputs, "a kernel")
+        kernel = self._checked_kernel(structure.input_matrix(problem.x))
+        moves = BinarySmo.max_iter if self.max_iter is None else self.max_iter
+        trainer = BinarySmo(
+            self.tol, moves, self.max_time, self._seed(), kernel, self.memory
+        )
+        return trainer, problem, None
+
+    def _is_classical(self, problem: Problem) -> bool:
+        """Whether this is the problem of SVC, with a constant that is not regularised."""
+        exact = self.kernel_method == "exact" and self.fit_intercept
         plain = self.penalty == "linear" and self.solver == "auto"
         zero_one = isinstance(self.loss, str) and self.loss == "zero-one"
-        self._own_constant = len(self.classes_) == 2 and pairs and plain and zero_one
-        return super()._fit_encoded(structure, x, truth, sample_weight)
-
-    def _lift(self, problem: Problem) -> Any:
-        if not self._own_constant:
-            return super()._lift(problem)
-        if self.checkpoint is not None:
-            raise ValueError(
-                "two classes by kernel_method='exact' write no checkpoints: leave "
-                "checkpoint out, or name a solver, as in solver='block-dual'"
-            )
-        structure: Any = problem.structure
-        X = rows_for(structure.input_matrix(problem.x))
-        kernel = self._kernel(X)
-        check_semidefinite(kernel, X)
-        y = np.where(problem.truth.data > 0, 1.0, -1.0)
-
-        def made(machine: Machine) -> Lifted:
-            rows = np.flatnonzero(machine.beta)
-            beta = machine.beta[rows, None]
-            expansion = Expansion(kernel, kernel.points(X, rows), beta, rows)
-            rest = np.array([machine.constant / structure.bias])
-            return lifted(problem, expansion, rest, machine.result, [])
-
-        with watching(self, lambda one, now: one._adopt_expansion(made(now))) as watch:
-            machine = train_pairs(
-                Columns(kernel, X, self.memory), y, problem.C, self.tol, self.max_iter,
-                self.max_time, watch,
-            )  # fmt: skip
-        return made(machine)
+        two = problem.structure.label_count() == 2
+        return two and exact and plain and zero_one

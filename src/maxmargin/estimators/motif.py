@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.arrays import Floats, Ragged
 from maxmargin.core.structure import Structure
+from maxmargin.core.validation import check_finite, check_shape, check_types
 from maxmargin.estimators.fitting.base import StructuredEstimator
-from maxmargin.estimators.fitting.callbacks import keep_callback_data
 from maxmargin.estimators.fitting.inputs import check_same_length
 from maxmargin.estimators.fitting.parameter_types import (
     CallbackChoice,
@@ -26,8 +26,10 @@ from maxmargin.estimators.fitting.parameter_types import (
 )
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.fitting.prediction import ask_batches, predict_found
+from maxmargin.estimators.fitting.training import Plan, TrainingData
 from maxmargin.losses.motif import MotifLoss
 from maxmargin.reports.learned import motif_logo
+from maxmargin.solvers.base import Result, State
 from maxmargin.solvers.cccp import LatentResult
 from maxmargin.structures.motif import Bases, Motif
 
@@ -42,6 +44,16 @@ class LearnedMotif(NamedTuple):
     weights: Floats  # (length, 4) score of each base against the background
     background: Floats  # (4,) share of A, C, G, T in the training sequences
     sites: int  # training sequences with the motif
+
+    def validate(self) -> None:
+        """Finite numbers for each base of each position."""
+        check_types(self)
+        shape = len(self.probabilities), 4
+        check_shape(self.probabilities, shape, "probabilities")
+        check_shape(self.weights, shape, "weights")
+        check_shape(self.background, (4,), "background")
+        for part in (self.probabilities, self.weights, self.background):
+            check_finite(part, "motif")
 
 
 @describe_parameters()
@@ -184,6 +196,12 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
         places : sequence of (start, strand), optional
             Position of the motif in each sequence, used by the first start; strand 0 or 1.
         """
+        self._fit_data(self._training_data(X, y, sample_weight, places))
+        return self
+
+    def _training_data(
+        self, X: Any, y: Any, sample_weight: SampleWeight, places: Any = None
+    ) -> TrainingData:
         check_same_length(X, y)
         labels = np.array(np.asarray(y).tolist())
         classes = np.unique(labels)
@@ -200,15 +218,23 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
         coded: list[Any] = (labels == positive).astype(int).tolist()
         if places is not None:
             coded = [(c, *p) for c, p in zip(coded, places, strict=True)]
-        self.given = places is not None
-        keep_callback_data(self, X, y)
         structure = self._structure(X, y).bind(X, y)
         x = structure.encode(X)
         truth = structure.encode_labels(x, coded)
         weight = self._class_weighted(labels, sample_weight)
-        self._fit_encoded(structure, x, truth, weight)
-        self.motif_ = self._motif(structure, x)
-        return self
+        given = places is not None
+        return TrainingData(structure, x, truth, weight, X, y, given=given)
+
+    def _plan(self, data: TrainingData, C: float | None = None) -> Plan:
+        plan = super()._plan(data, C)
+
+        def adopt(one: MotifSVM, result: Result, state: State | None) -> None:
+            plan.adopt(one, result, state)
+            if state is not None:
+                assert isinstance(data.structure, Motif)
+                one.motif_ = one._motif(data.structure, data.x)
+
+        return plan._replace(adopt=adopt)
 
     def _class_weighted(self, labels: np.ndarray, sample_weight: SampleWeight) -> Any:
         """Weight of each sequence times the weight of its label."""

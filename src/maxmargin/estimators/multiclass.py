@@ -18,10 +18,17 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from maxmargin.core.arrays import Floats, Ints, Ragged
 from maxmargin.core.loss import Loss
 from maxmargin.core.structure import Pieces, Structure
-from maxmargin.estimators.class_inputs import check_finite, class_numbers, cost_table
-from maxmargin.estimators.fitting.base import penalties_of
-from maxmargin.estimators.fitting.callbacks import keep_callback_data
-from maxmargin.estimators.fitting.kernel_training import KernelMixin, Lifted
+from maxmargin.estimators.class_inputs import (
+    check_finite,
+    check_rows,
+    class_numbers,
+    cost_table,
+)
+from maxmargin.estimators.fitting.base import example_C
+from maxmargin.estimators.fitting.kernel_training import (
+    KernelMachine,
+    KernelMixin,
+)
 from maxmargin.estimators.fitting.parameter_types import (
     CallbackChoice,
     CheckpointChoice,
@@ -34,10 +41,10 @@ from maxmargin.estimators.fitting.parameter_types import (
     SolverChoice,
 )
 from maxmargin.estimators.fitting.parameters import describe_parameters
+from maxmargin.estimators.fitting.training import TrainingData
 from maxmargin.losses.base import ZeroOne
 from maxmargin.losses.labels import Hamming
 from maxmargin.solvers.base import Result
-from maxmargin.solvers.n_slack.stream import StreamState
 from maxmargin.structures.classes.output_features import (
     ProductNames,
     compact,
@@ -203,16 +210,24 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         -------
         self
         """
+        super().fit(X, y, sample_weight)
+        return self
+
+    def _training_data(
+        self, X: Any, y: Any, sample_weight: SampleWeight, known: Any = None
+    ) -> TrainingData:
+        """Rows and class numbers; `known` are classes that y need not show."""
+        check_rows(X)
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False
         )
         check_finite(X)
         check_classification_targets(y)
         classes, labels = np.unique(y, return_inverse=True)
-        if "_schedule" in self.__dict__ and len(self.__dict__.get("_told", ())):
-            classes = np.union1d(self._told, classes)
+        if known is not None:
+            classes = np.union1d(known, classes)
             labels = np.searchsorted(classes, y)
-        weight = penalties_of(self.C, sample_weight, len(labels)) / self.C
+        weight = example_C(self.C, sample_weight, len(labels)) / self.C
         weight *= self._class_factor(classes, y)[labels]
         if not weight.any():
             raise ValueError("all sample weights are zero: there is nothing to learn")
@@ -226,8 +241,7 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         structure = replace(self._structure(X, labels), k=len(classes)).bind(X, labels)
         x = structure.encode(X)
         truth = structure.encode_labels(x, labels)
-        keep_callback_data(self, X, classes[labels])
-        return self._fit_encoded(structure, x, truth, weight)
+        return TrainingData(structure, x, truth, weight, X, classes[labels])
 
     def partial_fit(  # type: ignore[override]
         self, X: Any, y: Any, classes: Any = None, sample_weight: SampleWeight = None
@@ -245,19 +259,23 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         -------
         self
         """
-        if isinstance(self.__dict__.get("_state"), StreamState):
-            X = validate_data(
-                self, X, reset=False, accept_sparse="csr", dtype=np.float64
-            )
-        self._told = () if classes is None else np.asarray(classes)
-        return super().partial_fit(X, y, sample_weight)
+        if self._stream_state() is None:
+            data = self._training_data(X, y, sample_weight, classes)
+        else:
+            data = self._batch_data(X, y, sample_weight)
+        self._fit_batch(data)
+        return self
 
-    def _stream_labels(self, x: Any, y: Any) -> Ragged:
-        """Indices of the labels of a later batch among the classes of the first."""
+    def _batch_data(self, X: Any, y: Any, sample_weight: SampleWeight) -> TrainingData:
+        """A further batch, with the numbers of the classes of the first."""
+        check_rows(X)
+        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
+        x = self.structure_.encode(X)
         try:
-            return Ragged.single(class_numbers(self.classes_, y))
+            truth = Ragged.single(class_numbers(self.classes_, y))
         except ValueError as error:
             raise ValueError(f"{error}: the first batch fixes them") from None
+        return TrainingData(self.structure_, x, truth, sample_weight, X, y)
 
     def _class_factor(self, classes: np.ndarray, y: np.ndarray) -> Floats:
         if isinstance(self.class_weight, Mapping):
@@ -282,12 +300,12 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
             self.intercept_ = np.zeros(len(weights))
         self.coef_ = np.ascontiguousarray(weights)
 
-    def _adopt_expansion(self, lifted: Lifted) -> None:
+    def _adopt_expansion(self, machine: KernelMachine) -> None:
         """Also set the dual coefficients and the intercepts of the classes."""
-        super()._adopt_expansion(lifted)
-        self.n_iter_ = lifted.result.iterations
-        structure: Any = lifted.structure
-        table, constants = structure.lambdas(), structure.split_weights(lifted.w)[1]
+        super()._adopt_expansion(machine)
+        self.n_iter_ = machine.result.iterations
+        structure: Any = machine.structure
+        table, constants = structure.lambdas(), structure.split_weights(machine.w)[1]
         del self.coef_
         if len(self.classes_) == 2:
             table = table[1:] - table[:1]
@@ -341,6 +359,7 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
     def _inputs(self, X: Any) -> Any:
         if isinstance(X, list) and len(X) == 1:  # one row, or a matrix of one row
             X = X[0] if sp.issparse(X[0]) else np.reshape(X[0], (1, -1))
+        check_rows(X)
         return sp.csr_array(X) if sp.issparse(X) else np.asarray(X, np.float64)
 
     def _outputs(self, decoded: Sequence[Any]) -> Sequence[Any]:
@@ -388,6 +407,7 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         X : array or sparse matrix (n, n_features)
         """
         check_is_fitted(self, "result_")
+        check_rows(X)
         X = validate_data(
             self, X, accept_sparse="csr", dtype=np.float64, reset=False,
             ensure_all_finite=False,

@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.arrays import Floats, Ints
 from maxmargin.core.loss import Loss
+from maxmargin.core.problem import Problem
 from maxmargin.core.structure import Augment, ByLoss, Latent, Layers, Structure
-from maxmargin.estimators.fitting.callbacks import keep_callback_data
 from maxmargin.estimators.fitting.inputs import check_same_length
 from maxmargin.estimators.fitting.kernel_training import KernelMixin
 from maxmargin.estimators.fitting.parameter_types import (
@@ -28,12 +28,14 @@ from maxmargin.estimators.fitting.parameter_types import (
 )
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.fitting.prediction import ask_batches, joined_layers
+from maxmargin.estimators.fitting.training import TrainingData
 from maxmargin.kernels.functions import Linear, named_kernel
 from maxmargin.losses.base import ZeroOne
 from maxmargin.losses.labels import Hamming
 from maxmargin.losses.partial import PartialLoss
 from maxmargin.metrics.margins import margin_losses
 from maxmargin.metrics.sequences import token_error
+from maxmargin.solvers.base import Result, Trainer, run
 from maxmargin.structures.latent.partial_network import PartialNetwork, has_hidden
 from maxmargin.structures.network.graphs import Graph, as_graph, plain
 from maxmargin.structures.network.kernel_structure import KernelNetwork
@@ -207,42 +209,35 @@ class NetworkSVM(KernelMixin):
         -------
         self
         """
+        return super().fit(X, y, sample_weight)
+
+    def _training_data(
+        self, X: Any, y: Any, sample_weight: SampleWeight
+    ) -> TrainingData:
         if isinstance(X, Graph):
             raise ValueError("X is one Graph, not a list of graphs: write [X] and [y]")
-        check_same_length(X, y)
-        if has_hidden(y):
-            return self._fit_hidden(X, y, sample_weight)
-        if not self._factored():
-            return super().fit(X, y, sample_weight)
-        if self.solver not in ("auto", "smo") and isinstance(self.solver, str):
-            raise ValueError(
-                f"a kernel is trained by solver='smo', not by {self.solver!r}"
-            )
-        keep_callback_data(self, X, y)
-        structure = self._structure(X, y).bind(X, y)
-        x = structure.encode(X)
-        truth = structure.encode_labels(x, y)
-        assert isinstance(structure, KernelNetwork)
-        x = structure.with_gram(x)
-        return self._fit_encoded(structure, x, truth, sample_weight)
+        data = super()._training_data(X, y, sample_weight)
+        if not isinstance(data.structure, KernelNetwork):
+            return data
+        gram = data.structure.with_gram(data.x)
+        return data._replace(x=gram)
 
-    def _fit_hidden(self, X: Any, y: Any, sample_weight: SampleWeight) -> Self:
-        """Train on the known nodes, then on all with the rest completed."""
-        keep_callback_data(self, X, y)
-        structure: Any = self._structure(X, y).bind(X, y)
-        x = structure.encode(X)
-        truth = structure.encode_labels(x, y)
-        network, known, labels, owner = structure.known(X, y)
-        weight = None if sample_weight is None else np.asarray(sample_weight)[owner]
-        problem = self._problem(network, known, labels, weight)
-        rough = replace(self._solver(problem), tol=max(self.tol, 0.01))
-        self.init = rough.solve(problem)[0].w
-        try:
-            self._fit_encoded(structure, x, truth, sample_weight)
-        finally:
-            del self.init
-        self.structure_ = structure.observed()
-        return self
+    def _trainer(self, problem: Problem, data: TrainingData) -> Trainer:
+        """With hidden labels: CCCP, from weights learned on the known nodes."""
+        structure = problem.structure
+        if not isinstance(structure, PartialNetwork):
+            return super()._trainer(problem, data)
+        network, known, labels, owner = structure.known(data.X, data.y)
+        runs = self._problem(network, known, labels, None)
+        runs = replace(runs, C=problem.C[owner], engine=problem.engine)
+        rough = replace(super()._trainer(runs, data), tol=max(self.tol, 0.01))
+        first = run(rough, runs)
+        return super()._trainer(problem, data._replace(init=first.result.w))
+
+    def _adopt(self, structure: Structure, result: Result) -> None:
+        if isinstance(structure, PartialNetwork):
+            structure = structure.observed()
+        super()._adopt(structure, result)
 
     def _loss(self, structure: Structure) -> Loss:
         loss = super()._loss(structure)

@@ -27,6 +27,8 @@ from maxmargin.estimators.fitting.parameter_types import (
     Seed,
 )
 from maxmargin.estimators.fitting.parameters import describe_parameters
+from maxmargin.estimators.fitting.path import checked_penalties
+from maxmargin.estimators.fitting.training import path_over, train
 from maxmargin.io.model_file.archive import MOST_BYTES
 from maxmargin.io.model_file.model import Place
 
@@ -98,23 +100,23 @@ class PathCV(MetaEstimatorMixin, BaseEstimator):
     def fit(self, X: Any, y: Any) -> Self:
         """Choose C on the folds, then fit on all data."""
         check_same_length(X, y)
-        folds = self._folds(len(y))
-        settings = {"tol": self.tol, "warm_start": True}
-        models = [clone(self.estimator).set_params(**settings) for _ in folds]
+        Cs = np.sort(checked_penalties(self.Cs)).tolist()
+        folds = [_Fold(self, X, y, Cs, *rows) for rows in self._folds(len(y))]
         self.scores_: dict[float, list[float]] = {}
         best, worse = -np.inf, 0
-        for C in sorted(float(c) for c in self.Cs):
-            self.scores_[C] = [
-                self._fold_score(model.set_params(C=C), X, y, *fold)
-                for model, fold in zip(models, folds, strict=True)
-            ]
-            mean = float(np.mean(self.scores_[C]))
-            if mean > best:
-                best, worse, self.C_ = mean, 0, C
-            elif mean < best:
-                worse += 1
-            if worse > self.patience:
-                break
+        try:
+            for C in Cs:
+                self.scores_[C] = [fold.next_score() for fold in folds]
+                mean = float(np.mean(self.scores_[C]))
+                if mean > best:
+                    best, worse, self.C_ = mean, 0, C
+                elif mean < best:
+                    worse += 1
+                if worse > self.patience:
+                    break
+        finally:
+            for fold in folds:
+                fold.runs.close()
         self.estimator_ = clone(self.estimator).set_params(C=self.C_).fit(X, y)
         return self
 
@@ -143,13 +145,28 @@ class PathCV(MetaEstimatorMixin, BaseEstimator):
         folds = KFold(splits, shuffle=True, random_state=seed_of(self.random_state))
         return list(folds.split(np.arange(n)))[: int(self.cv)]
 
-    def _fold_score(self, model: Any, X: Any, y: Any, train: Any, test: Any) -> float:
+
+class _Fold:
+    """One fold: an estimator that goes up the path, scored on what is held out."""
+
+    def __init__(
+        self, owner: PathCV, X: Any, y: Any, Cs: list[float], fit: Any, held_out: Any
+    ) -> None:
+        self.model = clone(owner.estimator).set_params(tol=owner.tol)
+        self.test = _rows(X, held_out), _rows(y, held_out)
+        self.scoring = owner.scoring
+        data = self.model._training_data(_rows(X, fit), _rows(y, fit), None)
+        plan = self.model._plan(data, C=1.0)
+        self.runs: Any = train(self.model, plan, path_over(Cs))
+
+    def next_score(self) -> float:
+        """Fit with the next C, from the dual of the last one, and score."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            model.fit(_rows(X, train), _rows(y, train))
+            next(self.runs)
         if self.scoring is not None:
-            return float(self.scoring(model, _rows(X, test), _rows(y, test)))
-        return float(model.score(_rows(X, test), _rows(y, test)))
+            return float(self.scoring(self.model, *self.test))
+        return float(self.model.score(*self.test))
 
 
 def _rows(items: Any, ids: Any) -> Any:

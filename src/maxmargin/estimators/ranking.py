@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -15,8 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.arrays import Floats, Ints
 from maxmargin.core.structure import Structure
-from maxmargin.estimators.fitting.base import StructuredEstimator, penalties_of, seed_of
-from maxmargin.estimators.fitting.callbacks import keep_callback_data
+from maxmargin.estimators.fitting.base import StructuredEstimator, example_C, seed_of
 from maxmargin.estimators.fitting.inputs import (
     by_position,
     check_same_length,
@@ -33,6 +31,7 @@ from maxmargin.estimators.fitting.parameter_types import (
     SolverChoice,
 )
 from maxmargin.estimators.fitting.parameters import describe_parameters
+from maxmargin.estimators.fitting.training import TrainingData
 from maxmargin.losses.base import named_loss
 from maxmargin.losses.ranking import (
     AveragePrecision,
@@ -180,10 +179,16 @@ class RankingSVM(StructuredEstimator):
             Factor on C of each query. Queries whose documents are all relevant, or all
             not relevant, are ignored.
         """
+        super().fit(X, y, sample_weight)
+        return self
+
+    def _training_data(
+        self, X: Any, y: Any, sample_weight: SampleWeight
+    ) -> TrainingData:
         check_same_length(X, y)
         X, y = by_position(X), by_position(y)
         if sample_weight is not None:
-            penalties_of(self.C, sample_weight, len(y))
+            example_C(self.C, sample_weight, len(y))
         _check_queries(X, y)
         weight = self._query_weights(y, sample_weight)
         if not weight.any():
@@ -192,13 +197,11 @@ class RankingSVM(StructuredEstimator):
             )
         some = np.flatnonzero(weight > 0)
         rows = [X[i] for i in some], [y[i] for i in some]
-        keep_callback_data(self, *rows)
         structure = self._structure(*rows).bind(*rows)
         x = structure.encode(rows[0])
         truth = structure.encode_labels(x, rows[1])
-        self.init_coef_ = self._initial(*rows)
-        self._fit_encoded(structure, x, truth, weight[some])
-        return self
+        init = self.init_coef_ = self._initial(*rows)
+        return TrainingData(structure, x, truth, weight[some], *rows, init=init)
 
     def _examples(self, y: Any, sample_weight: SampleWeight) -> Ints:
         return np.flatnonzero(self._query_weights(y, sample_weight) > 0)
@@ -210,9 +213,6 @@ class RankingSVM(StructuredEstimator):
 
     def _weight_names(self) -> list[str]:
         return [f"feature {j}" for j in range(self.structure_.dim)]
-
-    def _solver(self, problem: Any) -> Any:
-        return replace(super()._solver(problem), w=self.init_coef_)
 
     def _initial(self, X: Sequence[Any], y: Sequence[Any]) -> Floats:
         if not isinstance(self.init, str):
@@ -264,7 +264,7 @@ def _check_queries(X: Any, y: Any) -> None:
         if sp.issparse(x) or np.ndim(x) != 2:
             raise ValueError(
                 f"query {i}: X has one dense matrix (documents, features) per query, "
-                f"not a {type(x).__name__}; group the rows of one table by query"
+                f"not a {type(x).__name__}; the rows of one table must be grouped by query"
             )
         if np.ndim(grades) != 1 or np.asarray(grades).dtype.kind not in "biuf":
             raise ValueError(f"query {i}: y has a list of grades 0, 1, 2, .. per query")

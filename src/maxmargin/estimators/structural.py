@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core.arrays import Ragged
 from maxmargin.core.structure import Structure
 from maxmargin.estimators.fitting.base import StructuredEstimator
 from maxmargin.estimators.fitting.parameter_types import (
@@ -16,12 +15,12 @@ from maxmargin.estimators.fitting.parameter_types import (
     EngineChoice,
     LossChoice,
     LossesByName,
-    SampleWeight,
     Seed,
     SolverChoice,
 )
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.fitting.prediction import predict_found
+from maxmargin.estimators.fitting.training import Plan, TrainingData
 from maxmargin.losses.base import ZeroOne
 from maxmargin.losses.labels import Hamming
 from maxmargin.structures.python_structure import as_structure, check_own_loss, own_loss
@@ -128,11 +127,9 @@ class StructuralSVM(StructuredEstimator):
             return {"auto": own, "zero-one": own.zero_one(0)}
         return {"auto": Hamming(), "hamming": Hamming(), "zero-one": ZeroOne()}
 
-    def _fit_encoded(
-        self, structure: Structure, x: Any, truth: Ragged, sample_weight: SampleWeight
-    ) -> Self:
-        check_own_loss(structure, truth)
-        return super()._fit_encoded(structure, x, truth, sample_weight)
+    def _plan(self, data: TrainingData, C: float | None = None) -> Plan:
+        check_own_loss(data.structure, data.truth)
+        return super()._plan(data, C)
 
     def score(self, X: Any, y: Any) -> float:
         """Minus the mean loss of the predictions."""

@@ -19,12 +19,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints
+from maxmargin.core.validation import (
+    check_finite,
+    check_positive,
+    check_range,
+    check_shape,
+    check_types,
+    require,
+)
 
+STEEPEST = 1000  # degree of a polynomial
 DENSE_WIDTH = 1000  # features up to which products of dense rows are the faster
 
 
@@ -41,6 +50,10 @@ class Kernel:
         pairs = ((X[[i]], self.points(X, np.array([i]))) for i in rows)
         return np.array([self(a, b)[0, 0] for a, b in pairs])
 
+    def validate(self) -> None:
+        """Raise ValueError unless the kernel can be used: called when one is loaded."""
+        check_types(self)
+
     def points(self, X: Any, ids: Ints) -> Any:
         """Rows of the training matrix X in the form of the second argument."""
         return X[ids]
@@ -52,6 +65,14 @@ class Kernel:
     def __mul__(self, other: Kernel) -> Kernel:
         """Product of two kernels."""
         return Product(self, other)
+
+
+@runtime_checkable
+class Differentiable(Protocol):
+    """A kernel with a slope in its second argument."""
+
+    def slope(self, a: Any, b: Any, values: Floats, weight: Floats) -> Floats:
+        """Gradient of sum_ij weight_ij K(a_i, b_j) in the points b."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +105,13 @@ class Polynomial(Kernel):
     degree: int = 2
     gamma: float = 1.0
     shift: float = 1.0
+
+    def validate(self) -> None:
+        """Finite numbers, and a degree that can be computed."""
+        check_types(self)
+        require(0 <= self.degree <= STEEPEST, f"degree={self.degree} is out of range")
+        check_positive(self.gamma, "gamma")
+        check_finite(self.shift, "shift")
 
     def __call__(self, a: Any, b: Any) -> Floats:
         """Values for all pairs of rows."""
@@ -123,6 +151,11 @@ class Rbf(Kernel):
 
     gamma: float = 1.0
 
+    def validate(self) -> None:
+        """Gamma is greater than zero."""
+        check_types(self)
+        check_positive(self.gamma, "gamma")
+
     def __call__(self, a: Any, b: Any) -> Floats:
         """Values for all pairs of rows."""
         out = products(a, b)
@@ -152,6 +185,7 @@ class Precomputed(Kernel):
     def __call__(self, a: Any, b: Any) -> Floats:
         """Columns of the values `a`."""
         ids = np.asarray(b, dtype=np.int64).ravel()
+        check_range(ids, 0, a.shape[1], "a precomputed kernel lacks the training row")
         out = a[:, ids]
         out = out.toarray() if hasattr(out, "toarray") else out
         return np.ascontiguousarray(out, dtype=np.float64)
@@ -220,6 +254,13 @@ class Joint:
 
     inputs: Kernel
     outputs: Floats
+
+    def validate(self) -> None:
+        """A square table of finite numbers."""
+        check_types(self)
+        size = len(self.outputs)
+        check_shape(self.outputs, (size, size), "outputs")
+        check_finite(self.outputs, "outputs")
 
     def __call__(self, a: tuple[Any, Any], b: tuple[Any, Any]) -> Floats:
         """Values for all pairs of (input, output)."""

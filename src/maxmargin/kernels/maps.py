@@ -25,7 +25,16 @@ from scipy.linalg import lapack, solve_triangular
 
 from maxmargin.core.arrays import Floats, Ints
 from maxmargin.core.memory import MEMORY
-from maxmargin.kernels.functions import Kernel, rows_for
+from maxmargin.core.validation import (
+    LARGEST,
+    check_finite,
+    check_matrix,
+    check_range,
+    check_shape,
+    check_types,
+    require,
+)
+from maxmargin.kernels.functions import Kernel, Precomputed, rows_for
 from maxmargin.kernels.gram import INDEFINITE, NotSemidefiniteError, refuse_large
 
 BLOCK = 4096  # rows mapped at once
@@ -59,6 +68,21 @@ class KernelMap:
     def sparse(self) -> bool:
         """Mapped rows are dense."""
         return False
+
+    @property
+    def inputs(self) -> int | None:
+        """Length of the rows to be mapped."""
+        return _row_length(self.kernel, self.points)
+
+    def validate(self) -> None:
+        """A triangular factor that can be solved for, and as many points."""
+        check_types(self)
+        size = len(self.factor)
+        check_shape(self.factor, (size, size), "factor")
+        check_finite(self.factor, "factor")
+        require(not np.triu(self.factor, 1).any(), "the factor is not triangular")
+        require((np.diag(self.factor) != 0.0).all(), "the factor is singular")
+        check_points(self.kernel, self.points, size)
 
     def __call__(self, X: Any) -> Floats:
         """Map each row."""
@@ -95,6 +119,21 @@ class Expansion:
         """Scores are dense."""
         return False
 
+    @property
+    def inputs(self) -> int | None:
+        """Length of the rows to be scored."""
+        return _row_length(self.kernel, self.points)
+
+    def validate(self) -> None:
+        """Finite coefficients, and as many points."""
+        check_types(self)
+        require(self.beta.ndim == 2, "beta is not a matrix")
+        check_finite(self.beta, "beta")
+        check_points(self.kernel, self.points, len(self.beta))
+        if self.rows is not None:
+            check_shape(self.rows, (len(self.beta),), "rows")
+            check_range(self.rows, 0, LARGEST, "row")
+
     def __call__(self, X: Any) -> Floats:
         """Scores (rows, z)."""
         X, out = rows_for(X), np.zeros((X.shape[0], self.width))
@@ -104,6 +143,20 @@ class Expansion:
                     self.beta
                 )
         return out
+
+
+def check_points(kernel: Kernel, points: Any, n: int) -> None:
+    """Refuse anything but n points that the kernel can take."""
+    kernel.validate()
+    check_matrix(points, n, "points of the kernel")
+    if isinstance(kernel, Precomputed):
+        require(points.dtype.kind in "iu", "points are not numbers of training rows")
+        check_range(points, 0, LARGEST, "point")
+
+
+def _row_length(kernel: Kernel, points: Any) -> int | None:
+    """Features of the points; None for precomputed kernels, whose points are numbers."""
+    return None if isinstance(kernel, Precomputed) else int(points.shape[1])
 
 
 def map_to(kernel: Kernel, X: Any, ids: Ints) -> tuple[KernelMap, Ints]:

@@ -103,7 +103,7 @@ Risk = Callable[[Floats, Floats], tuple[float, Floats, Floats]]
 
 def descend(
     kernel: Any, X: Any, risk: Risk, points: Floats, beta: Floats, rest: Floats,
-    steps: int,
+    steps: int, late: Callable[[], bool] = bool,
 ) -> tuple[Floats, Floats, Floats]:  # fmt: skip
     r"""Points, coefficients and further weights of a lower objective.
 
@@ -114,6 +114,8 @@ def descend(
     ----------
     risk : function (scores, rest) -> (risk, fall in scores, fall in rest)
         The risk and its negative gradient.
+    late : function
+        Whether the time is up: no further steps are made then.
     """
     shape, m, X = points.shape, len(points), shortened(kernel, X, points)
     first, ends = None, np.cumsum([points.size, beta.size])
@@ -126,9 +128,13 @@ def descend(
         first = max(abs(value), 1e-300) if first is None else first
         return value / first, np.concatenate([s.ravel() for s in slopes]) / first
 
+    def stop(intermediate_result: Any) -> None:
+        if late():
+            raise StopIteration
+
     start = np.concatenate((points.ravel(), beta.ravel(), rest))
     found = minimize(
-        objective, start, jac=True, method="L-BFGS-B",
+        objective, start, jac=True, method="L-BFGS-B", callback=stop,
         options={"maxiter": steps, "maxfun": steps + steps // 4 + 2, "ftol": 1e-5},
     )  # fmt: skip
     b, c, u = np.split(found.x if found.fun < 1.0 else start, ends)

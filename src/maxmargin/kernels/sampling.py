@@ -145,13 +145,17 @@ class Functions:
         self.ids = np.append(self.ids, ids)
         return True
 
-    def reduce(self, weights: Floats, most: int) -> None:
-        """Keep `most` functions at most: the machine `weights`, and the latest."""
+    def reduce(self, weights: Floats, most: int) -> Floats:
+        """Keep `most` functions at most: the machine `weights`, and the latest.
+
+        Returns the new functions (old functions, new) in terms of the old ones.
+        """
         z = weights.shape[1]
         latest = np.eye(self.width)[:, self.width - max(most // 2 - z, 0) :]
         turned = qr(np.concatenate((weights, latest), axis=1), mode="economic")[0]
         self.values = np.ascontiguousarray(self.values @ turned)
         self.coefficients = self.coefficients @ turned
+        return turned
 
     def expansion(self, weights: Floats) -> tuple[Ints, Floats]:
         """Rows and coefficients (rows, z) of the machine `weights`."""

@@ -17,6 +17,7 @@ import numpy as np
 from maxmargin.core.arrays import Floats, Ints, Ragged
 from maxmargin.core.jit import loop
 from maxmargin.core.loss import Loss
+from maxmargin.core.validation import check_types
 from maxmargin.inference.tree.chart import NODE
 
 Counts = Ints | int
@@ -33,6 +34,10 @@ class BracketLoss(Loss):
         """Loss of each row of `labels` against the same row of `truth`."""
         m, p, g = bracket_counts(truth, labels)
         return self.of_counts(m, p - m, g)
+
+    def validate(self) -> None:
+        """Parameters are switches."""
+        check_types(self)
 
     @abstractmethod
     def of_counts(self, m: Counts, e: Counts, g: Counts) -> Floats:

@@ -13,6 +13,7 @@ import numpy as np
 from maxmargin.core.arrays import Floats, Ragged
 from maxmargin.core.jit import loop
 from maxmargin.core.loss import Loss
+from maxmargin.core.validation import check_types, require
 from maxmargin.inference.cluster.spanning import components
 
 
@@ -26,6 +27,11 @@ class ForestLoss(Loss):
 
     r: float = 1.0
     form = "forest"
+
+    def validate(self) -> None:
+        """The cost of a wrong link is finite and not negative."""
+        check_types(self)
+        require(0 <= self.r < np.inf, f"r={self.r} must be finite and >= 0")
 
     def bind(self, n_labels: int) -> Self:
         """Check the cost."""
@@ -50,6 +56,9 @@ class PairLoss(Loss):
     """Delta(y, y') = percentage of pairs together in one and apart in the other."""
 
     form = "clustered-pairs"
+
+    def validate(self) -> None:
+        """Without parameters, nothing can be wrong."""
 
     def value(self, truth: Ragged, labels: Ragged) -> Floats:
         """Loss of each row."""

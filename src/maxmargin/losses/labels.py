@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from maxmargin.core.arrays import Floats, Ragged
 from maxmargin.core.loss import Loss
+from maxmargin.core.validation import check_shape, check_types, require
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,15 @@ class Hamming(Loss):
                 )
             table = table * weight[:, None]
         return replace(self, bound_table=np.ascontiguousarray(table))
+
+    def validate(self) -> None:
+        """The table is that of the costs and weights."""
+        check_types(self)
+        k = len(self.bound_table)
+        check_shape(self.bound_table, (k, k), "table")
+        if k:
+            same = np.array_equal(self.bound_table, self.bind(k).bound_table)
+            require(same, "the table is not that of the costs")
 
     @property
     def table(self) -> Floats:

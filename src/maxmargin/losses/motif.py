@@ -9,6 +9,7 @@ import numpy as np
 
 from maxmargin.core.arrays import Floats, Ragged
 from maxmargin.core.loss import Loss
+from maxmargin.core.validation import check_positive, check_types
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,12 @@ class MotifLoss(Loss):
         if not (self.miss > 0 and self.false_alarm > 0):
             raise ValueError("the costs of a miss and a false alarm must be positive")
         return self
+
+    def validate(self) -> None:
+        """Both costs are positive."""
+        check_types(self)
+        check_positive(self.miss, "miss")
+        check_positive(self.false_alarm, "false_alarm")
 
     @property
     def table(self) -> Floats:

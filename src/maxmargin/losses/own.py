@@ -15,6 +15,7 @@ import numpy as np
 
 from maxmargin.core.arrays import Floats, Labels, Ragged
 from maxmargin.core.loss import Loss, LossForm
+from maxmargin.core.validation import require
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,10 @@ class OwnLoss(Loss):
     owner: Any
     form: LossForm = "own"
 
+    def validate(self) -> None:
+        """The user's object is trusted; the form is one of two."""
+        require(self.form in ("own", "zero-one"), f"form={self.form!r} is not known")
+
     def zero_one(self, n_labels: int) -> OwnLoss:
         """The same, for formulations without a loss: SVM0, SVM1 and SVM2 proper."""
         return replace(self, form="zero-one")
@@ -38,6 +43,12 @@ class OwnLoss(Loss):
             float(self.owner.loss(unpickled(truth.row(i)), unpickled(labels.row(i))))
             for i in range(truth.n)
         ])  # fmt: skip
+        wrong = np.flatnonzero(~(np.isfinite(out) & (out >= 0.0)))
+        if len(wrong):
+            raise ValueError(
+                f"the loss of an output is {out[wrong[0]]}: a loss must be finite and "
+                ">= 0, or the certificate would be wrong"
+            )
         bad = np.flatnonzero((out != 0.0) & (out != 1.0))
         if self.form == "zero-one" and len(bad):
             raise ValueError(

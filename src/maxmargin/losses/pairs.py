@@ -18,6 +18,7 @@ import numpy as np
 from maxmargin.core.arrays import Floats, Ints, Ragged
 from maxmargin.core.jit import loop
 from maxmargin.core.loss import Loss
+from maxmargin.core.validation import check_types, require
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,11 @@ class AlignedPairs(Loss):
 
     shift: int = 0
     form = "aligned-pairs"
+
+    def validate(self) -> None:
+        """A number of positions."""
+        check_types(self)
+        require(0 <= self.shift < 2**31, f"shift={self.shift} must be >= 0")
 
     def matches(self, truth: Ragged) -> Ints:
         """M of each row."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from maxmargin.core.arrays import Floats, Ragged
 from maxmargin.core.loss import Loss
+from maxmargin.core.validation import check_shape, check_types, require
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,13 @@ class PartialLoss(Loss):
                 "one that adds up over positions, such as 'hamming'"
             )
         return replace(self, inner=inner, k=n_labels)
+
+    def validate(self) -> None:
+        """The inner loss has a table of k labels."""
+        check_types(self)
+        self.inner.validate()
+        require(self.inner.form == "table", "the inner loss has no table")
+        check_shape(self.inner.table, (self.k, self.k), "table of the inner loss")
 
     @property
     def table(self) -> Floats:

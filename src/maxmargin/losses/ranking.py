@@ -22,6 +22,7 @@ import numpy as np
 
 from maxmargin.core.arrays import Floats, Labels, Ragged
 from maxmargin.core.loss import Loss
+from maxmargin.core.validation import check_types, require
 
 
 class DiscountedLoss(Loss):
@@ -29,6 +30,11 @@ class DiscountedLoss(Loss):
 
     form = "ranking"
     k: int
+
+    def validate(self) -> None:
+        """At least one place counts."""
+        check_types(self)
+        require(0 < self.k < 2**31, f"k={self.k}: at least one place must count")
 
     @abstractmethod
     def discount(self) -> Floats:
@@ -118,6 +124,9 @@ class OrderLoss(Loss):
     """Losses that add up what it costs to have others before the relevant ones."""
 
     form = "order"
+
+    def validate(self) -> None:
+        """Without parameters, nothing can be wrong."""
 
     @abstractmethod
     def costs(self, relevant: int, others: int) -> Floats:

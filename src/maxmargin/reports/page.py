@@ -142,7 +142,7 @@ def _certificate(subject: Subject) -> str:
                 ("iterations", str(result.iterations)),
                 ("oracle calls", str(result.oracle_calls)),
                 ("planes held", str(result.planes)),
-                ("seconds", f"{result.seconds:.3g}, compiling included"),
+                ("seconds", f"{result.seconds:.3g}, without compiling"),
             ]
         )
         + f'<div class="pair">{drawn}</div>'

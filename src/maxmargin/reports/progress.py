@@ -2,17 +2,24 @@
 
 The gap falls by about a constant factor per second, so the bar is on a log scale of the
 gap, and the remaining time is extrapolated from the rate so far. With the package rich
-its progress bar is used; without it, one line that is rewritten. On a terminal, a
-message is shown while loops are compiled for the first time, which takes seconds.
+its progress bar is used; without it, one line that is rewritten. While loops are compiled
+for the first time, which takes seconds, a terminal shows how many and how long.
 """
 
 from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
-COMPILING = "compiling loops, once per installation .."
+from maxmargin.core.compiled.compiling import (
+    Listener,
+    compile_count,
+    compile_seconds,
+    listening,
+)
 
 
 def progress(tol: float) -> Progress:
@@ -25,7 +32,7 @@ def progress(tol: float) -> Progress:
         return _Bar(tol)
 
 
-class Progress:
+class Progress(Listener):
     """A line per row of the history; the base of the bars."""
 
     def __init__(self, tol: float) -> None:
@@ -41,8 +48,16 @@ class Progress:
         """Print it."""
         print(line(row), file=sys.stderr)
 
-    def compiling(self) -> None:
-        """Say on a terminal that loops are being compiled."""
+    def started(self, name: str) -> None:
+        """Say on a terminal that a loop is being compiled."""
+        self.say(compiling_line())
+
+    def ended(self, name: str, number: int, seconds: float) -> None:
+        """Count it."""
+        self.say(compiling_line())
+
+    def say(self, text: str) -> None:
+        """Show a text where the bar is; only terminals have one."""
 
     def close(self) -> None:
         """The run has ended."""
@@ -67,6 +82,12 @@ def line(row: Any) -> str:
         f"{row['iteration']:5d}  {row['seconds']:8.2f} s  primal {row['primal']:12.6g}"
         f"  dual {row['dual']:12.6g}  gap {row['gap']:9.2e}  planes {row['planes']}"
     )
+
+
+def compiling_line() -> str:
+    """How far compiling has come, in words."""
+    done, seconds = compile_count(), compile_seconds()
+    return f"compiling loops, once for this machine: {done} done, {seconds:.0f} s"
 
 
 def waiting(seconds: float) -> str:
@@ -96,8 +117,8 @@ class _Bar(Progress):
         bar = "#" * filled + "." * (self.width - filled)
         self._write(f"[{bar}] {line(row)}  {waiting(self.to_go(row)):14s}")
 
-    def compiling(self) -> None:
-        self._write(f"[{'.' * self.width}] {COMPILING}")
+    def say(self, text: str) -> None:
+        self._write(f"[{'.' * self.width}] {text}")
 
     def _write(self, text: str) -> None:
         sys.stderr.write(f"\r{text}")
@@ -133,9 +154,47 @@ class _RichBar(Progress):
         )
         self._rich.update(self._task, completed=self.share(row), text=text)
 
-    def compiling(self) -> None:
-        self._rich.update(self._task, text=COMPILING)
+    def say(self, text: str) -> None:
+        self._rich.update(self._task, text=text)
 
     def close(self) -> None:
         """Leave the last state on the screen."""
         self._rich.stop()
+
+
+class _CompilingLine(Listener):
+    """A line of a terminal that is rewritten while loops are compiled, then erased."""
+
+    def __init__(self) -> None:
+        self._width = 0
+
+    def started(self, name: str) -> None:
+        self._write(f"{compiling_line()}, now {name.rpartition('.')[2]}")
+
+    def ended(self, name: str, number: int, seconds: float) -> None:
+        self._write(compiling_line())
+
+    def _write(self, text: str) -> None:
+        sys.stderr.write("\r" + text.ljust(self._width))
+        sys.stderr.flush()
+        self._width = len(text)
+
+    def close(self) -> None:
+        """Erase the line."""
+        if self._width:
+            self._write("")
+            sys.stderr.write("\r")
+
+
+@contextmanager
+def compiling_shown() -> Iterator[None]:
+    """Show on a terminal how compiling goes on in the block."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    shown = _CompilingLine()
+    try:
+        with listening(shown):
+            yield
+    finally:
+        shown.close()

@@ -2,10 +2,15 @@ from .auto import Auto as Auto
 from .auto import Costs as Costs
 from .auto import decide as decide
 from .base import Result as Result
+from .base import Run as Run
 from .base import Solver as Solver
 from .base import Status as Status
+from .base import Trainer as Trainer
+from .base import check as check
+from .base import run as run
 from .cccp import CCCP as CCCP
 from .choose import SOLVERS as SOLVERS
+from .choose import resolve as resolve
 from .distributed.cocoa import Cocoa as Cocoa
 from .enumerated.block_dual import Enumerated as Enumerated
 from .enumerated.newton import Newton as Newton

@@ -7,6 +7,7 @@ examples), the number of examples, and what the structure offers.
 | what is seen                                      | trainer                         |
 |---------------------------------------------------|---------------------------------|
 | two outputs, few dense features, one weight each  | Newton steps                    |
+| a kernel on the nodes of networks                 | SMO on the factored dual        |
 | outputs few enough to hold all alpha              | all outputs at once             |
 | summed error                                      | SDCD                            |
 | some planes per example fit into the memory       | block dual, merging if it must  |
@@ -23,21 +24,21 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.core.formulations import PENALTIES
 from maxmargin.core.memory import MEMORY
 from maxmargin.core.problem import Problem
-from maxmargin.core.structure import FewOutputs
-from maxmargin.solvers.base import Solver, State
+from maxmargin.core.structure import FewOutputs, MostViolated
+from maxmargin.solvers.base import Resolved, Solver, Trainer
 from maxmargin.solvers.distributed.choice import choose_spread
 from maxmargin.solvers.distributed.cocoa import Cocoa
 from maxmargin.solvers.enumerated.block_dual import Enumerated
-from maxmargin.solvers.enumerated.newton import Newton, suits
+from maxmargin.solvers.enumerated.newton import Newton, newton_applies
 from maxmargin.solvers.n_slack.block_dual import PER_ENTRY, PER_PLANE, BlockDual
 from maxmargin.solvers.one_slack import OneSlack
+from maxmargin.solvers.smo import Smo
 from maxmargin.solvers.summed.sdcd import SDCD
 
 SAMPLE = 32  # examples whose planes are looked at
@@ -59,8 +60,8 @@ class Costs(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Auto(Solver):
-    """Chooses a trainer at the start; `notes` in the result say which and why.
+class Auto(Trainer):
+    """Picks a solver before the run; `notes` in the result say which and why.
 
     Parameters
     ----------
@@ -70,18 +71,21 @@ class Auto(Solver):
 
     max_iter: int = 10_000
     memory: float = MEMORY
-    penalties: ClassVar[tuple[str, ...]] = PENALTIES
 
-    def choose(self, problem: Problem) -> tuple[Solver, dict[str, Any]]:
-        """The trainer for this problem, and the notes about the choice."""
+    def resolve(self, problem: Problem) -> Resolved:
+        """The solver for this problem, and the notes that say why."""
         costs = count(problem)
         penalty, here = problem.formulation.penalty, False
-        if suits(problem):
-            kind: type[Solver] = Newton
-            options: dict[str, Any] = {}
+        kind: type[Solver[Any]]
+        options: dict[str, Any]
+        if newton_applies(problem):
+            kind, options = Newton, {}
             why = (
                 f"two outputs over {problem.dim} dense features, few for {costs.n} rows"
             )
+        elif problem.structure.offers(MostViolated) is None:
+            kind, options = Smo, {}
+            why = "a kernel on the nodes: only the factored dual can be trained"
         elif problem.engine.remote and not costs.outputs and penalty in Cocoa.penalties:
             planes = TIGHT * costs.n * costs.entries * ENTRY
             kind, options, why, here = choose_spread(
@@ -94,37 +98,11 @@ class Auto(Solver):
             "why": why,
             "counted": costs._asdict(),
         }
-        if here:
+        if here:  # the workers are not worth the way
             notes["here"] = True
+            problem = problem.shared_data
         solver = kind(self.tol, self.max_iter, self.max_time, self.seed, **options)
-        return solver, notes
-
-    def start(self, problem: Problem, warm: Any = None) -> State:
-        """State of the chosen trainer, with the notes about the choice."""
-        solver, notes = self.choose(problem)
-        solver.check(problem)
-        state = solver.start(problem.shared_data if "here" in notes else problem, warm)
-        state.extra["chosen"] = solver
-        state.extra.setdefault("notes", {}).update(notes)
-        return state
-
-    def step(self, problem: Problem, state: State) -> None:
-        """A step of the chosen trainer."""
-        here = "here" in state.extra["notes"]  # workers are not worth the way
-        state.extra["chosen"].step(problem.shared_data if here else problem, state)
-
-    def certify(self, problem: Problem, state: State) -> None:
-        """The certificate of the chosen trainer."""
-        here = "here" in state.extra["notes"]
-        state.extra["chosen"].certify(problem.shared_data if here else problem, state)
-
-    def snapshot(self, problem: Problem, state: State) -> dict[str, Any]:
-        """The snapshot of the chosen trainer."""
-        return state.extra["chosen"].snapshot(problem, state)
-
-    def restore(self, problem: Problem, state: State, data: dict[str, Any]) -> None:
-        """Put a snapshot of the chosen trainer back."""
-        state.extra["chosen"].restore(problem, state, data)
+        return Resolved(solver, problem, notes)
 
 
 def count(problem: Problem) -> Costs:
@@ -132,7 +110,7 @@ def count(problem: Problem) -> Costs:
     ids = np.unique(np.linspace(0, problem.n - 1, min(SAMPLE, problem.n)).astype(int))
     few = problem.structure.offers(FewOutputs) is not None
     entries = 0.0
-    if not few:
+    if not few and problem.structure.offers(MostViolated) is not None:
         planes = problem.shared_data.planes(np.zeros(problem.dim), ids)
         entries = float(np.diff(planes.a.ptr).mean())
     oracle = float(problem.work().mean())
@@ -152,7 +130,7 @@ def cores() -> int:
 
 def decide(
     costs: Costs, penalty: str, memory: float
-) -> tuple[type[Solver], dict[str, Any], str]:
+) -> tuple[type[Solver[Any]], dict[str, Any], str]:
     """Trainer, options and reason.
 
     Examples

@@ -1,29 +1,34 @@
-"""The loop that all solvers share: steps, clock, certificate, status, history.
+"""What a trainer is, and the one loop that runs all of them.
 
-A solver is a frozen dataclass of hyper-parameters with `start` and `step`. A step
-improves w and the dual; whenever it has made a full oracle pass at fixed weights it
-calls `state.witness`, which keeps the weights of the lowest primal value seen. The
-run ends with a certificate
+A solver is a frozen dataclass of settings with `start` and `step`. A step improves w
+and the dual; whenever it has made a full oracle pass at fixed weights it calls
+`state.witness`, which keeps the weights of the lowest primal value seen. `run` makes
+steps until a stopping rule is met and ends with a certificate,
 
     gap = (primal - dual) / primal.
+
+History, callbacks, limits on time and steps, checkpoints and warm starts are written
+here once, for every trainer: those of convex problems, CCCP and the kernel methods.
+What a solver cannot train is refused by `check`, and nowhere else.
 """
 
 from __future__ import annotations
 
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
-from functools import partial
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints
+from maxmargin.core.compiled.compiling import working_time
 from maxmargin.core.problem import ADVICE, OracleError, Problem
-from maxmargin.solvers.resume import Keeper, dump, graft
+from maxmargin.core.structure import MostViolated
+from maxmargin.core.validation import check_finite, check_types, require
+from maxmargin.solvers.resume import Keeper, restore_into, snapshot_of
 
 HISTORY = np.dtype(
     [
@@ -58,15 +63,26 @@ class Status(Enum):
 
     @property
     def as_asked(self) -> bool:
-        """Whether a stopping rule of the user's was met, be it not the tolerance."""
+        """Whether a stopping rule that the user set was met, the tolerance or another."""
         return self in (Status.CONVERGED, Status.STEADY, Status.WITHIN_EPSILON)
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether a limit, a callback or a signal ended the run: it could be continued."""
+        return self in (
+            Status.MAX_ITER,
+            Status.MAX_TIME,
+            Status.STOPPED,
+            Status.INTERRUPTED,
+        )
 
 
 @dataclass
 class State:
-    """What every solver's state has."""
+    """What the state of every solver has; subclasses add their dual variables."""
 
-    DERIVED: ClassVar[tuple[str, ...]] = ("deadline", "extra")  # not in checkpoints
+    # Fields that `start` makes again from the data: not in checkpoints.
+    DERIVED: ClassVar[tuple[str, ...]] = ("deadline", "certificate", "notes")
 
     w: Floats
     dual: float = 0.0
@@ -76,9 +92,11 @@ class State:
     gap_estimate: float = float("inf")  # relative, from gaps seen on the way
     oracle_calls: int = 0
     planes: int = 0
+    stalls: int = 0  # steps in a row that hardly raised the dual
     status: Status | None = None  # set by a step that knows it is the last
-    deadline: float = float("inf")
-    extra: dict[str, Any] = field(default_factory=dict)
+    deadline: float = float("inf")  # on the clock of `working_time`
+    certificate: str | None = None  # None: that of the problem
+    notes: dict[str, Any] = field(default_factory=dict)  # for `Result.notes`
 
     def witness(self, problem: Problem, w: Floats, slack: Floats) -> float:
         """Primal at w from the slacks of a full oracle pass; keeps the best w."""
@@ -102,7 +120,25 @@ class State:
 
     def late(self) -> bool:
         """Whether the time is up."""
-        return time.perf_counter() > self.deadline
+        return working_time() > self.deadline
+
+    def drop_idle(self, patience: int = 3) -> None:
+        """Drop planes without weight for so many visits, before a run at another C."""
+
+    def judge(self, rise: float, least: float, patience: int) -> bool:
+        """Whether a step that raised the dual by `rise` was a stall.
+
+        One that raised it by `least` of its value at most is; the next step then makes
+        sure by a certified pass, and after `patience` stalls in a row training ends.
+        """
+        if rise > least * abs(self.dual):
+            self.stalls = 0
+            return False
+        self.stalls += 1
+        self.gap_estimate = 0.0
+        if self.stalls >= patience:
+            self.status = Status.NO_PROGRESS
+        return True
 
 
 @dataclass(frozen=True)
@@ -125,7 +161,7 @@ class Result:
     oracle_calls, planes, iterations : int
         Examples asked about, planes held at the end, steps made.
     seconds : float
-        Wall clock.
+        Wall clock, without the time that loops were compiled.
     history : structured array
         One row per step: iteration, seconds, oracle_calls, planes, primal, dual, gap.
     notes : dict
@@ -145,6 +181,13 @@ class Result:
     history: np.ndarray = field(repr=False)
     notes: dict[str, Any] = field(repr=False)
 
+    def validate(self) -> None:
+        """Weights that are finite, and a history with columns."""
+        check_types(self)
+        require(self.w.ndim == 1, "the weights are not a vector")
+        check_finite(self.w, "weights")
+        require(self.history.dtype.names is not None, "the history has no columns")
+
     @property
     def converged(self) -> bool:
         """Whether the tolerance was met."""
@@ -160,23 +203,30 @@ class Result:
         )
 
 
-# Called after each step with its row of the history, and with what gives the result
-# if training ended there; something true ends it.
+class Run(NamedTuple):
+    """What a run led to, and the state that another run may start from."""
+
+    result: Result
+    state: State
+
+
+# Called after each step with its row of the history, and with a function that gives the
+# result as if training ended there; a true value ends it.
 Watch = Callable[[np.void, Callable[[], Result]], bool | None]
 
 
 @dataclass(frozen=True)
-class Solver(ABC):
-    """Hyper-parameters common to all solvers.
+class Trainer(ABC):
+    """Anything that `run` takes: a solver, or settings that pick one (`Auto`).
 
     Parameters
     ----------
     tol : float
         Relative duality gap at which training stops.
     max_iter : int
-        Steps at most; what a step is, each solver says.
+        Steps at most; each solver says what a step is.
     max_time : float or None
-        Seconds at most.
+        Seconds at most; compiling does not count.
     seed : int
         For solvers that visit examples in random order.
     """
@@ -186,160 +236,291 @@ class Solver(ABC):
     max_time: float | None = None
     seed: int = 0
 
+    @abstractmethod
+    def resolve(self, problem: Problem) -> Resolved:
+        """The solver that does the work, decided before the run."""
+
+    def solve(
+        self,
+        problem: Problem,
+        warm: State | None = None,
+        watch: Watch | None = None,
+        keeper: Keeper | None = None,
+    ) -> Run:
+        """Train: see `run`."""
+        return run(self, problem, start=warm, watch=watch, keeper=keeper)
+
+
+class Resolved(NamedTuple):
+    """Which solver runs on which problem, and why."""
+
+    solver: Solver[Any]
+    problem: Problem  # the one asked about, or one that leads to the same weights
+    notes: dict[str, Any]  # for `Result.notes`
+
+
+S = TypeVar("S", bound=State)
+
+
+@dataclass(frozen=True)
+class Solver(Trainer, Generic[S]):
+    """A training algorithm with its settings; S is the state that a step works on."""
+
+    # What it can train, as data: penalties, and capabilities of the structure (Protocols
+    # of core/structure.py) that it must have, or that are taken where they are there.
     penalties: ClassVar[tuple[str, ...]] = ("linear", "squared", "hard")
+    needs: ClassVar[tuple[type, ...]] = (MostViolated,)
+    uses: ClassVar[tuple[type, ...]] = ()
+    resumable: ClassVar[bool] = True  # whether it writes checkpoints
 
     @abstractmethod
-    def start(self, problem: Problem, warm: Any = None) -> State:
-        """State before the first step; `warm` is the state of an earlier run."""
+    def start(self, problem: Problem, warm: State | None = None) -> S:
+        """State before the first step.
+
+        `warm` is the state of an earlier run on the same data, perhaps with another C or
+        by another solver; what cannot be used of it is ignored.
+        """
 
     @abstractmethod
-    def step(self, problem: Problem, state: State) -> None:
+    def step(self, problem: Problem, state: S) -> None:
         """One iteration: improve state.w and state.dual; witness where possible."""
 
-    def certify(self, problem: Problem, state: State) -> None:
+    def certify(self, problem: Problem, state: S) -> None:
         """Witness state.w by a full oracle pass."""
         state.oracle_calls += problem.n
         risk = problem.risk_at(state.w)
         state.keep(problem, state.w, problem.primal_at(state.w, risk))
 
-    def snapshot(self, problem: Problem, state: State) -> dict[str, Any]:
+    def verdict(self, state: S) -> Status | None:
+        """The stopping rule that is met, limits apart; None: go on."""
+        return Status.CONVERGED if state.gap() <= self.tol else state.status
+
+    def report(self, problem: Problem, state: S, result: Result) -> Result:
+        """The result, with what this solver has to add to it."""
+        return result
+
+    def refusal(self, problem: Problem) -> str | None:
+        """Why this problem cannot be trained, beyond penalty and capabilities."""
+        return None
+
+    def snapshot(self, problem: Problem, state: S) -> dict[str, Any]:
         """What a checkpoint holds: all that `start` cannot make again from the data."""
-        return dump(state)
+        return snapshot_of(state)
 
-    def restore(self, problem: Problem, state: State, data: dict[str, Any]) -> None:
+    def restore(self, problem: Problem, state: S, data: dict[str, Any]) -> None:
         """Put a snapshot into the state that `start` has just made."""
-        graft(state, data)
+        restore_into(state, data)
 
-    def solve(
+    def resolve(self, problem: Problem) -> Resolved:
+        """Itself."""
+        return Resolved(self, problem, {})
+
+
+def check(solver: Solver[Any], problem: Problem, resumable: bool = False) -> None:
+    """Refuse, in one sentence, what this solver cannot do.
+
+    `resumable` says that checkpoints are wanted.
+    """
+    name = type(solver).__name__
+    if resumable and not solver.resumable:
+        raise ValueError(f"solver {name} writes no checkpoints: leave checkpoint out")
+    penalty, known = problem.formulation.penalty, solver.penalties
+    if penalty not in known:
+        raise ValueError(
+            f"solver {name} cannot train penalty={penalty!r}; it knows "
+            f"{', '.join(map(repr, known))}"
+        )
+    for capability in solver.needs:
+        problem.structure.require(capability, f"solver {name}")
+    _check_settings(solver)
+    reason = solver.refusal(problem)
+    if reason is not None:
+        raise ValueError(reason)
+
+
+def _check_settings(solver: Solver[Any]) -> None:
+    tol, steps, seconds = solver.tol, solver.max_iter, solver.max_time
+    if not isinstance(tol, Real) or not tol >= 0.0:
+        raise ValueError(f"tol={tol!r}: the tolerance must be a number, zero or more")
+    if not isinstance(steps, Integral) or steps < 1:
+        raise ValueError(
+            f"max_iter={steps!r}: a whole number of steps, at least one, is needed"
+        )
+    if seconds is not None and not (isinstance(seconds, Real) and seconds >= 0.0):
+        raise ValueError(
+            f"max_time={seconds!r}: a number of seconds, zero or more, is needed"
+        )
+
+
+def run(
+    trainer: Trainer,
+    problem: Problem,
+    *,
+    start: State | None = None,
+    watch: Watch | None = None,
+    keeper: Keeper | None = None,
+) -> Run:
+    """Train until a stopping rule is met: the one loop of the package.
+
+    Parameters
+    ----------
+    trainer : Solver or Auto
+        How to train.
+    problem : Problem
+        What to train.
+    start : State, optional
+        State of an earlier run to start from.
+    watch : function (row, ended), optional
+        Called after each step with its row of the history, and with a function that
+        gives the result as if training ended there; a true value ends it.
+    keeper : Keeper, optional
+        Takes checkpoints. If it has one of an earlier run, training continues there.
+
+    Examples
+    --------
+    >>> from maxmargin import StructuralSVM
+    >>> from maxmargin.solvers import BlockDual
+    >>> from maxmargin.structures import Multiclass
+    >>> X, y = np.array([[1.0, 0.1], [0.2, 1.0], [0.9, 0.0]]), [0, 1, 0]
+    >>> model = StructuralSVM(Multiclass(), solver=BlockDual(tol=1e-4)).fit(X, y)
+    >>> model.result_.converged  # `fit` calls run(BlockDual(tol=1e-4), problem)
+    True
+    """
+    loop = begin(trainer, problem, start, keeper is not None)
+    loop.resume(keeper)
+    try:
+        while loop.status is None:
+            loop.advance(watch)
+            if keeper is not None and loop.status is None and keeper.interrupted():
+                loop.status = Status.INTERRUPTED
+            loop.checkpoint(keeper)
+    except KeyboardInterrupt:
+        loop.status = Status.INTERRUPTED
+    return Run(loop.finish(), loop.state)
+
+
+def begin(
+    trainer: Trainer,
+    problem: Problem,
+    start: State | None = None,
+    resumable: bool = False,
+) -> Loop[Any]:
+    """A run before its first step: the solver is resolved, checked and started."""
+    now = working_time()
+    solver, problem, notes = trainer.resolve(problem)
+    check(solver, problem, resumable)
+    state = solver.start(problem, start)
+    if solver.max_time is not None:
+        state.deadline = now + solver.max_time
+    return Loop(solver, problem, state, notes, now)
+
+
+class Loop(Generic[S]):
+    """Steps of one solver on one problem: history, when to stop, the certificate.
+
+    Solvers that train a sequence of problems (CCCP, kernel methods) advance a loop of
+    their own by one step in each of theirs.
+    """
+
+    def __init__(
         self,
+        solver: Solver[S],
         problem: Problem,
-        warm: Any = None,
-        watch: Watch | None = None,
-        keeper: Keeper | None = None,
-    ) -> tuple[Result, State]:
-        """Run to the tolerance; returns the result and the state to go on from.
-
-        A `keeper` is handed the dual state now and then, and what it has of an earlier
-        run is gone on from.
-        """
-        self.check(problem)
-        run = _Run(self, problem, watch)
-        state = self.start(problem, warm)
-        if self.max_time is not None:
-            state.deadline = run.begin + self.max_time
-        run.go_on(state, keeper)
-        try:
-            while run.status is None:
-                state.fresh = False
-                self.step(problem, state)
-                run.note(state)
-                run.keep(state, keeper)
-        except KeyboardInterrupt:
-            run.status = Status.INTERRUPTED
-        return run.finish(state), state
-
-    def check(self, problem: Problem) -> None:
-        """Refuse a formulation that this solver does not know."""
-        penalty = problem.formulation.penalty
-        if penalty not in self.penalties:
-            raise ValueError(
-                f"solver {type(self).__name__} cannot train penalty={penalty!r}; it "
-                f"knows {', '.join(map(repr, self.penalties))}"
-            )
-        if not isinstance(self.tol, Real) or not self.tol >= 0.0:
-            raise ValueError(
-                f"tol={self.tol!r}: the tolerance must be a number, zero or more"
-            )
-        if not isinstance(self.max_iter, Integral) or self.max_iter < 1:
-            raise ValueError(
-                f"max_iter={self.max_iter!r}: a whole number of steps, at least one, is "
-                "needed"
-            )
-        seconds = self.max_time
-        if seconds is not None and not (isinstance(seconds, Real) and seconds >= 0.0):
-            raise ValueError(
-                f"max_time={seconds!r}: a number of seconds, zero or more, is needed"
-            )
-
-
-class _Run:
-    """Bookkeeping of one `solve`: history, when to stop, the result."""
-
-    def __init__(self, solver: Solver, problem: Problem, watch: Watch | None) -> None:
-        self.solver, self.problem, self.watch = solver, problem, watch
-        self.begin = time.perf_counter()
+        state: S,
+        notes: dict[str, Any] | None = None,
+        begun: float | None = None,
+    ) -> None:
+        self.solver, self.problem, self.state = solver, problem, state
+        self.notes = notes or {}
+        self.begun = working_time() if begun is None else begun
         self.status: Status | None = None
         self.rows: list[tuple[Any, ...]] = []
 
-    def go_on(self, state: State, keeper: Keeper | None) -> None:
-        """Take up an earlier run where its last checkpoint left it."""
+    def resume(self, keeper: Keeper | None) -> None:
+        """Continue an earlier run from its last checkpoint."""
         earlier = keeper.earlier() if keeper is not None else None
         if earlier is not None:
-            self.solver.restore(self.problem, state, earlier["state"])
-            self.rows = [tuple(row) for row in earlier["rows"].tolist()]
-            self.begin -= float(earlier["seconds"])
+            self.restore(earlier)
 
-    def keep(self, state: State, keeper: Keeper | None) -> None:
-        """A checkpoint, if it is time, or if the run ends before the tolerance."""
+    def checkpoint(self, keeper: Keeper | None) -> None:
+        """Keep the state, if it is time, or if the run ends before the tolerance."""
         if keeper is None:
             return
-        unfinished = self.status in (Status.MAX_ITER, Status.MAX_TIME, Status.STOPPED)
-        if unfinished or (self.status is None and keeper.due()):
-            seconds = time.perf_counter() - self.begin
-            rows = self._history(self.rows)
-            held = self.solver.snapshot(self.problem, state)
-            keeper.keep({"state": held, "rows": rows, "seconds": seconds})
+        if self._unfinished() or (self.status is None and keeper.due()):
+            keeper.keep(self.snapshot())
 
-    def note(self, state: State) -> None:
-        """Record a step and decide whether it was the last."""
+    def _unfinished(self) -> bool:
+        """Whether the run ends here, after a whole step, and could be continued."""
+        return self.status is not None and self.status.unfinished
+
+    def snapshot(self) -> dict[str, Any]:
+        """All that is needed to continue, as plain data."""
+        return {
+            "state": self.solver.snapshot(self.problem, self.state),
+            "rows": self._history(self.rows),
+            "seconds": working_time() - self.begun,
+        }
+
+    def restore(self, data: dict[str, Any]) -> None:
+        """Continue from a snapshot."""
+        self.solver.restore(self.problem, self.state, data["state"])
+        self.rows = [tuple(row) for row in data["rows"].tolist()]
+        self.begun -= float(data["seconds"])
+
+    def advance(self, watch: Watch | None = None) -> None:
+        """Make a step, record it, and decide whether it was the last."""
+        state = self.state
+        state.fresh = False
+        self.solver.step(self.problem, state)
         gap = state.gap()
         shown = gap if np.isfinite(gap) else state.gap_estimate
         self.rows.append((
-            len(self.rows) + 1, time.perf_counter() - self.begin, state.oracle_calls,
+            len(self.rows) + 1, working_time() - self.begun, state.oracle_calls,
             state.planes, state.primal, state.dual, shown,
         ))  # fmt: skip
-        if gap <= self.solver.tol:
-            self.status = Status.CONVERGED
-        elif state.status is not None:
-            self.status = state.status
-        elif len(self.rows) >= self.solver.max_iter:
+        self.status = self.solver.verdict(state)
+        if self.status is None and len(self.rows) >= self.solver.max_iter:
             self.status = Status.MAX_ITER
-        elif state.late():
+        if self.status is None and state.late():
             self.status = Status.MAX_TIME
-        if self.watch is not None:
-            row = self._history(self.rows[-1:])[0]
-            if self.watch(row, partial(self.result, state)):
-                self.status = self.status or Status.STOPPED
+        if watch is not None and watch(self._history(self.rows[-1:])[0], self.result):
+            self.status = self.status or Status.STOPPED
 
-    def finish(self, state: State) -> Result:
-        """The certificate: a last oracle pass if the weights at hand have none."""
+    def finish(self) -> Result:
+        """The result, after a last oracle pass if the weights at hand had none."""
         assert self.status is not None
-        if not state.fresh and self.status is not Status.CONVERGED:
+        if not self.state.fresh and self.status is not Status.CONVERGED:
             try:
-                self.solver.certify(self.problem, state)
-            except KeyboardInterrupt:  # in a hurry: what is known must do
+                self.solver.certify(self.problem, self.state)
+            except KeyboardInterrupt:  # the user is in a hurry: do without it
                 self.status = Status.INTERRUPTED
-            if state.gap() <= self.solver.tol:
+            if self.solver.verdict(self.state) is Status.CONVERGED:
                 self.status = Status.CONVERGED
-        result = self.result(state)
-        dual, primal = result.dual, result.primal
-        if result.certificate == "exact" and dual > primal + 1e-4 * abs(primal):
+        self._check_duality()
+        return self.result()
+
+    def result(self) -> Result:
+        """What is known by now, as if training ended here."""
+        state = self.state
+        plain = Result(
+            state.best_w if state.best_w is not None else state.w,
+            self.status or Status.STOPPED, state.primal, state.dual, state.gap(),
+            state.certificate or self.problem.certificate, state.oracle_calls,
+            state.planes, len(self.rows), working_time() - self.begun,
+            self._history(self.rows), {**state.notes, **self.notes},
+        )  # fmt: skip
+        return self.solver.report(self.problem, state, plain)
+
+    def _check_duality(self) -> None:
+        """Weak duality: a dual above the primal means that inference is wrong."""
+        primal, dual = self.state.primal, self.state.dual
+        certificate = self.state.certificate or self.problem.certificate
+        if certificate == "exact" and dual > primal + 1e-4 * abs(primal):
             raise OracleError(
                 f"the dual, {dual:.6g}, exceeds the primal, {primal:.6g}: argmax of "
                 f"{type(self.problem.structure).__name__} has not returned the best "
                 f"outputs, with the loss added where a truth is given; {ADVICE}"
             )
-        return result
-
-    def result(self, state: State) -> Result:
-        """What is known by now, as if training ended here."""
-        w = state.best_w if state.best_w is not None else state.w
-        return Result(
-            w, self.status or Status.STOPPED, state.primal, state.dual, state.gap(),
-            state.extra.get("certificate", self.problem.certificate), state.oracle_calls,
-            state.planes, len(self.rows), time.perf_counter() - self.begin,
-            self._history(self.rows), dict(state.extra.get("notes", {})),
-        )  # fmt: skip
 
     def _history(self, rows: list[tuple[Any, ...]]) -> np.ndarray:
         return np.array(rows, dtype=HISTORY)

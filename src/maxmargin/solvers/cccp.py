@@ -1,34 +1,46 @@
-"""Latent structural SVM: the concave-convex procedure.
+"""Latent structural SVM: the concave-convex procedure (CCCP).
 
     min_w 1/2 ||w||^2 + C sum_i ( max_{y,h} [<w, psi(x_i, y, h)> + Delta(y_i, y, h)]
                                   - max_h <w, psi(x_i, y_i, h)> )
 
-Complete the hidden parts at the weights at hand, h_i = argmax_h <w, psi(x_i, y_i, h)>,
+Complete the hidden parts at the current weights, h_i = argmax_h <w, psi(x_i, y_i, h)>,
 train with (y_i, h_i) as if all of it had been seen, and repeat. Each convex problem
 is an upper bound that touches the objective, so the objective never rises.
 
 A plane of example i is psi(truth) - psi(y, h): when the completed truth changes, its
-planes move by the change of psi(truth) and stay planes, so the dual goes on from where
-it was. Early convex problems are solved roughly, to a tenth of the last decrease.
+planes move by the change of psi(truth) and stay planes, so each convex problem starts
+from the dual variables of the one before. Early ones are solved roughly, to a tenth of
+the last decrease of the objective.
+
+A step is one step of the solver of the convex problem; the last one of each convex
+problem also completes the hidden parts.
 
 [1] Yu 2011, Algorithm 5.1, equations 5.5-5.7.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
-from dataclasses import dataclass, field, fields, replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
 
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints, Ragged
+from maxmargin.core.compiled.compiling import working_time
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import InitialGuess, Latent
-from maxmargin.solvers.base import HISTORY, Result, Solver, State, Status, Watch
+from maxmargin.core.validation import check_finite, check_shape, check_types, require
+from maxmargin.solvers.base import (
+    Loop,
+    Resolved,
+    Result,
+    Solver,
+    State,
+    Status,
+    Trainer,
+    check,
+)
 from maxmargin.solvers.n_slack.block_dual import BlockState
-from maxmargin.solvers.resume import Keeper
 
 OUTER = np.dtype(
     [
@@ -43,6 +55,7 @@ OUTER = np.dtype(
 )
 ROUGH = 0.1  # tolerance of the first convex problem
 SHARE = 0.1  # of the last relative decrease, the tolerance of the next one
+MANY = 10**9  # steps in all: rounds and the steps of each are limited instead
 
 
 @dataclass(frozen=True)
@@ -65,7 +78,7 @@ class LatentResult(Result):
     truth: Ragged | None = field(default=None, repr=False)
 
     def summary(self) -> str:
-        """The certificate in a few words; the dual is none of the latent problem."""
+        """The certificate in a few words; the dual belongs to the convex problem."""
         return (
             f"{self.status.name.lower()}: objective {self.primal:.6g} after "
             f"{len(self.outer)} completions; last convex problem: dual {self.dual:.6g}, "
@@ -75,276 +88,371 @@ class LatentResult(Result):
         )
 
 
-class LatentState(NamedTuple):
-    """What a further run goes on from: weights, completed truth, dual of the last."""
+@dataclass
+class Start:
+    """One start: its best weights so far, and the dual variables behind them."""
 
+    number: int
     w: Floats
-    truth: Ragged
-    state: State | None
+    truth: Ragged  # completed at w
+    objective: float = float("inf")
+    last: Result | None = None  # of the convex problem solved last
+    dual: State | None = None  # of the same
+    trained: Ragged | None = None  # the true outputs that `dual` belongs to
+    status: Status = Status.MAX_ITER
 
-    @property
-    def blocks(self) -> Any:
-        """Planes, where the trainer has any."""
-        return getattr(self.state, "blocks", None)
+
+@dataclass(kw_only=True)
+class LatentState(State):
+    """The convex problem under way, the start it belongs to, and the best start."""
+
+    current: Start
+    best: Start | None = None  # of the starts that have ended
+    truth: Ragged  # of the convex problem under way
+    tol: float  # of the same
+    inner: Loop[Any] | None = None  # its steps; None when all is done
+    rounds: int = 0  # of the current start
+    calls: int = 0  # oracle calls before the convex problem under way
+    outer: list[tuple[Any, ...]] = field(default_factory=list)
+    warm: bool = False  # continues an earlier run: no further starts
+    begin: float = field(default_factory=working_time)
+
+    def leader(self) -> Start:
+        """The start with the lowest objective."""
+        if self.best is None or self.current.objective < self.best.objective:
+            return self.current
+        return self.best
+
+    def drop_idle(self, patience: int = 3) -> None:
+        """Drop planes without weight before a run at another C."""
+        dual = self.leader().dual
+        if dual is not None:
+            dual.drop_idle(patience)
+
+    def follow(self) -> None:
+        """Show primal, dual and oracle calls of the convex problem as our own."""
+        assert self.inner is not None
+        inner = self.inner.state
+        self.w, self.best_w, self.fresh = inner.w, inner.best_w, inner.fresh
+        self.primal, self.dual = inner.primal, inner.dual
+        self.gap_estimate, self.planes = inner.gap_estimate, inner.planes
+        self.oracle_calls = self.calls + inner.oracle_calls
 
 
-@dataclass(frozen=True)
-class CCCP:
+@dataclass(frozen=True, init=False, kw_only=True)
+class CCCP(Solver[LatentState]):
     """Complete, train, repeat.
 
-    A run that is given the state of an earlier one goes on from its weights, its
-    completed truth and its dual, whatever C was; further restarts are then left out.
+    A run that is given the state of an earlier one continues from its weights, its
+    completed truth and its dual variables, whatever C was, without further restarts.
 
     Parameters
     ----------
-    inner : Solver
-        Trains the convex problems; its tolerance is that of the last one, its time
-        limit that of all of them.
+    inner : Solver or Auto
+        Trains the convex problems. Its tolerance is that of the last one, `max_iter` is
+        for each of them, `max_time` for all of them.
     tol : float or None
         Relative decrease of the objective at which to stop; None: that of `inner`.
     max_rounds : int
-        Convex problems per restart at most.
+        Convex problems per start at most.
     restarts : int
         Starts from different hidden parts; the lowest objective is kept.
     w : array, optional
         Initial weights, at which hidden parts are completed first.
     given : bool
         Whether the true outputs already have hidden parts to start from.
+    max_iter : int
+        Steps in all at most.
+    max_time : float or None
+        Seconds in all at most; None: those of `inner`.
+    seed : int or None
+        For restarts; None: that of `inner`.
     """
 
-    inner: Solver
-    tol: float | None = None
-    max_rounds: int = 50
-    restarts: int = 1
-    w: Floats | None = None
-    given: bool = False
-
-    def solve(
-        self,
-        problem: Problem,
-        warm: Any = None,
-        watch: Watch | None = None,
-        keeper: Keeper | None = None,
-    ) -> tuple[LatentResult, LatentState]:
-        """Run all restarts; the best result and the state to go on from.
-
-        Checkpoints hold weights, after each round: those of the best start so far and
-        of the start under way. A resumed run completes at these and goes on.
-        """
-        problem.structure.require(Latent, "training with hidden parts (CCCP)")
-        self.inner.check(problem)
-        if problem.formulation.penalty == "summed":
-            raise ValueError(
-                "penalty='summed' has no objective that goes down with the completions: "
-                "hidden parts need another penalty"
-            )
-        begin = time.perf_counter()
-        best: LatentResult | None = None
-        outer: list[np.ndarray] = []
-        goes_on = isinstance(warm, LatentState) and warm.truth.n == problem.n
-        starts = [(0, None)] if goes_on else self._starts(keeper)
-        for restart, w in starts:
-            cccp = self if w is None else replace(self, w=w)
-            run = _Run(cccp, problem, restart, begin, watch)
-            run.known = w is not None
-            run.keeper, run.best = keeper, best
-            run.go(warm if goes_on else None)
-            outer.append(run.rows())
-            if best is None or run.objective < best.primal:
-                best, state = run.result(), run.leave()
-            if run.stopped:
-                break
-        assert best is not None
-        return replace(best, outer=np.concatenate(outer)), state
-
-    def _starts(self, keeper: Keeper | None) -> Iterator[tuple[int, Floats | None]]:
-        """Number and weights of each start; no weights: those of `_Run._first`."""
-        earlier = keeper.earlier() if keeper is not None else None
-        first = 0
-        if earlier is not None:
-            first = int(earlier["restart"])
-            if earlier["best"] is not None:
-                yield first, earlier["best"]
-            yield first, earlier["w"]
-            first += 1
-        for restart in range(first, max(self.restarts, 1)):
-            yield restart, None
-
-
-class _Run:
-    """One start: rounds until the objective stays."""
+    inner: Trainer
+    max_rounds: int
+    restarts: int
+    w: Floats | None
+    given: bool
+    needs: ClassVar[tuple[type, ...]] = (Latent,)
 
     def __init__(
-        self, cccp: CCCP, problem: Problem, restart: int, begin: float, watch: Any
+        self,
+        inner: Trainer,
+        tol: float | None = None,
+        max_rounds: int = 50,
+        restarts: int = 1,
+        w: Floats | None = None,
+        given: bool = False,
+        max_iter: int = MANY,
+        max_time: float | None = None,
+        seed: int | None = None,
     ) -> None:
-        self.cccp, self.inner, self.problem = cccp, cccp.inner, problem
-        self.restart, self.begin, self.watch = restart, begin, watch
-        self.state: State | None = None
-        self.objective, self.w = np.inf, np.zeros(problem.dim)
-        self.last: Result | None = None
-        self.trained: Ragged | None = None  # the truth that the dual belongs to
-        self.kept: list[tuple[Any, ...]] = []
-        self.history: list[np.ndarray] = []
-        self.calls, self.status, self.stopped = 0, Status.MAX_ITER, False
-        self.known = False  # weights of an earlier run: not to be disturbed
-        self.keeper: Keeper | None = None
-        self.best: LatentResult | None = None
+        settings = {
+            "inner": inner,
+            "tol": inner.tol if tol is None else tol,
+            "max_rounds": max_rounds,
+            "restarts": restarts,
+            "w": w,
+            "given": given,
+            "max_iter": max_iter,
+            "max_time": inner.max_time if max_time is None else max_time,
+            "seed": inner.seed if seed is None else seed,
+        }
+        for name, value in settings.items():
+            object.__setattr__(self, name, value)
 
-    def go(self, warm: LatentState | None = None) -> None:
-        """Rounds of completion and training."""
-        floor = self.inner.tol
-        stop = floor if self.cccp.tol is None else self.cccp.tol
-        truth, hidden = self._first() if warm is None else (self._again(warm), False)
-        tol = max(ROUGH, floor) if hidden else floor
-        for turn in range(self.cccp.max_rounds):
-            completed = self.problem.with_truth(truth)
-            result = self._train(completed, tol)
-            again = self._complete(result.w, truth)
-            moved = differing(truth, again)
-            value = self._value(result, again, moved)
-            drop = (self.objective - value) / max(abs(value), 1e-300)
-            better = value <= self.objective
-            if better:
-                self.objective, self.w, self.truth = value, result.w, again
-            self._note(turn, len(moved), tol)
-            self._keep()
-            if self.stopped:
-                return
-            if tol <= floor and (drop <= stop or len(moved) == 0):
-                self.status = result.status
-                return
-            tol = max(floor, min(tol, SHARE * drop if drop > stop else SHARE * tol))
-            if better and len(moved):
-                self._carry(completed, again, moved)
-                truth = again
+    def resolve(self, problem: Problem) -> Resolved:
+        """Itself, with a solver for the convex problems."""
+        if isinstance(self.inner, Solver):
+            return Resolved(self, problem, {})
+        problem.structure.require(Latent, "training with hidden parts (CCCP)")
+        w = np.zeros(problem.dim)
+        completed = problem.with_truth(_completed(problem, w, problem.truth))
+        inner, where, notes = self.inner.resolve(completed)
+        here = problem if where is completed else problem.shared_data
+        return Resolved(replace(self, inner=inner), here, notes)
 
-    def _first(self) -> tuple[Ragged, bool]:
-        """Hidden parts to start from, and whether there are any."""
-        p, cccp = self.problem, self.cccp
-        everyone = np.arange(p.n)
-        complete = p.structure.require(Latent, "CCCP").complete
-        initial = p.structure.offers(InitialGuess)
-        rng = np.random.default_rng([self.inner.seed, self.restart])
-        if cccp.w is not None:
-            w = np.array(cccp.w, dtype=np.float64)
-            if w.shape != (p.dim,):
-                raise ValueError(
-                    f"initial weights have shape {w.shape}, but there are {p.dim}"
-                )
-            if self.restart > 0 and not self.known:
-                w = w + 0.1 * np.linalg.norm(w) / np.sqrt(p.dim) * rng.normal(
-                    size=p.dim
-                )
-            truth = complete(p.x, everyone, w, p.truth)
-            self._measure(w, truth)
-        elif cccp.given and self.restart == 0:
-            truth = p.truth
-        elif initial is not None:
-            truth = initial.guess(p.x, p.truth, rng)
+    def start(self, problem: Problem, warm: State | None = None) -> LatentState:
+        """Hidden parts to start from, and the first convex problem."""
+        check(self._convex_solver(self.tol), problem)
+        if isinstance(warm, LatentState) and warm.leader().truth.n == problem.n:
+            state = self._again(problem, warm.leader())
         else:
-            w = np.zeros(p.dim)
-            if self.restart > 0:
-                w = rng.normal(size=p.dim)
-            truth = complete(p.x, everyone, w, p.truth)
-        # Without hidden parts completion changes nothing, whatever the weights.
-        probe = complete(
-            p.x, everyone, np.random.default_rng(0).normal(size=p.dim), truth
-        )
-        return truth, bool(len(differing(truth, probe)))
+            state = self._begin(problem, 0)
+        state.inner = self._convex(problem, state)
+        return state
 
-    def _again(self, warm: LatentState) -> Ragged:
-        """Where an earlier run ended: its truth is completed at its weights."""
-        self._measure(warm.w, warm.truth)
-        self.state = warm.state
-        return warm.truth
-
-    def _measure(self, w: Floats, truth: Ragged) -> None:
-        """Begin with weights: their objective is the one to beat."""
-        completed = self.problem.with_truth(truth)
-        self.objective = completed.primal(w, completed.cuts(w).slack)
-        self.calls += self.problem.n
-        self.w, self.truth = w, truth
-
-    def leave(self) -> LatentState:
-        """The best weights, their truth, and the dual, moved to this truth."""
-        if self.trained is not None:
-            moved = differing(self.trained, self.truth)
-            if len(moved):
-                old = self.problem.with_truth(self.trained)
-                self._carry(old, self.truth, moved)
-        return LatentState(self.w, self.truth, self.state)
-
-    def _train(self, completed: Problem, tol: float) -> Result:
-        limit = self.inner.max_time
-        if limit is not None:
-            limit = max(limit - (time.perf_counter() - self.begin), 1e-3)
-        solver = replace(self.inner, tol=tol, max_time=limit)
-        result, self.state = solver.solve(completed, self.state, self.watch)
-        self.trained = completed.truth
-        history = result.history.copy()
-        history["oracle_calls"] += self.calls
-        history["seconds"] += time.perf_counter() - self.begin - result.seconds
-        self.history.append(history)
-        self.calls += result.oracle_calls
-        self.last = result
-        if result.status in (Status.MAX_TIME, Status.STOPPED, Status.INTERRUPTED):
-            self.stopped, self.status = True, result.status
-        return result
-
-    def _complete(self, w: Floats, truth: Ragged) -> Ragged:
-        latent = self.problem.structure.require(Latent, "CCCP")
-        ids = np.arange(self.problem.n)
-        return latent.complete(self.problem.x, ids, w, truth)
-
-    def _value(self, result: Result, truth: Ragged, moved: Ints) -> float:
-        """The latent objective at the new weights; at most the convex one."""
-        if len(moved) == 0:
-            return result.primal
-        completed = self.problem.with_truth(truth)
-        self.calls += self.problem.n
-        return completed.primal(result.w, completed.cuts(result.w).slack)
-
-    def _carry(self, old: Problem, truth: Ragged, moved: Ints) -> None:
-        """Move the planes of examples whose completion changed."""
-        if not isinstance(self.state, BlockState) or self.problem.parts() is not None:
-            self.state = None  # planes in parts do not move with the truth
+    def step(self, problem: Problem, state: LatentState) -> None:
+        """One step on the convex problem; at its end, complete the hidden parts."""
+        assert state.inner is not None
+        state.inner.state.deadline = state.deadline
+        state.inner.advance()
+        state.follow()
+        if state.inner.status is None:
             return
-        features = self.problem.structure.features
-        change = features(old.x, moved, truth.take(moved)).minus(
-            features(old.x, moved, old.truth.take(moved))
-        )
-        self.state.blocks.shift(moved, change, self.problem.formulation.scales)
-        self.trained = truth
+        ended = self._end_round(problem, state)
+        if not ended:
+            state.inner = self._convex(problem, state)
+        elif not self._next_start(problem, state):
+            state.status = state.leader().status
 
-    def _keep(self) -> None:
-        if self.keeper is not None and (self.stopped or self.keeper.due()):
-            best = None if self.best is None else self.best.w
-            self.keeper.keep({"restart": self.restart, "w": self.w, "best": best})
+    def verdict(self, state: LatentState) -> Status | None:
+        """A gap of the convex problem does not end the run."""
+        return state.status
 
-    def _note(self, turn: int, changed: int, tol: float) -> None:
-        self.kept.append((
-            self.restart, turn + 1, time.perf_counter() - self.begin, self.calls,
-            changed, tol, self.objective,
-        ))  # fmt: skip
+    def certify(self, problem: Problem, state: LatentState) -> None:
+        """The run ends within a convex problem: what it has led to counts, too."""
+        if state.inner is not None:
+            state.inner.status = state.inner.status or Status.STOPPED
+            self._end_round(problem, state)
 
-    def rows(self) -> np.ndarray:
-        """The rounds of this run."""
-        return np.array(self.kept, dtype=OUTER)
+    def report(
+        self, problem: Problem, state: LatentState, result: Result
+    ) -> LatentResult:
+        """The latent objective, with the certificate of the convex problem behind it."""
+        plain = vars(result) | {"outer": np.array(state.outer, OUTER)}
+        best = state.leader()
+        if best.last is None:  # within the first convex problem
+            return LatentResult(**plain, truth=state.truth)
+        last = best.last
+        rounds = sum(row[0] == best.number for row in state.outer)
+        notes = {"rounds": rounds, "restart": best.number}
+        return LatentResult(**plain | {
+            "w": best.w, "primal": best.objective, "dual": last.dual, "gap": last.gap,
+            "certificate": last.certificate, "planes": last.planes,
+            "notes": {**result.notes, **last.notes, **notes}, "truth": best.truth,
+        })  # fmt: skip
 
-    def result(self) -> LatentResult:
-        """The last convex problem's certificate, with the latent objective."""
-        assert self.last is not None
-        history = np.concatenate([np.zeros(0, HISTORY), *self.history])
-        history["iteration"] = np.arange(1, len(history) + 1)
-        parts = {f.name: getattr(self.last, f.name) for f in fields(Result)}
-        parts |= {
-            "w": self.w, "status": self.status, "primal": self.objective,
-            "oracle_calls": self.calls, "iterations": len(history),
-            "seconds": time.perf_counter() - self.begin, "history": history,
-            "notes": {**self.last.notes, "rounds": len(self.kept),
-                      "restart": self.restart},
+    def snapshot(self, problem: Problem, state: LatentState) -> dict[str, Any]:
+        """Weights and truth of the starts, and the dual of the convex problem."""
+        held: dict[str, Any] = {
+            "current": _stored(problem, state.current),
+            "best": None if state.best is None else _stored(problem, state.best),
+            "truth": problem.structure.stored_outputs(state.truth), "tol": state.tol,
+            "rounds": state.rounds, "calls": state.calls, "warm": state.warm, "inner": None,
+            "outer": np.array(state.outer, OUTER), "status": state.status,
+            "seconds": working_time() - state.begin,
         }  # fmt: skip
-        return LatentResult(**parts, truth=self.truth)
+        if state.inner is not None:
+            held["inner"] = state.inner.snapshot()
+        return held
+
+    def restore(
+        self, problem: Problem, state: LatentState, data: dict[str, Any]
+    ) -> None:
+        """Continue within the convex problem that was under way."""
+        state.current = _restored(problem, data["current"])
+        state.best = None if data["best"] is None else _restored(problem, data["best"])
+        state.truth, state.tol = _outputs(problem, data["truth"]), float(data["tol"])
+        state.rounds, state.calls = data["rounds"], data["calls"]
+        state.warm, state.status = data["warm"], data["status"]
+        state.outer = [tuple(row) for row in data["outer"].tolist()]
+        state.begin = working_time() - float(data["seconds"])
+        state.inner = None
+        if data["inner"] is not None:
+            state.inner = self._convex(problem, state)
+            state.inner.restore(data["inner"])
+            state.follow()
+
+    def _convex_solver(self, tol: float) -> Solver[Any]:
+        assert isinstance(self.inner, Solver)  # `resolve`
+        solver: Solver[Any] = replace(self.inner, tol=tol, max_time=None)
+        return solver
+
+    def _convex(self, problem: Problem, state: LatentState) -> Loop[Any]:
+        """Hold the hidden parts as they are: the problem is convex."""
+        solver = self._convex_solver(state.tol)
+        completed = problem.with_truth(state.truth)
+        return Loop(solver, completed, solver.start(completed, state.current.dual))
+
+    def _begin(self, problem: Problem, number: int) -> LatentState:
+        """A start from new hidden parts."""
+        w, truth = self._first(problem, number)
+        probe = np.random.default_rng(0).normal(size=problem.dim)
+        # Without hidden parts completion changes nothing, whatever the weights.
+        hidden = len(differing(truth, _completed(problem, probe, truth))) > 0
+        tol = max(ROUGH, self.inner.tol) if hidden else self.inner.tol
+        start = Start(number, np.zeros(problem.dim), truth)
+        state = LatentState(start.w, current=start, truth=truth, tol=tol)
+        if w is not None:  # the objective at given weights is the one to beat
+            self._measure(problem, state, w)
+        return state
+
+    def _first(self, problem: Problem, number: int) -> tuple[Floats | None, Ragged]:
+        """Initial weights, where they are given, and completed true outputs."""
+        rng = np.random.default_rng([self.seed, number])
+        initial = problem.structure.offers(InitialGuess)
+        if self.w is not None:
+            w = np.array(self.w, dtype=np.float64)
+            if w.shape != (problem.dim,):
+                raise ValueError(
+                    f"initial weights have shape {w.shape}, but there are {problem.dim}"
+                )
+            if number > 0:
+                size = 0.1 * np.linalg.norm(w) / np.sqrt(problem.dim)
+                w = w + size * rng.normal(size=problem.dim)
+            return w, _completed(problem, w, problem.truth)
+        if self.given and number == 0:
+            return None, problem.truth
+        if initial is not None:
+            return None, initial.guess(problem.x, problem.truth, rng)
+        w = rng.normal(size=problem.dim) if number > 0 else np.zeros(problem.dim)
+        return None, _completed(problem, w, problem.truth)
+
+    def _again(self, problem: Problem, earlier: Start) -> LatentState:
+        """Continue where an earlier run ended, with its dual variables."""
+        start = replace(earlier, number=0, last=None, status=Status.MAX_ITER)
+        state = LatentState(
+            start.w, current=start, truth=start.truth, tol=self.inner.tol, warm=True
+        )
+        self._measure(problem, state, start.w)
+        if start.trained is not None:
+            self._carry(problem, start, start.truth)
+        return state
+
+    def _measure(self, problem: Problem, state: LatentState, w: Floats) -> None:
+        """The objective at weights that complete the truth of the current start."""
+        completed = problem.with_truth(state.truth)
+        state.current.w = w
+        state.current.objective = completed.primal(w, completed.cuts(w).slack)
+        state.calls += problem.n
+
+    def _end_round(self, problem: Problem, state: LatentState) -> bool:
+        """Complete the hidden parts at the new weights; True if the start has ended."""
+        assert state.inner is not None
+        result, current = state.inner.finish(), state.current
+        state.follow()
+        current.last, current.dual = result, state.inner.state
+        current.trained, state.inner = state.truth, None
+        again = _completed(problem, result.w, state.truth)
+        moved = differing(state.truth, again)
+        value = result.primal
+        if len(moved):  # at most the convex objective, by its own oracle pass
+            completed = problem.with_truth(again)
+            value = completed.primal(result.w, completed.cuts(result.w).slack)
+            state.oracle_calls += problem.n
+        state.calls = state.oracle_calls
+        drop = (current.objective - value) / max(abs(value), 1e-300)
+        better = value <= current.objective
+        if better:
+            current.objective, current.w, current.truth = value, result.w, again
+        state.rounds += 1
+        state.outer.append((
+            current.number, state.rounds, working_time() - state.begin,
+            state.calls, len(moved), state.tol, current.objective,
+        ))  # fmt: skip
+        if result.status in (Status.MAX_TIME, Status.STOPPED, Status.INTERRUPTED):
+            current.status = result.status
+            return True
+        floor = self.inner.tol
+        if state.tol <= floor and (drop <= self.tol or len(moved) == 0):
+            current.status = result.status
+            return True
+        share = SHARE * (drop if drop > self.tol else state.tol)
+        state.tol = max(floor, min(state.tol, share))
+        if better and len(moved):
+            self._carry(problem, current, again)
+            state.truth = again
+        return state.rounds >= self.max_rounds
+
+    def _next_start(self, problem: Problem, state: LatentState) -> bool:
+        """Begin another start, if there is one more to make and time for it."""
+        number = state.current.number + 1
+        if state.warm or state.late() or number >= self.restarts:
+            return False
+        state.best = state.leader()
+        new = self._begin(problem, number)
+        state.current, state.truth, state.tol = new.current, new.truth, new.tol
+        state.calls, state.rounds = state.calls + new.calls, 0
+        state.inner = self._convex(problem, state)
+        return True
+
+    def _carry(self, problem: Problem, start: Start, truth: Ragged) -> None:
+        """Move the planes of examples whose completion changed."""
+        assert start.trained is not None
+        moved = differing(start.trained, truth)
+        if len(moved) == 0:
+            return
+        if not isinstance(start.dual, BlockState) or problem.parts() is not None:
+            start.dual = None  # factored planes do not move with the truth
+            return
+        features = problem.structure.features
+        change = features(problem.x, moved, truth.take(moved)).minus(
+            features(problem.x, moved, start.trained.take(moved))
+        )
+        start.dual.blocks.shift(moved, change, problem.formulation.scales)
+        start.trained = truth
+
+
+def _completed(problem: Problem, w: Floats, truth: Ragged) -> Ragged:
+    """The true outputs with the hidden parts that score best at w."""
+    latent = problem.structure.require(Latent, "training with hidden parts (CCCP)")
+    return latent.complete(problem.x, np.arange(problem.n), w, truth)
+
+
+def _stored(problem: Problem, start: Start) -> dict[str, Any]:
+    """A start as plain data, for checkpoints."""
+    truth = problem.structure.stored_outputs(start.truth)
+    return {**vars(start), "truth": truth, "dual": None, "trained": None}
+
+
+def _restored(problem: Problem, data: dict[str, Any]) -> Start:
+    """A start from plain data that a file may hold in any form."""
+    start = Start(**{**data, "truth": _outputs(problem, data["truth"])})
+    check_types(start)
+    check_shape(start.w, (problem.dim,), "weights of a start")
+    check_finite(start.w, "weights of a start")
+    require(start.dual is None and start.trained is None, "a start has dual variables")
+    return start
+
+
+def _outputs(problem: Problem, data: Any) -> Ragged:
+    """Completed outputs from plain data."""
+    rows = problem.structure.restored_outputs(data)
+    rows.validate()
+    problem.structure.check_completed(problem.x, problem.truth, rows)
+    return rows
 
 
 def differing(a: Ragged, b: Ragged) -> Ints:

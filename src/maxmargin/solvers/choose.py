@@ -1,4 +1,4 @@
-"""Solvers by name, and which one `auto` takes.
+"""Solvers by name.
 
 Where all outputs can be enumerated, "block-dual" and "sdcd" train them all at once
 (`Enumerated`): the same blocks without an oracle. "auto" decides by itself, see `auto`.
@@ -10,9 +10,9 @@ from typing import Any
 
 from maxmargin.core.memory import MEMORY
 from maxmargin.core.problem import Problem
-from maxmargin.core.structure import FewOutputs, MostViolated
+from maxmargin.core.structure import FewOutputs
 from maxmargin.solvers.auto import Auto
-from maxmargin.solvers.base import Solver
+from maxmargin.solvers.base import Resolved, Solver, Trainer
 from maxmargin.solvers.distributed.cocoa import Cocoa
 from maxmargin.solvers.enumerated.block_dual import Enumerated
 from maxmargin.solvers.frank_wolfe.bcfw import BCFW
@@ -25,7 +25,7 @@ from maxmargin.solvers.subgradient import Subgradient
 from maxmargin.solvers.summed.cutting_plane import LSECuttingPlane
 from maxmargin.solvers.summed.sdcd import SDCD
 
-SOLVERS: dict[str, type[Solver]] = {
+SOLVERS: dict[str, type[Solver[Any]]] = {
     "block-dual": BlockDual,
     "n-slack": NSlack,
     "n-slack-block": NSlackBlock,
@@ -40,19 +40,19 @@ SOLVERS: dict[str, type[Solver]] = {
 }
 
 
-def choose(solver: Any, problem: Problem, **settings: Any) -> Solver:
-    """The solver object for a name (or the object given), with its settings.
+def choose(solver: str | Trainer, problem: Problem, **settings: Any) -> Trainer:
+    """The trainer for a name (or the object given), with its settings.
 
     Parameters
     ----------
-    solver : str or Solver
+    solver : str or Trainer
         A name from `SOLVERS`, "auto", or an object, which is taken as it is.
     problem : Problem
         What is to be trained.
     **settings
         tol, max_iter, max_time, seed; those that are None keep their default.
     """
-    if isinstance(solver, Solver):
+    if isinstance(solver, Trainer):
         return solver
     if not isinstance(solver, str):
         raise TypeError(f"solver={solver!r} is neither a name nor a Solver object")
@@ -60,13 +60,16 @@ def choose(solver: Any, problem: Problem, **settings: Any) -> Solver:
     if solver in ("block-dual", "sdcd") and _enumerable(problem):
         return Enumerated(**settings)
     if solver == "auto":
-        if problem.structure.offers(MostViolated) is not None:
-            return Auto(**settings)
-        solver = "smo"
+        return Auto(**settings)
     if solver not in SOLVERS:
         names = ", ".join(repr(k) for k in ("auto", *SOLVERS))
         raise ValueError(f"solver={solver!r} is not known: choose from {names}")
     return SOLVERS[solver](**settings)
+
+
+def resolve(solver: str | Trainer, problem: Problem, **settings: Any) -> Resolved:
+    """The solver that will run, decided now: see `choose` and `Auto`."""
+    return choose(solver, problem, **settings).resolve(problem)
 
 
 def _enumerable(problem: Problem) -> bool:

@@ -14,13 +14,19 @@ slacks, or of squared slacks: a cut is its tangent, so both penalties fit.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints
+from maxmargin.core.arrays import Floats, Ints, Labels
 from maxmargin.core.memory import MEMORY
 from maxmargin.core.problem import Problem
+from maxmargin.core.validation import (
+    check_finite,
+    check_range,
+    check_shape,
+    mismatch,
+    require,
+)
 from maxmargin.solvers.base import Solver, State, Status
 from maxmargin.solvers.qp import maximise
 
@@ -35,8 +41,20 @@ class CutState(State):
     alpha: Floats = field(default_factory=lambda: np.zeros(0))
     idle: Floats = field(default_factory=lambda: np.zeros(0))
     C: Floats = field(default_factory=lambda: np.zeros(0))
-    stalls: int = 0
     made: int = 0  # cuts ever added
+
+    def check_restored(self) -> None:
+        """Refuse cuts, read from a file, that do not fit together."""
+        m = len(self.a)
+        for name, array in (("b", self.b), ("alpha", self.alpha), ("idle", self.idle)):
+            check_shape(array, (m,), f"cuts, {name}")
+        check_shape(self.gram, (m, m), "products of the cuts")
+        for cut in self.a:
+            wrong = mismatch(cut, tuple[Labels | Ints, Floats])
+            require(not wrong, f"a cut is {wrong}")
+            check_shape(cut[1], cut[0].shape, "a cut")
+            check_range(cut[0], 0, len(self.w), "coordinate of a cut")
+            check_finite(cut[1], "a cut")
 
     @property
     def nbytes(self) -> int:
@@ -44,9 +62,50 @@ class CutState(State):
         cuts = sum(idx.nbytes + val.nbytes for idx, val in self.a)
         return cuts + self.gram.nbytes + 3 * self.b.nbytes
 
+    def heights(self) -> Floats:
+        """Values of the cuts, b - <a, w>, at the w of alpha."""
+        return self.b - self.gram @ self.alpha
+
+    def add(self, a: Floats, b: float, memory: float) -> None:
+        """One more cut, with alpha = 0; others make room if need be."""
+        _make_room(self, a, memory)
+        dots = np.array([val @ a[idx] for idx, val in self.a])
+        m = len(dots)
+        gram = np.empty((m + 1, m + 1))
+        gram[:m, :m] = self.gram
+        gram[m, :m] = gram[:m, m] = dots
+        gram[m, m] = float(a @ a)
+        self.gram = gram
+        idx = np.flatnonzero(a)
+        if 2 * len(idx) > len(a):
+            idx = np.arange(len(a))
+        self.a.append((idx.astype(np.int32), a[idx]))
+        self.b = np.append(self.b, b)
+        self.alpha = np.append(self.alpha, 0.0)
+        self.idle = np.append(self.idle, 0)
+        self.made += 1
+
+    def move_to(self, alpha: Floats, patience: int) -> None:
+        """Other dual variables: w and the dual follow, idle cuts are dropped."""
+        self.alpha = alpha
+        self.idle = np.where(alpha > 0, 0, self.idle + 1)
+        keep = np.flatnonzero(self.idle < patience)
+        if len(keep) < len(self.b):
+            _retain(self, keep)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Compute w and the dual from alpha."""
+        w = np.zeros(len(self.w))
+        for alpha, (idx, val) in zip(self.alpha, self.a, strict=True):
+            if alpha > 0:
+                w[idx] += alpha * val
+        self.w, self.planes = w, len(self.b)
+        self.dual = float(self.b @ self.alpha) - 0.5 * float(w @ w)
+
 
 @dataclass(frozen=True)
-class OneSlack(Solver):
+class OneSlack(Solver[CutState]):
     """Cutting planes on the whole risk.
 
     Parameters
@@ -61,7 +120,7 @@ class OneSlack(Solver):
     patience: int = 50
     memory: float = MEMORY
 
-    def start(self, problem: Problem, warm: Any = None) -> CutState:
+    def start(self, problem: Problem, warm: State | None = None) -> CutState:
         """No cuts, or those of an earlier run, scaled where all C changed alike."""
         state = CutState(np.zeros(problem.dim), C=problem.C)
         if isinstance(warm, CutState) and len(warm.C) == problem.n:
@@ -71,13 +130,10 @@ class OneSlack(Solver):
                 state.a = [(idx, factor * val) for idx, val in warm.a]
                 state.b, state.gram = factor * warm.b, factor**2 * warm.gram
                 state.alpha, state.idle = warm.alpha.copy(), warm.idle.copy()
-                state.w = self._weights(problem.dim, state)
-                linear = float(state.b @ state.alpha)
-                state.dual = linear - 0.5 * float(state.w @ state.w)
-                state.planes = len(state.b)
+                state.refresh()
         return state
 
-    def step(self, problem: Problem, state: CutState) -> None:  # type: ignore[override]
+    def step(self, problem: Problem, state: CutState) -> None:
         """One oracle pass, one cut, one QP."""
         hard = problem.formulation.penalty == "hard"
         cut = problem.sum_cut(state.w)
@@ -86,19 +142,14 @@ class OneSlack(Solver):
         if state.gap() <= self.tol:
             return
         height = cut.b - float(cut.a @ state.w)
-        held = max((float(h) for h in self._heights(state)), default=0.0)
+        held = float(state.heights().max(initial=-np.inf)) if len(state.b) else 0.0
         before = state.dual
-        self._add(state, cut.a, cut.b)
+        state.add(cut.a, cut.b, self.memory)
         upper = np.inf if hard else 1.0
         hopeless = 0.5e8 / max(float(state.gram.diagonal().max()), 1e-300)
-        state.alpha = maximise(
-            state.gram, state.b, state.alpha, upper, enough=hopeless if hard else np.inf
-        )
-        state.idle = np.where(state.alpha > 0, 0, state.idle + 1)
-        self._prune(state)
-        state.w = self._weights(problem.dim, state)
-        state.dual = float(state.b @ state.alpha) - 0.5 * float(state.w @ state.w)
-        state.planes = len(state.b)
+        enough = hopeless if hard else np.inf
+        alpha = maximise(state.gram, state.b, state.alpha, upper, enough=enough)
+        state.move_to(alpha, self.patience)
         state.fresh = False
         if hard and state.dual > hopeless:
             state.status = Status.NOT_SEPARABLE
@@ -107,56 +158,25 @@ class OneSlack(Solver):
         if state.stalls >= 5:
             state.status = Status.NO_PROGRESS
 
-    def _heights(self, state: CutState) -> Floats:
-        return state.b - state.gram @ state.alpha
 
-    def _add(self, state: CutState, a: Floats, b: float) -> None:
-        self._make_room(state, a)
-        dots = np.array([val @ a[idx] for idx, val in state.a])
-        m = len(dots)
-        gram = np.empty((m + 1, m + 1))
-        gram[:m, :m] = state.gram
-        gram[m, :m] = gram[:m, m] = dots
-        gram[m, m] = float(a @ a)
-        state.gram = gram
-        idx = np.flatnonzero(a)
-        if 2 * len(idx) > len(a):
-            idx = np.arange(len(a))
-        state.a.append((idx.astype(np.int32), a[idx]))
-        state.b = np.append(state.b, b)
-        state.alpha = np.append(state.alpha, 0.0)
-        state.idle = np.append(state.idle, 0)
-        state.made += 1
+def _make_room(state: CutState, a: Floats, memory: float) -> None:
+    """Fewer cuts, if need be, so that one more fits into the memory.
 
-    def _prune(self, state: CutState) -> None:
-        keep = np.flatnonzero(state.idle < self.patience)
-        if len(keep) < len(state.b):
-            _retain(state, keep)
-
-    def _cut_memory(self) -> float:
-        return self.memory
-
-    def _make_room(self, state: CutState, a: Floats) -> None:
-        """Fewer cuts, if need be, so that one more fits into the memory."""
-        while state.nbytes + 12 * len(a) + 24 * len(state.b) + 32 > self._cut_memory():
-            if len(state.b) < 2:
-                raise MemoryError(
-                    f"three cuts of {len(a)} weights do not fit into the "
-                    f"{self._cut_memory() / 1e6:.1f} MB allowed: allow more"
-                )
-            light = np.argsort(state.alpha, kind="stable")
-            if state.alpha[light[0]] > 0.0:
-                _merge(state, int(light[0]), int(light[1]))
-            else:
-                idle = np.where(state.alpha > 0.0, -1, state.idle)
-                _retain(state, np.delete(np.arange(len(idle)), np.argmax(idle)))
-
-    def _weights(self, dim: int, state: CutState) -> Floats:
-        w = np.zeros(dim)
-        for alpha, (idx, val) in zip(state.alpha, state.a, strict=True):
-            if alpha > 0:
-                w[idx] += alpha * val
-        return w
+    Unused cuts go first, the longest idle before the others; then the two lightest
+    become their average.
+    """
+    while state.nbytes + 12 * len(a) + 24 * len(state.b) + 32 > memory:
+        if len(state.b) < 2:
+            raise MemoryError(
+                f"three cuts of {len(a)} weights do not fit into the "
+                f"{memory / 1e6:.1f} MB allowed: allow more"
+            )
+        light = np.argsort(state.alpha, kind="stable")
+        if state.alpha[light[0]] > 0.0:
+            _merge(state, int(light[0]), int(light[1]))
+        else:
+            idle = np.where(state.alpha > 0.0, -1, state.idle)
+            _retain(state, np.delete(np.arange(len(idle)), np.argmax(idle)))
 
 
 def _retain(state: CutState, keep: Ints) -> None:

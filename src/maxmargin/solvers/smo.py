@@ -16,8 +16,8 @@ its y2, the KKT conditions hold. Examples at their optimum rest, twice as long e
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -32,28 +32,29 @@ from maxmargin.inference.loopy import relaxation
 from maxmargin.inference.marginals.ascent import Ascent, Forests, Work
 from maxmargin.inference.marginals.directions import Direction
 from maxmargin.inference.marginals.polytope import Point
-from maxmargin.solvers.base import Solver, State, Status, permutation
+from maxmargin.solvers.base import Solver, State, permutation
+from maxmargin.solvers.resting import Resting
+
+LONGEST_REST = 15  # passes that an example sits out at most
 
 
-@dataclass
+@dataclass(kw_only=True)
 class SmoState(State):
     """Marginals, and what is known about each example."""
 
-    DERIVED = (*State.DERIVED, "forests", "work")
+    DERIVED: ClassVar[tuple[str, ...]] = (*State.DERIVED, "forests", "work")
 
-    point: Point = None  # type: ignore[assignment]
+    point: Point
+    slack: Floats  # (n,) as last seen
+    resting: Resting
     linear: float = 0.0  # the loss term of the dual
-    forests: Any = None  # what compiled ascent reads, where the structure has it
-    work: Any = None
-    slack: Floats = field(default_factory=lambda: np.zeros(0))
-    rest: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
-    asleep: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    forests: Forests | None = None  # what compiled ascent reads, where it is offered
+    work: Work | None = None
     turn: int = 0
-    stalls: int = 0
 
 
 @dataclass(frozen=True)
-class Smo(Solver):
+class Smo(Solver[SmoState]):
     """Mass moved between marginals, one example at a time.
 
     A step of `max_iter` is one pass over the examples that do not rest.
@@ -74,18 +75,19 @@ class Smo(Solver):
     inner: int = 10
     share: float = 0.1
     penalties: ClassVar[tuple[str, ...]] = ("linear",)
+    needs: ClassVar[tuple[type, ...]] = (Factored,)
+    uses: ClassVar[tuple[type, ...]] = (CompiledAscent,)
 
-    def check(self, problem: Problem) -> None:
-        """Margin rescaling with a loss that is a sum over nodes."""
-        super().check(problem)
-        problem.structure.require(Factored, "solver 'smo'")
-        if problem.formulation.rescaling != "margin" or problem.loss.form != "table":
-            raise ValueError(
-                "solver 'smo' moves marginals, so it needs rescaling='margin' and a "
-                "loss that is a sum over nodes, such as 'hamming'"
-            )
+    def refusal(self, problem: Problem) -> str | None:
+        """Margin rescaling with a loss that is a sum over nodes is needed."""
+        if problem.formulation.rescaling == "margin" and problem.loss.form == "table":
+            return None
+        return (
+            "solver 'smo' moves marginals, so it needs rescaling='margin' and a loss "
+            "that is a sum over nodes, such as 'hamming'"
+        )
 
-    def start(self, problem: Problem, warm: Any = None) -> SmoState:
+    def start(self, problem: Problem, warm: State | None = None) -> SmoState:
         """All mass on the truth, w = 0; or an earlier run's marginals, scaled to C."""
         if isinstance(warm, SmoState) and _continues(warm, problem):
             return _rescaled(warm, problem)
@@ -95,10 +97,8 @@ class Smo(Solver):
         tables = structure.tables(problem.x, ids, w)
         true = structure.local_labels(problem.x, ids, problem.truth)
         point = Point(tables, structure.plan(problem.x), true, problem.C)
-        state = SmoState(
-            w, point=point, slack=np.zeros(n), rest=np.zeros(n, np.int64),
-            asleep=np.zeros(n, np.int64),
-        )  # fmt: skip
+        resting = Resting(n, LONGEST_REST)
+        state = SmoState(w, point=point, slack=np.zeros(n), resting=resting)
         if problem.structure.offers(CompiledAscent) is not None:
             augment = Augment(problem.truth, problem.loss, np.ones(n))
             loss = structure.augmented(problem.x, ids, tables, augment)
@@ -107,7 +107,7 @@ class Smo(Solver):
             )
         return state
 
-    def step(self, problem: Problem, state: SmoState) -> None:  # type: ignore[override]
+    def step(self, problem: Problem, state: SmoState) -> None:
         """One pass; certify when the slacks seen suggest that the gap is closed."""
         if state.gap_estimate <= self.tol:
             self.certify(problem, state)
@@ -117,8 +117,7 @@ class Smo(Solver):
         before = state.dual
         augment = Augment(problem.truth, problem.loss, np.ones(problem.n))
         order = permutation(self.seed, state.turn, problem.n)
-        awake = order[state.asleep[order] <= 0]
-        state.asleep -= 1
+        awake = state.resting.next_pass(order)
         for s in range(0, len(awake), self.block):
             self._visit(problem, state, augment, awake[s : s + self.block])
             if state.late():
@@ -128,7 +127,8 @@ class Smo(Solver):
         state.planes = int((state.point.node > 0).sum())
         primal = 0.5 * square + float(problem.C @ state.slack)
         state.gap_estimate = max(primal - state.dual, 0.0) / max(primal, 1e-300)
-        self._judge(state, before)
+        if state.judge(state.dual - before, 1e-15, 4):
+            state.resting.wake_all()
 
     def _visit(
         self, problem: Problem, state: SmoState, augment: Augment, ids: Ints
@@ -152,13 +152,13 @@ class Smo(Solver):
         moved = np.zeros(len(ids))
         np.maximum.at(moved, way.graph_of_group(tables), by)
         quiet = moved <= 1e-9 * problem.C[ids]
-        state.rest[ids] = np.where(quiet, np.minimum(2 * state.rest[ids] + 1, 15), 0)
-        state.asleep[ids] = state.rest[ids]
+        state.resting.visited(ids, quiet)
 
     def _ascend(self, problem: Problem, state: SmoState, ids: Ints) -> None:
-        """Several steps on each example; those that had little to do rest."""
+        """Several steps on each example, compiled."""
         compiled = problem.structure.require(CompiledAscent, "compiled ascent")
         point = state.point
+        assert state.forests is not None and state.work is not None
         ascent = Ascent(state.forests, point.node, point.edge, state.work)
         gain = compiled.ascend(
             problem.x, ids, state.w, ascent, self.inner, self.share, state.slack
@@ -178,16 +178,6 @@ class Smo(Solver):
         best = decode(tables, structure.plan(problem.x).take(ids), method)
         return state.point.toward(ids, tables, best.labels, method), best.bound
 
-    def _judge(self, state: SmoState, before: float) -> None:
-        if state.dual - before <= 1e-15 * abs(state.dual):
-            state.stalls += 1
-            state.asleep[:] = 0
-            state.gap_estimate = 0.0  # look: certify in the next step
-        else:
-            state.stalls = 0
-        if state.stalls >= 4:
-            state.status = Status.NO_PROGRESS
-
 
 def _continues(warm: SmoState, problem: Problem) -> bool:
     """Whether the marginals fit: the same graphs, all C changed by one factor."""
@@ -201,10 +191,9 @@ def _rescaled(warm: SmoState, problem: Problem) -> SmoState:
     factor = float(problem.C[0] / warm.point.mass[0])
     warm.point.scale(factor)
     w = warm.w * factor
-    n = problem.n
     state = SmoState(
         w, point=warm.point, linear=warm.linear * factor, slack=warm.slack.copy(),
-        rest=np.zeros(n, np.int64), asleep=np.zeros(n, np.int64), work=warm.work,
+        resting=Resting(problem.n, LONGEST_REST), work=warm.work,
     )  # fmt: skip
     if warm.forests is not None:
         state.forests = warm.forests._replace(mass=warm.point.mass)

@@ -16,7 +16,7 @@ whichever has the lower primal.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -41,7 +41,7 @@ class GradientState(State):
 
 
 @dataclass(frozen=True)
-class Subgradient(Solver):
+class Subgradient(Solver[GradientState]):
     """Averaged stochastic subgradient. A step is one pass over the examples.
 
     Parameters
@@ -54,7 +54,7 @@ class Subgradient(Solver):
     block: int = 32
     penalties: ClassVar[tuple[str, ...]] = ("linear", "squared")
 
-    def start(self, problem: Problem, warm: Any = None) -> GradientState:
+    def start(self, problem: Problem, warm: State | None = None) -> GradientState:
         """Zero weights."""
         n, dim = problem.n, problem.dim
         return GradientState(
@@ -62,7 +62,7 @@ class Subgradient(Solver):
             feasible=np.zeros(dim), feasible_mass=np.zeros(n),
         )  # fmt: skip
 
-    def step(self, problem: Problem, state: GradientState) -> None:  # type: ignore[override]
+    def step(self, problem: Problem, state: GradientState) -> None:
         """One pass; certify both the last and the averaged weights."""
         n, C = problem.n, problem.C
         squared = problem.formulation.penalty == "squared"
@@ -86,9 +86,8 @@ class Subgradient(Solver):
         self._bound(problem, state)
         self.certify(problem, state)
 
-    def certify(self, problem: Problem, state: State) -> None:
+    def certify(self, problem: Problem, state: GradientState) -> None:
         """Primal at the averaged and at the last weights."""
-        assert isinstance(state, GradientState)
         for w in (state.mean, state.w) if state.passes else (state.w,):
             state.witness(problem, w, problem.cuts(w).slack)
             state.oracle_calls += problem.n

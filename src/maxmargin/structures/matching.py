@@ -22,6 +22,7 @@ from scipy.optimize import linear_sum_assignment
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
 from maxmargin.core.jit import loop
 from maxmargin.core.structure import Augment, Found, Pieces, Structure
+from maxmargin.core.validation import check_types, require
 
 
 class MatchingInputs(NamedTuple):
@@ -54,6 +55,11 @@ class Matching(Structure):
 
     dim: int = 0
     largest: int = 0
+
+    def validate(self) -> None:
+        """Sizes are not negative; all else is checked with the inputs."""
+        check_types(self)
+        require(min(self.dim, self.largest) >= 0, "a size is negative")
 
     def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
         """Know the number of features and of items."""

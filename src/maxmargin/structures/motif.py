@@ -25,7 +25,16 @@ import numpy as np
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
 from maxmargin.core.jit import inner_loop, loop
 from maxmargin.core.loss import LossForm
-from maxmargin.core.structure import Answer, Augment, Found, Layers, Pieces, Structure
+from maxmargin.core.structure import (
+    NOT_COMPLETED,
+    Answer,
+    Augment,
+    Found,
+    Layers,
+    Pieces,
+    Structure,
+)
+from maxmargin.core.validation import check_types, require
 from maxmargin.inference.motif_sampler import log_background, markov, sample
 
 LETTERS = "ACGT"
@@ -78,6 +87,13 @@ class Motif(Structure):
     def dim(self) -> int:
         """Length of w: the matrix first, then the background of orders 0 to `order`."""
         return 4 * self.length + (4 ** (self.order + 2) - 4) // 3
+
+    def validate(self) -> None:
+        """Sizes within what the loops are written for."""
+        check_types(self)
+        require(0 < self.length < 2**24, f"length={self.length} is out of range")
+        require(0 <= self.order <= 3, f"order={self.order} is not one of 0 to 3")
+        require(0 <= self.sweeps < 2**24, f"sweeps={self.sweeps} is out of range")
 
     def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
         """Check the sizes; nothing has to be learnt from the data."""
@@ -180,6 +196,16 @@ class Motif(Structure):
         place, _ = self._places(x, ids, w)
         label = truth.data[truth.ptr[:-1]][ids]
         return _rows(np.where(label[:, None] == 1, place, np.int32(0)))
+
+    def check_completed(self, x: Bases, truth: Ragged, completed: Ragged) -> None:
+        """Labels are unchanged, and motifs lie within their sequences."""
+        require(np.array_equal(truth.ptr, completed.ptr), NOT_COMPLETED)
+        true, rows = truth.data.reshape(-1, 3), completed.data.reshape(-1, 3)
+        last = np.where(true[:, 0] == 1, np.diff(x.ptr) - self.length, 0)
+        fits = (rows[:, 1] >= -1) & (rows[:, 1] <= last)
+        strand = (rows[:, 2] >= 0) & (rows[:, 2] <= 1)
+        whole = (rows[:, 0] == true[:, 0]) & fits & strand
+        require(whole.all(), NOT_COMPLETED)
 
     def guess(self, x: Bases, truth: Ragged, rng: np.random.Generator) -> Ragged:
         """Places drawn by a few sweeps of Gibbs sampling; uniformly if `sweeps` is 0.

@@ -28,7 +28,15 @@ import scipy.sparse as sp
 
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows
 from maxmargin.core.loss import LossForm
-from maxmargin.core.structure import Augment, Found, Latent, P, Structure
+from maxmargin.core.structure import (
+    NOT_COMPLETED,
+    Augment,
+    Found,
+    Latent,
+    P,
+    Structure,
+)
+from maxmargin.core.validation import check_sparse, require
 from maxmargin.losses.own import OwnLoss, pickled, unpickled
 
 METHODS = ("joint_feature", "loss", "argmax")
@@ -59,6 +67,10 @@ class OwnStructure(Structure):
             return None
         return super().offers(capability)
 
+    def validate(self) -> None:
+        """The length of psi; the user's object is trusted, its answers are checked."""
+        require(0 <= self.dim < 2**31, f"dim={self.dim} is out of range")
+
     def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
         """Know the length of psi."""
         dim = getattr(self.owner, "dim", None)
@@ -73,7 +85,7 @@ class OwnStructure(Structure):
         """Keep the objects."""
         return Objects(tuple(X))
 
-    def encode_labels(self, x: Objects, Y: Sequence[Any]) -> Ragged:
+    def encode_labels(self, x: Objects | None, Y: Sequence[Any]) -> Ragged:
         """Pickle the objects."""
         rows = []
         for i, y in enumerate(Y):
@@ -85,7 +97,7 @@ class OwnStructure(Structure):
                 ) from error
         return Ragged.pack(rows)
 
-    def decode_labels(self, x: Objects, labels: Ragged) -> list[Any]:
+    def decode_labels(self, x: Objects | None, labels: Ragged) -> list[Any]:
         """Unpickle the objects."""
         return [unpickled(labels.row(i)) for i in range(labels.n)]
 
@@ -126,7 +138,12 @@ class OwnStructure(Structure):
                 weight = augment.weight[i]
                 best = self.owner.argmax(_sealed(w / weight), item, truth)
                 gain = weight * float(self.owner.loss(truth, best))
-            psi = _as_rows([self.owner.joint_feature(item, best)])[0]
+            psi, dim = _as_rows([self.owner.joint_feature(item, best)])
+            if dim != self.dim:
+                raise ValueError(
+                    f"example {int(i)}: joint_feature of what argmax returned has "
+                    f"length {dim}, but that of the first example had {self.dim}"
+                )
             score[q] = float(psi.dot(w)[0]) + gain
             rows.append(pickled(best))
         return Found(Ragged.pack(rows), score, score)
@@ -139,6 +156,20 @@ class OwnStructure(Structure):
             if float(self.owner.loss(best, other)) > 0.0:
                 return pickled(other)
         return None
+
+    def stored_outputs(self, labels: Ragged) -> Any:
+        """The objects themselves: no pickle is ever written to a file."""
+        return self.decode_labels(None, labels)
+
+    def restored_outputs(self, data: Any) -> Ragged:
+        """Encode the objects again."""
+        if not isinstance(data, list):
+            raise ValueError("the outputs in the checkpoint are not a list")
+        return self.encode_labels(None, data)
+
+    def check_completed(self, x: Objects, truth: Ragged, completed: Ragged) -> None:
+        """As many as there are examples; what they are is for the user's object to say."""
+        require(truth.n == completed.n, NOT_COMPLETED)
 
     def complete(self, x: Objects, ids: Ints, w: Floats, truth: Ragged) -> Ragged:
         """Hidden parts of the true outputs by the user's method."""
@@ -191,6 +222,8 @@ def _sealed(w: Floats) -> Floats:
 
 def _as_rows(psi: Sequence[Any]) -> tuple[Rows, int]:
     """Vectors of the user as Rows, and their length."""
+    for p in filter(sp.issparse, psi):
+        check_sparse(p, "joint_feature")
     if any(sp.issparse(p) for p in psi):
         matrix = sp.csr_array(sp.vstack([sp.csr_array(p).reshape(1, -1) for p in psi]))
         return Rows.from_csr(matrix), matrix.shape[1]

@@ -265,7 +265,7 @@ class Far(Serial):
 def test_auto_weighs_the_network(trip, memory, chosen, here):
     problem = chain_problem(6, n=60, longest=40, labels=20)
     problem = replace(problem, engine=Far(trip))
-    solver, notes = Auto(memory=memory).choose(problem)
+    solver, _, notes = Auto(memory=memory).resolve(problem)
     assert notes["chosen"] == type(solver).__name__ == chosen
     assert notes.get("here", False) is here
     assert "8 workers" in notes["why"]

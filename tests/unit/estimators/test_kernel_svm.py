@@ -1,5 +1,6 @@
 """KernelSVM and kernels inside structures, against SVC and explicit features."""
 
+import time
 import tracemalloc
 import warnings
 
@@ -13,7 +14,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from maxmargin import ChainSVM, KernelSVM, MulticlassSVM, NetworkSVM, load, save
 from maxmargin.kernels import (
-    Columns,
     Function,
     Linear,
     NotSemidefiniteError,
@@ -22,7 +22,7 @@ from maxmargin.kernels import (
     draw,
 )
 from maxmargin.solvers import Status
-from maxmargin.solvers.kernel import train_pairs
+from maxmargin.solvers.kernel import BinarySmo
 
 SCALE = "gamma is scaled to the rows, of which repetition makes more"
 EXPECTED_FAILURES = {
@@ -225,8 +225,9 @@ def test_what_is_no_kernel_is_said(moons):
         KernelSVM(kernel=lambda a, b: -(a @ b.T)).fit(X, y)
     # Where no check looked, the dual finds out.
     bad = Function(lambda a, b: -Rbf(1.0)(a, b))
-    machine = train_pairs(Columns(bad, X), 2.0 * y - 1.0, np.ones(len(y)))
-    assert machine.result.status is Status.NOT_SEMIDEFINITE
+    model = KernelSVM()
+    problem = model._plan(model._training_data(X, y, None)).problem
+    assert BinarySmo(kernel=bad).solve(problem).result.status is Status.NOT_SEMIDEFINITE
 
 
 def test_wrong_choices_and_memory_are_refused(moons, iris):
@@ -345,3 +346,77 @@ def test_a_limit_on_time_is_kept_and_said():
         warnings.simplefilter("ignore")
         model = KernelSVM(1e4, tol=0.0, max_iter=50).fit(X, y)
     assert model.result_.status is Status.MAX_ITER
+
+
+@every_method
+def test_warm_start_continues_with_a_kernel(moons, iris, method):
+    options = {"kernel_method": method, "n_basis": 20, "tol": 1e-3, "random_state": 0}
+    for X, y in (moons, iris):
+        model = KernelSVM(warm_start=True, **options).fit(X, y)
+        first = model.result_
+        again = model.fit(X, y).result_
+        assert again.primal <= first.primal * (1 + 2e-3)
+        assert again.iterations <= first.iterations
+        if method != "sampled":  # whose rows are drawn anew
+            assert again.oracle_calls <= first.oracle_calls
+        # Another C: the problem changes, the rows of the kernel stay.
+        changed = model.set_params(C=2.0).fit(X, y).result_
+        cold = KernelSVM(C=2.0, **options).fit(X, y).result_
+        assert changed.primal <= cold.primal * (1.1 if method == "cpsp" else 1.02)
+
+
+@every_method
+def test_a_path_over_C_with_a_kernel(iris, moons, method):
+    options = {"kernel_method": method, "n_basis": 30, "tol": 1e-3, "random_state": 0}
+    for X, y in (moons, iris):
+        model = KernelSVM(C=7.0, **options)
+        path = model.fit_path(X, y, [1.0, 0.1])
+        assert model.C == 7.0
+        for C, result in zip([1.0, 0.1], path, strict=True):
+            cold = KernelSVM(C=C, **options).fit(X, y)
+            share = 0.1 if method == "cpsp" else 0.02
+            assert result.primal <= cold.result_.primal * (1 + share)
+            assert result.dual <= cold.result_.primal * (1 + 1e-9)
+        best = KernelSVM(C=1.0, **options).fit(X, y)
+        assert np.mean(model.predict(X) == best.predict(X)) > 0.95
+
+
+@every_method
+def test_time_steps_and_callbacks_are_limits_for_kernels(iris, method):
+    X, y = iris
+    rows = []
+
+    def stop(row):
+        rows.append(int(row["iteration"]))
+        return len(rows) == 2
+
+    options = {"kernel_method": method, "n_basis": 20, "tol": 1e-12}
+    for y_ in (y, y > 0):
+        rows.clear()
+        with pytest.warns(ConvergenceWarning):
+            model = KernelSVM(C=10.0, callbacks=stop, **options).fit(X, y_)
+        assert rows in ([1, 2], [1]) and len(model.result_.history) == len(rows)
+        assert np.isfinite(model.result_.primal) and model.score(X, y_) > 0.6
+        with pytest.warns(ConvergenceWarning):
+            model = KernelSVM(C=10.0, max_time=1e-9, **options).fit(X, y_)
+        assert model.result_.status is Status.MAX_TIME
+        assert len(model.result_.history) == 1
+
+
+def test_max_time_holds_within_a_step():
+    X = np.random.default_rng(0).normal(size=(1500, 20))
+    y = np.arange(1500) % 2
+    options = {"C": 1e4, "tol": 1e-9, "max_iter": 10**9}
+    for method in ("exact", "cpsp", "sampled"):
+        KernelSVM(kernel_method=method, tol=0.5).fit(X[:50], y[:50])  # compiled
+        begin = time.perf_counter()
+        with pytest.warns(ConvergenceWarning):
+            model = KernelSVM(kernel_method=method, max_time=0.2, **options).fit(X, y)
+        assert model.result_.status is Status.MAX_TIME
+        assert time.perf_counter() - begin < 10.0
+
+
+def test_streams_are_refused_for_kernels(iris):
+    X, y = iris
+    with pytest.raises(ValueError, match="partial_fit is not there for kernels"):
+        MulticlassSVM(kernel="rbf").partial_fit(X, y)

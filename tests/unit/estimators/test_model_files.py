@@ -192,8 +192,8 @@ def test_every_class_of_ours_is_in_the_table_or_left_out_on_purpose():
         "LetterCodes Points Documents Bases PairFeatures Augment Found Layers Answer "
         "OuterProductFeatures OuterCoordinates Gathered Part Reason Node Mention Document _Facts Tree Sentence "
         "Report Visit Store Scratch Dual Tables Space GramSpace Outside Sums Mean Costs Solver WorkingSets "
-        "Function Message Reply Flat TokenCut Machine Sampled _Cut Span Pieces Encoded State "
-        "Slope _Turn Handover Violation Bounded Moves ProductRisk Penalty"
+        "Function Message Reply Flat TokenCut Pieces Encoded State Trainer Run Resolved Start "
+        "Slope Turn Drawn BasisFit KernelResult Handover Violation Bounded Moves ProductRisk Penalty"
     )
     missing = []
     for info in pkgutil.walk_packages(maxmargin.__path__, "maxmargin."):

@@ -32,7 +32,8 @@ def test_path_equals_cold_fits(structure, penalty):
     Cs = [1.0, 0.01, 0.1]
     model = StructuralSVM(structure, C=5.0, penalty=penalty, tol=1e-4)
     path = model.fit_path(X, Y, Cs)
-    assert model.C == 1.0 and model.result_ is path[0]
+    assert model.C == 5.0 and model.result_ is path[0]  # fits write no parameter
+    assert [result.notes["C"] for result in path] == Cs
     for C, result in zip(Cs, path, strict=True):
         cold = clone(model).set_params(C=C).fit(X, Y).result_
         assert result.converged and cold.converged

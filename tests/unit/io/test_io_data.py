@@ -16,7 +16,7 @@ from maxmargin.io import (
 )
 from maxmargin.io.biology import read_labelled_fasta, read_pairs, write_pairs
 
-FUZZ = Path(__file__).parents[3] / "benchmarks" / "fuzz.py"
+FUZZ = Path(__file__).parents[3] / "benchmarks" / "fuzz" / "texts.py"
 
 
 def test_svmlight_there_and_back(tmp_path):
@@ -123,7 +123,7 @@ def test_labels_of_fasta(tmp_path):
     not FUZZ.exists(), reason="benchmarks are not part of this checkout"
 )
 def test_a_little_fuzzing():
-    """benchmarks/fuzz.py does the same 1e5 times."""
+    """benchmarks/fuzz does the same 1e5 times."""
     spec = importlib.util.spec_from_file_location("fuzz", FUZZ)
     fuzz = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(fuzz)

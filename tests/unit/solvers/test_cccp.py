@@ -211,5 +211,5 @@ def test_time_limit_keeps_the_best_weights():
 
 def test_needs_the_capability():
     X, Y = bags(8)
-    with pytest.raises(ValueError, match="complete"):
+    with pytest.raises(ValueError, match="Latent"):
         CCCP(BlockDual()).solve(problem(X, Y, owner=Seen()))

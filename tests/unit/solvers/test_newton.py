@@ -6,7 +6,7 @@ import pytest
 from maxmargin import KernelSVM
 from maxmargin.solvers import Status
 from maxmargin.solvers.choose import choose
-from maxmargin.solvers.enumerated import Enumerated, Newton, suits
+from maxmargin.solvers.enumerated import Enumerated, Newton, newton_applies
 from maxmargin.solvers.kernel import TokenCuts, carried
 
 
@@ -77,23 +77,16 @@ def test_warm_start_goes_on():
 
 def over_basis(m):
     """A problem over m features, as a turn of a kernel method sees it."""
-    seen = []
-
-    class Spy(KernelSVM):
-        def _turn(self, problem, tol):
-            seen.append(problem)
-            return super()._turn(problem, tol)
-
-    Spy(kernel_method="nystroem", n_basis=m, random_state=0).fit(*crossed())
-    return seen[0]
+    model = KernelSVM(kernel_method="nystroem", n_basis=m, random_state=0)
+    return model._plan(model._training_data(*crossed(), None)).problem
 
 
 def test_auto_takes_it_for_two_classes_with_few_features():
     problem = over_basis(10)
-    assert suits(problem)
-    solver, notes = choose("auto", problem).choose(problem)
+    assert newton_applies(problem)
+    solver, _, notes = choose("auto", problem).resolve(problem)
     assert isinstance(solver, Newton) and "two outputs" in notes["why"]
-    assert not suits(over_basis(100))  # too many for 300 rows
+    assert not newton_applies(over_basis(100))  # too many for 300 rows
 
 
 def test_other_problems_are_refused():
@@ -111,16 +104,10 @@ def test_other_problems_are_refused():
     [{}, {"penalty": "squared"}, {"rescaling": "slack"}, {"fit_intercept": False}],
 )
 def test_slopes_of_products_are_those_of_the_oracle(k, options):
-    seen = []
-
-    class Spy(KernelSVM):
-        def _lift(self, problem):
-            seen.append(TokenCuts(problem))
-            return super()._lift(problem)
-
     X, _ = crossed(50)
-    Spy(kernel_method="nystroem", n_basis=5, **options).fit(X, np.arange(50) % k)
-    cuts, rng = seen[0], np.random.default_rng(0)
+    model = KernelSVM(kernel_method="sampled", n_basis=5, **options)
+    plan = model._plan(model._training_data(X, np.arange(50) % k, None))
+    cuts, rng = TokenCuts(plan.problem), np.random.default_rng(0)
     scores, rest = rng.normal(size=(50, cuts.z)), rng.normal(size=cuts.others)
     fast = cuts.slope(scores, rest, 0.3)
     cuts.product = None

@@ -123,7 +123,7 @@ def test_quadratic_kernel_is_its_feature_map(edges):
 
 def test_kernel_needs_memory_and_smo(monkeypatch):
     X, Y = ring_data(np.random.default_rng(1))
-    with pytest.raises(ValueError, match="trained by solver='smo'"):
+    with pytest.raises(ValueError, match="BlockDual needs Joint features"):
         NetworkSVM(kernel="rbf", solver="block-dual").fit(X, Y)
     monkeypatch.setattr(kernel_network, "MEMORY", 1000.0)
     with pytest.raises(MemoryError, match="Gram matrix of 36 nodes needs"):

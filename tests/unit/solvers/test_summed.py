@@ -145,7 +145,7 @@ def test_several_are_the_best_of_all():
 
 def test_auto_takes_sdcd_and_others_refuse():
     problem = chain_problem(9, penalty="summed")
-    assert choose("auto", problem).choose(problem)[1]["chosen"] == "SDCD"
+    assert choose("auto", problem).resolve(problem).notes["chosen"] == "SDCD"
     with pytest.raises(ValueError, match="summed"):
         SDM().solve(problem)
     with pytest.raises(ValueError, match="linear"):

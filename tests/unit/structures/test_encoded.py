@@ -1,5 +1,6 @@
 """Sequences in files: the same model as from memory, in every engine."""
 
+import hashlib
 import json
 from dataclasses import replace
 
@@ -12,6 +13,7 @@ from maxmargin.engines import Processes
 from maxmargin.io import stream_conll, stream_json_lines, stream_svm_hmm
 from maxmargin.solvers import OneSlack
 from maxmargin.structures.chain import Chain, encode_sequences, open_encoded
+from maxmargin.structures.chain.encoded import FILES
 
 WORDS = {"Ann": "N", "Bob": "N", "ran": "V", "sleeps": "V", "fast": "A", "the": "D"}
 
@@ -130,3 +132,119 @@ def test_a_bad_line_is_named(tmp_path):
     path.write_text("a b\nc\n")
     with pytest.raises(ValueError, match="line 2: another number"):
         list(stream_conll(path))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    X, y = sentences(30)
+    encode_sequences(batches(X, y), tmp_path)
+    return tmp_path
+
+
+def rewritten(folder, name, change):
+    """Change an array of the folder and its checksum."""
+    meta = json.loads((folder / "meta.json").read_text())
+    path = folder / meta["data"] / f"{name}.bin"
+    array = np.fromfile(path, FILES[name])
+    array = change(array)
+    array.tofile(path)
+    meta["sha256"][name] = hashlib.sha256(array.tobytes()).hexdigest()
+    meta["sizes"][name] = len(array)
+    (folder / "meta.json").write_text(json.dumps(meta))
+
+
+def with_entry(at, value):
+    def change(array):
+        array[at] = value
+        return array
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("idx", with_entry(0, -1000000)),
+        ("idx", with_entry(3, 6)),
+        ("labels", with_entry(0, 4)),
+        ("labels", with_entry(1, -1)),
+        ("val", with_entry(2, np.nan)),
+        ("rows", with_entry(1, 10**9)),
+        ("ptr", with_entry(1, -5)),
+        ("ptr", with_entry(-1, 7)),
+        ("ptr", with_entry(0, 1)),
+        ("labels", lambda a: a[:-1]),
+        ("idx", lambda a: np.append(a, a[:1])),
+        ("rows", lambda a: a[:0]),
+    ],
+)
+def test_indices_out_of_range_are_refused(folder, name, change):
+    rewritten(folder, name, change)
+    with pytest.raises(ValueError, match="cannot be read as encoded sequences"):
+        open_encoded(folder)
+
+
+def test_damage_is_noticed(folder):
+    meta = json.loads((folder / "meta.json").read_text())
+    path = folder / meta["data"] / "val.bin"
+    data = bytearray(path.read_bytes())
+    data[6] ^= 1  # a bit of a number that stays finite
+    path.write_bytes(bytes(data))
+    with pytest.raises(ValueError, match=r"val\.bin does not match its checksum"):
+        open_encoded(folder)
+    path.write_bytes(bytes(data[:-8]))  # would end the process when it is read
+    with pytest.raises(ValueError, match="bytes, not"):
+        open_encoded(folder, check=False)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("columns", -1), ("columns", 2**40), ("window", 10**9), ("window", True),
+        ("labels", []), ("labels", ["N", "N"]), ("labels", [None]), ("named", 1),
+        ("data", "../elsewhere"), ("data", "/etc"), ("sizes", {}), ("format", "other"),
+        ("sha256", {}),
+    ],
+)  # fmt: skip
+def test_meta_data_are_checked(folder, field, value):
+    meta = json.loads((folder / "meta.json").read_text())
+    (folder / "meta.json").write_text(json.dumps({**meta, field: value}))
+    with pytest.raises(ValueError, match="cannot be read as encoded sequences"):
+        open_encoded(folder)
+
+
+def test_an_encoding_that_fails_leaves_the_old_one(folder):
+    before = open_encoded(folder).truth.data.tolist()
+    X, y = sentences(50, seed=1)
+    seen = []
+
+    class Source:
+        def __iter__(self):
+            seen.append(1)
+            for batch in batches(X, y):
+                if len(seen) == 2:  # the pass that writes
+                    raise OSError("the source is gone")
+                yield batch
+
+    with pytest.raises(OSError, match="the source is gone"):
+        encode_sequences(Source(), folder)
+    assert open_encoded(folder).truth.data.tolist() == before
+    assert len(list(folder.iterdir())) == 2  # meta.json and one folder of data
+    encode_sequences(batches(X, y), folder)
+    assert open_encoded(folder).n == 50
+    assert len(list(folder.iterdir())) == 2
+
+
+def test_folders_of_version_0_1_are_read(folder):
+    meta = json.loads((folder / "meta.json").read_text())
+    for file in (folder / meta["data"]).iterdir():
+        file.rename(folder / file.name)
+    former = {**meta, "format": "maxmargin encoded sequences 1"}
+    del former["sha256"], former["data"]
+    (folder / "meta.json").write_text(json.dumps(former))
+    assert open_encoded(folder).n == 30
+    array = np.fromfile(folder / "idx.bin", "<i4")
+    array[0] = 10**6
+    array.tofile(folder / "idx.bin")
+    with pytest.raises(ValueError, match="feature"):
+        open_encoded(folder)

@@ -143,7 +143,7 @@ def test_what_edge_kernels_need(monkeypatch):
         NetworkSVM(edge_kernel="rbf").fit(bare, Y)
     with pytest.raises(ValueError, match="edge_kernel needs kernel_method='exact'"):
         NetworkSVM(edge_kernel="rbf", kernel_method="cpsp").fit(X, Y)
-    with pytest.raises(ValueError, match="trained by solver='smo'"):
+    with pytest.raises(ValueError, match="BlockDual needs Joint features"):
         NetworkSVM(edge_kernel="rbf", solver="block-dual").fit(X, Y)
     monkeypatch.setattr(kernel_network, "MEMORY", 8.0 * 32**2 + 1000.0)
     with pytest.raises(MemoryError, match="Gram matrix of 24 edges needs"):

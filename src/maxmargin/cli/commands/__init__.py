@@ -1,6 +1,7 @@
 """The commands, one file each, or one for those that use a model file.
 
 train.py           `maxmargin train`: from a data file to a model file
+warmup.py          `maxmargin warmup`: compile loops ahead
 model_commands.py  `predict`, `evaluate`, `report` and `describe`
 convert.py         `maxmargin convert`: sequences from one format to another
 demo.py            `maxmargin demo`: postcodes, read digit by digit and as sequences

@@ -18,14 +18,15 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows
 from maxmargin.core.cuts import Cuts
 from maxmargin.core.problem import Problem
-from maxmargin.core.structure import MostViolated
+from maxmargin.core.structure import Latent, MostViolated
 from maxmargin.estimators.explaining.fitted_model import (
     FittedModel,
     decode_one,
     weight_name,
 )
+from maxmargin.estimators.fitting.training import Plan, train
 from maxmargin.reports.explanation import Support, SupportTable
-from maxmargin.solvers.base import Solver
+from maxmargin.solvers.base import Result, Run, Solver, Watch, run
 from maxmargin.solvers.cccp import LatentResult
 from maxmargin.solvers.n_slack.block_dual import BlockDual
 from maxmargin.solvers.planes.store import planes_of
@@ -47,12 +48,11 @@ def support_structures(
     check_is_fitted(model, "coef_")
     names = model._weight_names()
     at = _find(feature, names, len(model._weights()))
-    result = model.result_
-    truth = result.truth if isinstance(result, LatentResult) else None
-    record = _Record(truth, model.tol)
+    record = _Record(model.result_, model.tol)
     twin: Any = clone(model)
-    twin._schedule = record.runs
-    twin.fit(X, y, sample_weight)
+    plan = twin._plan(twin._training_data(X, y, sample_weight))
+    for _ in train(twin, plan, record.runs):
+        pass
     who = model._examples(y, sample_weight)
     items = model._inputs(X)
     rows = []
@@ -122,27 +122,37 @@ class _Recorded(Problem):
 class _Record:
     """One run with a record, and the planes that carry weight in it."""
 
-    def __init__(self, truth: Ragged | None, tol: float) -> None:
-        self.truth, self.tol = truth, tol
+    def __init__(self, result: Result, tol: float) -> None:
+        self.hidden = result if isinstance(result, LatentResult) else None
+        self.tol = tol
         self.problem: _Recorded
         self.state: Any = None
 
-    def runs(self, solver: Any, problem: Problem, watch: Any) -> Iterator[Any]:
-        """What `fit` runs instead of the trainer."""
+    def runs(self, plan: Plan, watch: Watch | None) -> Iterator[Run]:
+        """The schedule of a fit that records what the oracle returns."""
+        problem = plan.problem
         if problem.structure.offers(MostViolated) is None:
             raise ValueError("support_structures: a kernel has no weights to ask about")
         known = {k: v for k, v in vars(problem).items() if k in _FIELDS}
-        if self.truth is not None and self.truth.n == problem.n:
-            known["truth"] = self.truth
+        if self.hidden is not None:
+            known["truth"] = self._completed(self.hidden, problem)
         self.problem = _Recorded(**known)
-        kind: type[Solver] = BlockDual
+        kind: type[Solver[Any]] = BlockDual
         if problem.formulation.penalty == "summed":
             kind = SDCD
-        result, state = kind(tol=self.tol).solve(self.problem, None, watch)
+        result, state = run(kind(tol=self.tol), self.problem, watch=watch)
         self.state = state
-        if self.truth is not None:  # for estimators that look for it
+        if self.hidden is not None:  # for estimators that look for it
             result = LatentResult(**{**vars(result), "truth": self.problem.truth})
-        yield result, state
+        yield Run(result, state)
+
+    def _completed(self, result: LatentResult, problem: Problem) -> Ragged:
+        """The true outputs with their hidden parts; models from files have weights only."""
+        if result.truth is not None and result.truth.n == problem.n:
+            return result.truth
+        latent = problem.structure.require(Latent, "support_structures")
+        everyone = np.arange(problem.n)
+        return latent.complete(problem.x, everyone, result.w, problem.truth)
 
     def planes(self, at: int) -> Iterator[tuple[int, Labels | None, float, float, Any]]:
         """(example, output, loss, alpha, a[at]) of planes with weight that have `at`."""

@@ -11,7 +11,7 @@ parameter_types.py  Types of constructor parameters
 parameters.py       Descriptions of constructor parameters, each written once
 path.py             `fit_path`: one fit per C, each from the dual of the one before
 prediction.py       One question about many inputs, in batches, on any engine
-streaming.py        `partial_fit`: training on one batch after another
+training.py         From encoded data to a trained estimator: what all fits share
 """
 
 import lazy_loader as lazy

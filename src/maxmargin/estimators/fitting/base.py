@@ -6,10 +6,7 @@ everything else that one may ask a fitted model is a function of another module.
 
 from __future__ import annotations
 
-import hashlib
 import os
-import pickle
-import warnings
 from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -17,7 +14,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -31,12 +27,8 @@ from maxmargin.engines.choose import choose_engine
 from maxmargin.estimators.explaining.explain import best_few, explain, top_weights
 from maxmargin.estimators.explaining.report import hardest, report
 from maxmargin.estimators.explaining.support import support_structures
-from maxmargin.estimators.fitting.callbacks import (
-    CallbackSupportMixin,
-    keep_callback_data,
-    watching,
-)
-from maxmargin.estimators.fitting.checkpoint import keeper_of, terminable
+from maxmargin.estimators.fitting.callbacks import CallbackSupportMixin
+from maxmargin.estimators.fitting.checkpoint import keeper_of, run_hash
 from maxmargin.estimators.fitting.inputs import (
     by_position,
     check_examples,
@@ -54,28 +46,35 @@ from maxmargin.estimators.fitting.parameter_types import (
     Seed,
     SolverChoice,
 )
-from maxmargin.estimators.fitting.path import PathMixin
+from maxmargin.estimators.fitting.path import fit_path
 from maxmargin.estimators.fitting.prediction import predict_found
-from maxmargin.estimators.fitting.streaming import StreamMixin
+from maxmargin.estimators.fitting.training import (
+    Plan,
+    TrainingData,
+    next_batch,
+    once,
+    train,
+)
 from maxmargin.io.model_file.archive import MOST_BYTES
 from maxmargin.io.model_file.model import Place
 from maxmargin.losses.base import named_loss
 from maxmargin.reports.explanation import Explanation, Hard, SupportTable
 from maxmargin.reports.history import history_frame
 from maxmargin.reports.learned import largest_weights
-from maxmargin.solvers.base import Result, Solver
+from maxmargin.solvers.base import Result, State, Trainer
 from maxmargin.solvers.cccp import CCCP
 from maxmargin.solvers.choose import choose
+from maxmargin.solvers.n_slack.stream import StreamState
 
 if TYPE_CHECKING:
     from maxmargin.reports.history import DataFrame
 
-# Not pickled: the dual state with the mark of its data, the runs asked for by
-# `fit_path` and `partial_fit`, and the data that callbacks may score on.
-PRIVATE = ("_state", "_mark", "_schedule", "_callback_data")
+# Not pickled: the dual state with the mark of its data, and the data that callbacks may
+# score on.
+PRIVATE = ("_state", "_mark", "_callback_data")
 
 
-class StructuredEstimator(CallbackSupportMixin, PathMixin, StreamMixin, BaseEstimator):
+class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
     """Base of the estimators; see `ChainSVM`, `MulticlassSVM`, `StructuralSVM`.
 
     Subclasses store the constructor's parameters under their names and implement
@@ -106,7 +105,6 @@ class StructuredEstimator(CallbackSupportMixin, PathMixin, StreamMixin, BaseEsti
     checkpoint: CheckpointChoice = None
     restarts: int = 1  # outputs with hidden parts: number of starts,
     init: Any = None  # weights to start from,
-    given: bool = False  # and whether y has hidden parts to start from
 
     structure_: Structure
     coef_: Floats
@@ -134,66 +132,128 @@ class StructuredEstimator(CallbackSupportMixin, PathMixin, StreamMixin, BaseEsti
         -------
         self
         """
+        return self._fit_data(self._training_data(X, y, sample_weight))
+
+    def fit_path(
+        self, X: Any, y: Any, Cs: Sequence[float], sample_weight: SampleWeight = None
+    ) -> list[Result]:
+        """Fit for each C, from the smallest to the largest, warm-started.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `fit`.
+        Cs : sequence of float
+            Penalties, in any order.
+
+        Returns
+        -------
+        list of Result
+            In the order of `Cs`; `result.w` are the weights, ``result.notes["C"]`` is
+            their C. The estimator is left fitted at the largest; its parameter `C` stays
+            as it is.
+
+        Examples
+        --------
+        >>> from maxmargin import StructuralSVM
+        >>> from maxmargin.structures import Multiclass
+        >>> X, y = np.array([[1.0, 0.1], [0.2, 1.0], [0.9, 0.0]]), [0, 1, 0]
+        >>> path = StructuralSVM(Multiclass()).fit_path(X, y, [1.0, 0.1])
+        >>> [round(result.primal, 3) for result in path]
+        [0.69, 0.263]
+        """
+        return fit_path(self, X, y, Cs, sample_weight)
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: SampleWeight = None) -> Self:
+        """Continue training with a further batch; earlier ones are not needed again.
+
+        Not for kernels, nor for outputs with hidden parts.
+
+        The first batch fixes labels and features, so it must show all labels. The
+        planes of earlier batches are kept and improved along with those of the new.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The batch, as for `fit`.
+
+        Returns
+        -------
+        self
+        """
+        first = self._stream_state() is None
+        made = self._training_data if first else self._batch_data
+        return self._fit_batch(made(X, y, sample_weight))
+
+    def _training_data(
+        self, X: Any, y: Any, sample_weight: SampleWeight
+    ) -> TrainingData:
+        """X and y as a structure has encoded them, which is bound to them."""
         check_same_length(X, y)
         X, y = by_position(X), by_position(y)
-        keep_callback_data(self, X, y)
         structure = self._structure(X, y).bind(X, y)
         x = structure.encode(X)
         truth = structure.encode_labels(x, y)
-        return self._fit_encoded(structure, x, truth, sample_weight)
+        return TrainingData(structure, x, truth, sample_weight, X, y)
 
-    def _fit_encoded(
-        self, structure: Structure, x: Any, truth: Ragged, sample_weight: SampleWeight
-    ) -> Self:
-        problem = self._problem(structure, x, truth, sample_weight)
-        solver = self._solver(problem)
-        mark = fingerprint(problem) if self.warm_start else None
+    def _batch_data(self, X: Any, y: Any, sample_weight: SampleWeight) -> TrainingData:
+        """A further batch, encoded by the structure that the first one was bound to."""
+        x = self.structure_.encode(X)
+        truth = self.structure_.encode_labels(x, y)
+        return TrainingData(self.structure_, x, truth, sample_weight, X, y)
+
+    def _fit_data(self, data: TrainingData) -> Self:
+        """One run, from the dual of the last fit where that is asked for."""
+        plan = self._plan(data)
+        mark = run_hash(plan.problem) if self.warm_start else None
         same = mark is not None and mark == self.__dict__.get("_mark")
-        warm = self.__dict__.get("_state") if same else None
-        keeps = self.warm_start or "_schedule" in self.__dict__
-        keeper = keeper_of(self.checkpoint, problem, solver)
-        try:
-            with watching(self, lambda one, made: one._adopt(structure, made)) as watch:
-                for result, state in self._runs(solver, problem, warm, watch, keeper):
-                    self._adopt(structure, result)
-                    self._state, self._mark = (state, mark) if keeps else (None, None)
-                    warn_unless_converged(result)
-        finally:
-            self._release(problem.engine)
+        start = self.__dict__.get("_state") if same else None
+        keeper = keeper_of(self.checkpoint, plan.problem, plan.trainer)
+        for made in train(self, plan, once(start, keeper)):
+            self._state = made.state if self.warm_start else None
+            self._mark = mark
         return self
+
+    def _fit_batch(self, data: TrainingData) -> Self:
+        """A run on the planes of all batches so far and on a new one."""
+        state = self._stream_state()
+        for made in train(self, self._plan(data), next_batch(state)):
+            self._state, self._mark = made.state, None
+        return self
+
+    def _stream_state(self) -> State | None:
+        """The planes of earlier batches."""
+        state = self.__dict__.get("_state")
+        return state if isinstance(state, StreamState) else None
+
+    def _plan(self, data: TrainingData, C: float | None = None) -> Plan:
+        """What to run, with another C than the estimator's if one is given."""
+        problem = self._problem(*data[:4], C)
+        structure = data.structure
+        return Plan(
+            self._trainer(problem, data), problem,
+            lambda one, result, state: one._adopt(structure, result), data.X, data.y,
+        )  # fmt: skip
 
     def _adopt(self, structure: Structure, result: Result) -> None:
         """Become the model that training has led to."""
         self.structure_, self.result_, self.coef_ = structure, result, result.w
 
-    def _runs(
-        self, solver: Solver, problem: Problem, warm: Any, watch: Any, keeper: Any
-    ) -> Any:
-        """One run of the solver, or those that `fit_path` or `partial_fit` ask for."""
-        runs = self.__dict__.get("_schedule")
-        if runs is not None:
-            return runs(solver, problem, watch)
-        if keeper is None:
-            return [solver.solve(problem, warm, watch)]
-        with terminable():
-            result, state = solver.solve(problem, warm, watch, keeper)
-        keeper.finish(result)
-        return [(result, state)]
-
     def _problem(
-        self, structure: Structure, x: Any, truth: Ragged, sample_weight: SampleWeight
-    ) -> Problem:
+        self, structure: Structure, x: Any, truth: Ragged, sample_weight: SampleWeight,
+        C: float | None = None,
+    ) -> Problem:  # fmt: skip
         return Problem(
             structure,
             self._loss(structure).bind(structure.label_count()),
             Formulation(self.rescaling, self.penalty),
             x,
             truth,
-            penalties_of(self.C, sample_weight, truth.n),
+            example_C(self.C if C is None else C, sample_weight, truth.n),
             self._engine(),
         )
 
-    def _solver(self, problem: Problem) -> Any:
+    def _trainer(self, problem: Problem, data: TrainingData) -> Trainer:
         """The trainer; outputs with hidden parts are completed in turns with it."""
         inner = choose(
             self.solver, problem, tol=self.tol, max_iter=self.max_iter,
@@ -201,7 +261,8 @@ class StructuredEstimator(CallbackSupportMixin, PathMixin, StreamMixin, BaseEsti
         )  # fmt: skip
         if problem.structure.offers(Latent) is None:
             return inner
-        return CCCP(inner, restarts=self.restarts, w=self.init, given=self.given)
+        w = self.init if data.init is None else data.init
+        return CCCP(inner, restarts=self.restarts, w=w, given=data.given)
 
     def _seed(self) -> int:
         return seed_of(self.random_state)
@@ -400,28 +461,7 @@ class StructuredEstimator(CallbackSupportMixin, PathMixin, StreamMixin, BaseEsti
         return {k: v for k, v in state.items() if k not in PRIVATE}
 
 
-def fingerprint(problem: Problem) -> bytes | None:
-    """A hash of all that planes depend on, C apart; None if it cannot be pickled.
-
-    A warm start takes over planes, and planes of other data would make the dual, and
-    with it the certificate, wrong.
-    """
-    parts = (problem.structure, problem.loss, problem.formulation, problem.x)
-    buffers: list[pickle.PickleBuffer] = []
-    digest = hashlib.blake2b(digest_size=16)
-    try:
-        head = pickle.dumps(
-            (*parts, problem.truth), protocol=5, buffer_callback=buffers.append
-        )
-    except Exception:  # whatever a pickle of the user's objects may raise
-        return None
-    digest.update(head)
-    for buffer in buffers:
-        digest.update(buffer.raw())
-    return digest.digest()
-
-
-def penalties_of(C: Any, sample_weight: SampleWeight, n: int) -> Floats:
+def example_C(C: Any, sample_weight: SampleWeight, n: int) -> Floats:
     """C of each example."""
     if not isinstance(C, Real) or not 0 < float(C) < np.inf:
         hint = "; penalty='hard' allows no slack at all" if np.inf == C else ""
@@ -451,12 +491,3 @@ def seed_of(random_state: Any) -> int:
     if isinstance(random_state, int | np.integer):
         return int(random_state)
     return int(check_random_state(random_state).randint(2**31 - 1))
-
-
-def warn_unless_converged(result: Result) -> None:
-    """Say so when neither the tolerance nor another rule asked for was met."""
-    if not result.status.as_asked:
-        warnings.warn(
-            f"{result.status.value} ({result.summary()})", ConvergenceWarning,
-            stacklevel=4,
-        )  # fmt: skip

@@ -14,7 +14,7 @@ from contextlib import ExitStack, contextmanager
 from copy import copy
 from typing import Any, Protocol, TypeVar
 
-from maxmargin.core.jit import compiling
+from maxmargin.core.compiled.compiling import listening
 
 try:
     from sklearn.callback import CallbackSupportMixin as CallbackSupportMixin
@@ -63,7 +63,7 @@ def watching(estimator: M, adopt: Adopt[M]) -> Iterator[Watch | None]:
 
             bar = progress(estimator.tol)
             ending.callback(bar.close)
-            ending.enter_context(compiling(bar.compiling))
+            ending.enter_context(listening(bar))
             watchers.append(_of_row(bar))
         if has_sklearn_callbacks(estimator):
             tasks = _Tasks(estimator, adopt)

@@ -13,17 +13,20 @@ import hashlib
 import os
 import signal
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from maxmargin.core.files import Lock, remove_halves
 from maxmargin.core.problem import Problem
 from maxmargin.estimators.fitting.model_files import class_of, tag_of
-from maxmargin.io.model_file.archive import ModelFileError, remove_halves
+from maxmargin.io.model_file.archive import ModelFileError
 from maxmargin.io.model_file.model import read_model, write_model
 from maxmargin.solvers.base import Result, Status
 
@@ -60,15 +63,39 @@ class Checkpoint:
 
 
 class FileKeeper:
-    """Writes checkpoints of one run to a file."""
+    """Writes checkpoints of one run to a file, which it holds a lock on meanwhile.
+
+    A checkpoint that cannot be written (the disk is full, the folder has vanished) is no
+    reason to lose a training run: there is a warning, and another attempt later.
+    """
 
     def __init__(self, where: Checkpoint, mark: str) -> None:
         self.path, self.every, self.mark = Path(where.path), where.every, mark
         self._next = time.perf_counter() + self.every
+        self._asked = False
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """The run: no other may use the file, and signals end it after the step.
+
+        Ctrl-C, SIGTERM and SIGHUP let the step end, so that there is a state to keep; a
+        second signal ends it at once, with the last checkpoint before it.
+        """
+        with Lock(self.path), _signals(self._ask):
+            remove_halves(self.path)
+            yield
+
+    def _ask(self) -> None:
+        if self._asked:
+            raise KeyboardInterrupt
+        self._asked = True
+
+    def interrupted(self) -> bool:
+        """Whether a signal has asked the run to end."""
+        return self._asked
 
     def earlier(self) -> dict[str, Any] | None:
         """What an earlier run left, if it was the same run."""
-        remove_halves(self.path)
         if not self.path.exists():
             return None
         data, notes = read_model(self.path, class_of, {})
@@ -89,14 +116,27 @@ class FileKeeper:
         """Write it; whoever reads sees the last one or this one, never half of it."""
         begin = time.perf_counter()
         notes = {"kind": "checkpoint", "mark": self.mark}
-        write_model(data, self.path, tag_of, notes, level=0)
+        try:
+            write_model(data, self.path, tag_of, notes, level=0)
+        except OSError as error:
+            warnings.warn(
+                f"the checkpoint {self.path} could not be written ({error}); training "
+                "goes on, the last one that could be written is unchanged",
+                RuntimeWarning, stacklevel=2,
+            )  # fmt: skip
         end = time.perf_counter()
         self._next = end + max(self.every, (end - begin) / SHARE)
 
     def finish(self, result: Result) -> None:
         """Remove the file when there is nothing left to go on with."""
         if result.status.as_asked or result.status is Status.NO_PROGRESS:
-            self.path.unlink(missing_ok=True)
+            try:
+                self.path.unlink(missing_ok=True)
+            except OSError as error:
+                warnings.warn(
+                    f"the checkpoint {self.path}, which is not needed any more, could "
+                    f"not be removed ({error})", RuntimeWarning, stacklevel=2,
+                )  # fmt: skip
 
 
 def keeper_of(checkpoint: Any, problem: Problem, solver: Any) -> FileKeeper | None:
@@ -112,26 +152,58 @@ def keeper_of(checkpoint: Any, problem: Problem, solver: Any) -> FileKeeper | No
     folder = Path(checkpoint.path).absolute().parent
     if not folder.is_dir():
         raise ValueError(f"checkpoint={str(checkpoint.path)!r}: no folder {folder}")
-    parts = (problem.structure, problem.loss, problem.formulation, problem.x)
-    return FileKeeper(checkpoint, digest((*parts, problem.truth, problem.C, solver)))
+    return FileKeeper(checkpoint, digest((_parts(problem), problem.C, solver)))
+
+
+def run_hash(problem: Problem) -> str | None:
+    """A hash of all that constraints depend on, C apart; None if there is none.
+
+    A warm start takes over constraints. Those of other data would make the dual, and
+    with it the certificate, wrong.
+    """
+    try:
+        return digest(_parts(problem))
+    except ValueError:  # data of the user's that are nested without end
+        return None
+
+
+def _parts(problem: Problem) -> tuple[Any, ...]:
+    parts = problem.structure, problem.loss, problem.formulation, problem.x
+    return *parts, problem.truth
 
 
 @contextmanager
 def terminable() -> Iterator[None]:
-    """SIGTERM is as Ctrl-C meanwhile: training ends with the best weights so far."""
+    """SIGTERM and SIGHUP are as Ctrl-C meanwhile: training ends with its best weights."""
 
-    def interrupt(*_: Any) -> None:
+    def interrupt() -> None:
         raise KeyboardInterrupt
 
+    with _signals(interrupt):
+        yield
+
+
+@contextmanager
+def _signals(ask: Callable[[], None]) -> Iterator[None]:
+    """Signals that end a process call `ask` meanwhile."""
+
+    def handle(*_: Any) -> None:
+        ask()
+
+    before = {}
     try:
-        before = signal.signal(signal.SIGTERM, interrupt)
+        for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+            number = getattr(signal, name, None)  # Windows has no SIGHUP
+            if number is not None:
+                before[number] = signal.signal(number, handle)
     except ValueError:  # not the main thread, where signals do not arrive
         yield
         return
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def digest(value: Any) -> str:
@@ -174,6 +246,13 @@ def _feed(add: Callable[[Any], None], value: Any, depth: int) -> None:
                 _feed(add, getattr(value, f.name), depth + 1)
     elif isinstance(value, str | bytes | int | float | np.generic) or value is None:
         add(repr(value).encode())
+    elif isinstance(value, FunctionType):
+        closure = [cell.cell_contents for cell in value.__closure__ or ()]
+        code = value.__code__
+        for part in (code.co_code, code.co_consts, value.__defaults__, closure):
+            _feed(add, part, depth + 1)
+    elif isinstance(value, CodeType):
+        _feed(add, (value.co_code, value.co_consts), depth + 1)
     elif isinstance(value, type) or callable(value):
         add(getattr(value, "__qualname__", type(value).__qualname__).encode())
     else:

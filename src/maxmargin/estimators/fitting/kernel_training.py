@@ -1,50 +1,73 @@
 """Kernels for any estimator whose structure takes mapped inputs.
 
-`fit_kernel` turns a problem over the inputs as they are into a machine of scores
+A problem over the inputs as they are becomes a machine of scores
 
     f_a(x) = sum_j beta_ja K(b_j, x)        for the labels a of the structure
 
 by one of the methods; the structure then works on these scores with weights one. What
 is not input (transitions, constants) keeps its linear weights.
+
+    exact, nystroem, cholesky   an explicit map phi, then any trainer over phi(x)
+    sampled, cpsp               solvers that choose functions as they train
+    exact, two classes          SMO on the Gram matrix (`KernelSVM`)
+
+All of them are a plan of `training`, so that callbacks, limits, warm starts and paths
+are those of every other fit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any, NamedTuple, Self
+from dataclasses import fields
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints, Ragged
+from maxmargin.core.arrays import Floats, Ints
 from maxmargin.core.memory import MEMORY
 from maxmargin.core.problem import Problem
-from maxmargin.core.structure import Structure
-from maxmargin.estimators.fitting.base import StructuredEstimator, warn_unless_converged
-from maxmargin.estimators.fitting.callbacks import watching
-from maxmargin.estimators.fitting.checkpoint import keeper_of
-from maxmargin.kernels.functions import named_kernel
+from maxmargin.core.structure import MappedInputs, Structure
+from maxmargin.estimators.fitting.base import StructuredEstimator
+from maxmargin.estimators.fitting.training import Plan, TrainingData
+from maxmargin.kernels.functions import Kernel, named_kernel, rows_for
 from maxmargin.kernels.gram import check_semidefinite
-from maxmargin.kernels.maps import Expansion, exact, incomplete_cholesky, nystroem
+from maxmargin.kernels.maps import (
+    Expansion,
+    KernelMap,
+    exact,
+    incomplete_cholesky,
+    nystroem,
+)
 from maxmargin.reports.learned import kernel_points
-from maxmargin.solvers.base import Result, State
+from maxmargin.solvers.base import Result, State, Trainer
 from maxmargin.solvers.choose import choose
 from maxmargin.solvers.kernel.cuts import TokenCuts
-from maxmargin.solvers.kernel.sampled_cuts import Sampled, train_sampled
-from maxmargin.solvers.kernel.subspace import Span, pursue
+from maxmargin.solvers.kernel.result import KernelResult
+from maxmargin.solvers.kernel.sampled_cuts import SampledCuts
+from maxmargin.solvers.kernel.subspace import Subspace
 
 METHODS = ("exact", "sampled", "cpsp", "nystroem", "cholesky")
 BASES = ("free", "train")
 
 
-class Lifted(NamedTuple):
-    """A kernel machine."""
+class KernelMachine(NamedTuple):
+    """A structure over the scores of an expansion, and how it was trained."""
 
     structure: Structure  # over scores
     w: Floats
     result: Result
     expansion: Expansion
     trace: list[dict[str, float]]
+
+
+class MappedProblem(NamedTuple):
+    """A problem over phi(x), and what led to it."""
+
+    cuts: TokenCuts  # of the problem over x
+    problem: Problem
+    phi: KernelMap
+    values: Floats  # phi of all rows
+    dual: bool  # whether the expansion may be one over support rows
 
 
 class KernelMixin(StructuredEstimator):
@@ -58,22 +81,21 @@ class KernelMixin(StructuredEstimator):
 
     expansion_: Expansion
 
-    def _fit_encoded(
-        self, structure: Structure, x: Any, truth: Ragged, sample_weight: Any
-    ) -> Self:
+    def _plan(self, data: TrainingData, C: float | None = None) -> Plan:
         if not self._maps_inputs():
-            return super()._fit_encoded(structure, x, truth, sample_weight)
-        if "_schedule" in self.__dict__:
-            raise ValueError("paths and streams are for estimators without a kernel")
-        problem = self._problem(structure, x, truth, sample_weight)
-        try:
-            lifted = self._lift(problem)
-        finally:
-            self._release(problem.engine)
-        self._adopt_expansion(lifted)
-        self._state = self._mark = None
-        warn_unless_converged(lifted.result)
-        return self
+            return super()._plan(data, C)
+        problem = self._problem(*data[:4], C)
+        trainer, problem, mapped = self._kernel_trainer(problem)
+
+        def adopt(one: Any, result: Result, state: State | None) -> None:
+            if isinstance(result, KernelResult):
+                machine = machine_of(data.structure, result)
+            else:
+                assert mapped is not None
+                machine = machine_over_map(data.structure, mapped, result, state)
+            one._adopt_expansion(machine)
+
+        return Plan(trainer, problem, adopt, data.X, data.y, streams=False)
 
     def _maps_inputs(self) -> bool:
         """Whether a kernel replaces the inputs by scores."""
@@ -84,11 +106,11 @@ class KernelMixin(StructuredEstimator):
         for name in ("expansion_", "basis_trace_"):  # of an earlier fit with a kernel
             self.__dict__.pop(name, None)
 
-    def _adopt_expansion(self, lifted: Lifted) -> None:
+    def _adopt_expansion(self, machine: KernelMachine) -> None:
         """Become the model that training with a kernel has led to."""
-        self.structure_, self.result_ = lifted.structure, lifted.result
-        self.coef_, self.expansion_ = lifted.w, lifted.expansion
-        self.basis_trace_ = lifted.trace
+        self.structure_, self.result_ = machine.structure, machine.result
+        self.coef_, self.expansion_ = machine.w, machine.expansion
+        self.basis_trace_ = machine.trace
 
     def _check_has_weights(self, what: str) -> None:
         if "expansion_" in vars(self):
@@ -126,8 +148,38 @@ class KernelMixin(StructuredEstimator):
         """The kernel asked for, scaled to the inputs X."""
         return named_kernel(self.kernel, X)
 
-    def _lift(self, problem: Problem) -> Lifted:
-        """Train by the method asked for."""
+    def _kernel_trainer(
+        self, problem: Problem
+    ) -> tuple[Trainer, Problem, MappedProblem | None]:
+        """How to train, over which problem, and the map that led to it, if any."""
+        self._check_kernel_settings()
+        structure = problem.structure.require(MappedInputs, "a kernel")
+        X = structure.input_matrix(problem.x)
+        if self.kernel_method in ("sampled", "cpsp"):
+            return self._growing(self._checked_kernel(X)), problem, None
+        mapped = self._mapped(problem)
+        trainer = choose(
+            self.solver, mapped.problem, tol=self.tol, max_iter=self.max_iter,
+            max_time=self.max_time, seed=self._seed(),
+        )  # fmt: skip
+        return trainer, mapped.problem, mapped
+
+    def _growing(self, kernel: Kernel) -> Trainer:
+        """A solver that chooses functions as it trains."""
+        if self.kernel_method == "cpsp":
+            return Subspace(
+                self.tol, max_time=self.max_time, seed=self._seed(), kernel=kernel,
+                n_basis=self.n_basis, free=self.basis == "free", inner=self.solver,
+                inner_steps=self.max_iter, memory=self.memory,
+            )  # fmt: skip
+        turns = SampledCuts.max_iter if self.max_iter is None else self.max_iter
+        return SampledCuts(
+            self.tol, turns, self.max_time, self._seed(), kernel=kernel,
+            samples=self.n_basis, inner=self.solver, inner_steps=self.max_iter,
+            memory=self.memory,
+        )  # fmt: skip
+
+    def _check_kernel_settings(self) -> None:
         if self.kernel_method not in METHODS:
             names = ", ".join(map(repr, METHODS))
             raise ValueError(
@@ -135,121 +187,69 @@ class KernelMixin(StructuredEstimator):
             )
         if self.basis not in BASES:
             raise ValueError(f"basis={self.basis!r} is neither 'free' nor 'train'")
-        if self.checkpoint is not None and self.kernel_method in ("sampled", "cpsp"):
-            raise ValueError(
-                f"kernel_method={self.kernel_method!r} writes no checkpoints: leave "
-                "checkpoint out, or choose another method"
-            )
         if self.n_basis < 1:
             raise ValueError(f"n_basis={self.n_basis!r}: at least one point is needed")
-        cuts = TokenCuts(problem)
-        kernel = self._kernel(cuts.X)
-        check_semidefinite(kernel, cuts.X)
-        seed = self._seed()
-        if self.kernel_method == "sampled":
-            return self._lift_sampled(cuts, kernel, seed)
-        if self.kernel_method == "cpsp":
-            return self._lift_span(cuts, kernel, seed)
-        return self._lift_map(problem, cuts, kernel, seed)
 
-    def _lift_sampled(self, cuts: TokenCuts, kernel: Any, seed: int) -> Lifted:
-        """Train by sampled planes."""
+    def _checked_kernel(self, X: Any) -> Kernel:
+        """The kernel asked for; refused if it is not positive semi-definite on X."""
+        X = rows_for(X)
+        kernel: Kernel = self._kernel(X)
+        check_semidefinite(kernel, X)
+        return kernel
 
-        def made(now: Sampled) -> Lifted:
-            return lifted(cuts.problem, now.expansion, now.rest, now.result, now.trace)
-
-        with watching(self, lambda one, now: one._adopt_expansion(made(now))) as watch:
-            machine = train_sampled(
-                cuts, kernel, self.n_basis, self._turn, self.tol,
-                max_iter=self.max_iter, max_time=self.max_time, seed=seed,
-                memory=self.memory, watch=watch,
-            )  # fmt: skip
-        return made(machine)
-
-    def _lift_span(self, cuts: TokenCuts, kernel: Any, seed: int) -> Lifted:
-        """Train in the span of a basis that grows."""
-        free = self.basis == "free" and hasattr(kernel, "slope")
-
-        def made(span: Span) -> Lifted:
-            weights, rest = split(span.problem, span.result.w)
-            told = span.trace[-1] if span.trace else {}
-            result = replace(span.result, notes={**span.result.notes, **told})
-            expansion = span.phi.expansion(weights)
-            return lifted(cuts.problem, expansion, rest, result, span.trace)
-
-        with watching(self, lambda one, now: one._adopt_expansion(made(now))) as watch:
-            span = pursue(
-                cuts, kernel, self.n_basis, self._turn, self.tol, free=free, seed=seed,
-                memory=self.memory, watch=watch,
-            )  # fmt: skip
-        return made(span)
-
-    def _lift_map(
-        self, problem: Problem, cuts: TokenCuts, kernel: Any, seed: int
-    ) -> Lifted:
-        """Train over an explicit map."""
-        X = cuts.X
-        if self.kernel_method == "exact":
-            phi, values = exact(kernel, X, self.memory)
+    def _mapped(self, problem: Problem) -> MappedProblem:
+        """The problem over an explicit map."""
+        cuts, memory = TokenCuts(problem), self.memory
+        X, whole = cuts.X, self.kernel_method == "exact"
+        kernel = self._checked_kernel(X)
+        if whole:
+            phi, values = exact(kernel, X, memory)
         elif self.kernel_method == "cholesky":
-            phi, values = incomplete_cholesky(kernel, X, self.n_basis, self.memory)
+            phi, values = incomplete_cholesky(kernel, X, self.n_basis, memory)
         else:
-            phi = nystroem(kernel, X, self.n_basis, seed, self.memory)
+            phi = nystroem(kernel, X, self.n_basis, self._seed(), memory)
             values = phi(X)
-        over = cuts.over(phi, values)
-        solver = self._turn(over, self.tol)
-        keeper = keeper_of(self.checkpoint, over, solver)
-
-        def take(one: Any, made: Result) -> None:
-            weights, rest = split(over, made.w)
-            one._adopt_expansion(
-                lifted(problem, phi.expansion(weights), rest, made, [])
-            )
-
-        with watching(self, take) as watch:
-            result, state = solver.solve(over, None, watch, keeper)
-        if keeper is not None:
-            keeper.finish(result)
-        weights, rest = split(over, result.w)
-        expansion = phi.expansion(weights)
-        if self.kernel_method == "exact":
-            expansion = dual_expansion(cuts, over, state, values, weights, expansion)
-        return lifted(problem, expansion, rest, result, [])
-
-    def _turn(self, problem: Problem, tol: float) -> Any:
-        return choose(
-            self.solver, problem, tol=tol, max_iter=self.max_iter,
-            max_time=self.max_time, seed=self._seed(),
-        )  # fmt: skip
+        return MappedProblem(cuts, cuts.over(phi, values), phi, values, whole)
 
 
-def split(problem: Problem, w: Floats) -> tuple[Floats, Floats]:
-    """Weights of the mapped inputs, and all others."""
-    structure: Any = problem.structure
-    weights, rest = structure.split_weights(w)
-    return weights, rest
+def machine_of(structure: Structure, result: KernelResult) -> KernelMachine:
+    """The machine of a solver that chooses its functions itself."""
+    return _machine(structure, result.expansion, result.rest, result, result.trace)
 
 
-def lifted(
-    problem: Problem, expansion: Expansion, rest: Floats, result: Result, trace: Any
-) -> Lifted:
+def machine_over_map(
+    structure: Structure, mapped: MappedProblem, result: Result, state: State | None
+) -> KernelMachine:
+    """The machine of a trainer over an explicit map."""
+    over = mapped.problem.structure.require(MappedInputs, "a kernel")
+    weights, rest = over.split_weights(result.w)
+    expansion = mapped.phi.expansion(weights)
+    if mapped.dual and state is not None:
+        expansion = dual_expansion(mapped, state, weights, expansion)
+    return _machine(structure, expansion, rest, result, [])
+
+
+def _machine(
+    structure: Structure, expansion: Expansion, rest: Floats, result: Result,
+    trace: list[dict[str, float]],
+) -> KernelMachine:  # fmt: skip
     """The structure over the scores of an expansion."""
-    structure = problem.structure.mapped(expansion)  # type: ignore[attr-defined]
-    w = structure.join_weights(np.eye(expansion.width), rest)
-    return Lifted(structure, w, replace(result, w=w), expansion, trace)
+    over: Any = structure.require(MappedInputs, "a kernel").mapped(expansion)
+    w = over.join_weights(np.eye(expansion.width), rest)
+    plain = {f.name: getattr(result, f.name) for f in fields(Result)}
+    return KernelMachine(over, w, Result(**plain | {"w": w}), expansion, trace)
 
 
 def dual_expansion(
-    cuts: TokenCuts, problem: Problem, state: State, values: Floats, weights: Floats,
-    dense: Expansion,
-) -> Expansion:  # fmt: skip
+    mapped: MappedProblem, state: State, weights: Floats, dense: Expansion
+) -> Expansion:
     """The expansion over support rows, if the trainer's dual variables give w."""
-    R = cuts.mixture(problem, state)
+    R = mapped.cuts.mixture(mapped.problem, state)
     if R is None:
         return dense
     scale = float(np.abs(weights).max(initial=0.0))
-    if not np.allclose(values.T @ R, weights, rtol=0.0, atol=1e-8 * scale):
+    if not np.allclose(mapped.values.T @ R, weights, rtol=0.0, atol=1e-8 * scale):
         return dense
     rows = np.flatnonzero(np.any(R, axis=1))
     kernel = dense.kernel
-    return Expansion(kernel, kernel.points(cuts.X, rows), R[rows], rows)
+    return Expansion(kernel, kernel.points(mapped.cuts.X, rows), R[rows], rows)

@@ -6,10 +6,10 @@ import importlib
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-import numpy as np
 from sklearn.base import BaseEstimator
 
 import maxmargin
+from maxmargin.estimators.fitting.model_checks import check_whole, validated_later
 from maxmargin.estimators.fitting.model_tags import TAGS
 from maxmargin.io.model_file.archive import MOST_BYTES, ModelFileError
 from maxmargin.io.model_file.model import Place, read_model, versions, write_model
@@ -24,8 +24,8 @@ def save(
     """Write a fitted estimator to one model file, atomically.
 
     The file is a zip of JSON and arrays: no pickle, nothing that could run. Labels and
-    vocabularies travel along; `callbacks`, `engine`, `checkpoint` and the dual state
-    do not.
+    vocabularies travel along; `callbacks`, `engine`, `checkpoint`, the dual state and
+    the completed outputs of training do not.
 
     Parameters
     ----------
@@ -53,7 +53,9 @@ def save(
         )
     known = {**versions(), "maxmargin": maxmargin.__version__}
     earlier = vars(estimator).get("provenance_", {})
-    write_model(estimator, path, tag_of, {**known, **earlier, **(notes or {})})
+    told = {**known, **earlier, **(notes or {})}
+    # A file that `load` would refuse is of no use to anyone.
+    write_model(estimator, path, tag_of, told, check=check_whole)
 
 
 def load(path: Place, *, own: Any = (), most: int = MOST_BYTES) -> Any:
@@ -90,10 +92,9 @@ def load(path: Place, *, own: Any = (), most: int = MOST_BYTES) -> Any:
     """
     given = [own] if not isinstance(own, list | tuple | set | frozenset) else own
     named = {getattr(o, "__name__", type(o).__name__): o for o in given}
-    estimator, notes = read_model(path, class_of, named, most)
-    if not isinstance(estimator, BaseEstimator):
-        raise ModelFileError(f"the file holds a {type(estimator).__name__}, no model")
-    check_whole(estimator)
+    estimator, notes = read_model(
+        path, class_of, named, most, _check_loaded, validated_later
+    )
     vars(estimator)["provenance_"] = notes
     return estimator
 
@@ -108,21 +109,10 @@ def load_as(kind: type[E], path: Place, *, own: Any = (), most: int = MOST_BYTES
     return estimator
 
 
-def check_whole(estimator: BaseEstimator) -> None:
-    """Refuse weights that do not fit the structure, which would be read past their end."""
-    learnt = vars(estimator)
-    for inner in learnt.values():
-        if isinstance(inner, BaseEstimator):  # the estimator inside another
-            check_whole(inner)
-    if "structure_" not in learnt and "result_" not in learnt:
-        return
-    try:
-        dim, w = int(learnt["structure_"].dim), learnt["result_"].w
-        fits = w.dtype == np.float64 and w.shape == (dim,)
-    except Exception as error:
-        raise ModelFileError(f"the model is not whole ({error})") from error
-    if not fits:
-        raise ModelFileError(f"the weights do not fit the structure ({dim} wide)")
+def _check_loaded(estimator: Any) -> None:
+    if not isinstance(estimator, BaseEstimator):
+        raise ModelFileError(f"the file holds a {type(estimator).__name__}, no model")
+    check_whole(estimator)
 
 
 def class_of(name: str) -> type:

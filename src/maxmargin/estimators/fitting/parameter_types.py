@@ -16,7 +16,7 @@ from maxmargin.core.engine import Engine
 from maxmargin.core.loss import Loss
 from maxmargin.estimators.fitting.checkpoint import Checkpoint
 from maxmargin.kernels.functions import Kernel
-from maxmargin.solvers.base import Solver
+from maxmargin.solvers.base import Trainer
 
 Callback: TypeAlias = Callable[[np.void], object]  # of a row of the history
 
@@ -27,5 +27,5 @@ KernelChoice: TypeAlias = str | Kernel | Callable[[Any, Any], ArrayLike] | None
 LossChoice: TypeAlias = str | ArrayLike | Mapping[Any, float] | Loss
 SampleWeight: TypeAlias = ArrayLike | None
 Seed: TypeAlias = int | np.random.RandomState | None
-SolverChoice: TypeAlias = str | Solver
+SolverChoice: TypeAlias = str | Trainer
 LossesByName: TypeAlias = dict[str, Loss]

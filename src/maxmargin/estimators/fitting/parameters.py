@@ -60,7 +60,7 @@ tol : float
 max_iter : int
     Largest number of iterations.
 max_time : float
-    Largest number of seconds.
+    Largest number of seconds, not counting those in which loops are compiled.
 n_jobs : int
     Number of threads (or processes, see `engine`) that search for violated constraints
     and predict; -1 uses all cores. None is 1, or what ``joblib.parallel_config`` says.

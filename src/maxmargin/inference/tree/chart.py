@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints, Labels
+from maxmargin.core.validation import check_types
 
 NODE = 5  # numbers per node of an encoded tree
 
@@ -37,6 +38,10 @@ class Rules(NamedTuple):
     rule_class: Labels  # (rules,)
     unary_class: Labels  # (unary rules,)
     root_rule: Labels  # (symbols,) what a row says of the root, or -1
+
+    def validate(self) -> None:
+        """Arrays; `Productions.validate` compares them with the rules."""
+        check_types(self)
 
 
 class Scores(NamedTuple):

@@ -13,6 +13,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from maxmargin.core.validation import (
+    check_distinct,
+    check_finite,
+    check_shape,
+    check_types,
+)
 from maxmargin.io.text import read_lines
 
 
@@ -21,6 +27,14 @@ class Substitution(NamedTuple):
 
     letters: tuple[str, ...]
     scores: NDArray[np.float64]  # (letters, letters)
+
+    def validate(self) -> None:
+        """A finite score for each pair of letters."""
+        check_types(self)
+        n = len(self.letters)
+        check_shape(self.scores, (n, n), "substitution matrix")
+        check_finite(self.scores, "substitution matrix")
+        check_distinct(self.letters, "letters")
 
     def restrict(self, letters: Sequence[str]) -> Substitution:
         """The scores of some letters, in their order."""

@@ -11,22 +11,23 @@ written to disk, unpickled or executed.
 
 from __future__ import annotations
 
-import errno
-import glob
 import hashlib
 import io
 import json
 import math
 import os
 import re
-import secrets
+import stat
 import zipfile
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
+
+from maxmargin.core.files import replace_file
 
 FORMAT, VERSION = "maxmargin model", 1
 MANIFEST, SEAL = "manifest.json", "manifest.sha256"
@@ -34,8 +35,10 @@ MEMBER = re.compile(r"arrays/(0|[1-9][0-9]{0,5})\.npy")
 MOST_MEMBERS = 100_000
 MOST_BYTES = 8 * 2**30  # of all members together, unless the caller allows more
 RATIO, FREE = 200, 64 * 2**20  # what may be unpacked: FREE bytes + RATIO * packed ones
+TEXT, DENSE = 2**23, 50  # the same for the manifest: parsed, it takes far more memory
 SMALL = 2**14  # bytes; the overhead of a member keeps smaller ones under RATIO
 HEADER = 10_000  # bytes of an array's header
+PIECE = 2**20  # bytes read at once
 KINDS = "biufU"  # numbers, booleans, text
 
 
@@ -58,29 +61,6 @@ def write_archive(
         replace_file(Path(target), data)
     else:
         target.write(data)
-
-
-def replace_file(path: Path, data: bytes) -> None:
-    """Put `data` at `path` atomically: readers see the old file or the new one."""
-    if not path.parent.is_dir():  # said of the folder, not of the temporary file
-        raise FileNotFoundError(
-            errno.ENOENT, os.strerror(errno.ENOENT), str(path.parent)
-        )
-    temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}")
-    try:
-        with open(temporary, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def remove_halves(path: Path) -> None:
-    """Remove the temporary files of processes that were killed while writing `path`."""
-    for half in path.parent.glob(f".{glob.escape(path.name)}.*-????????"):
-        half.unlink(missing_ok=True)
 
 
 def _packed(
@@ -132,18 +112,26 @@ class Archive:
     def __init__(
         self, source: str | os.PathLike[str] | IO[bytes], most: int = MOST_BYTES
     ) -> None:
-        data = _bytes_of(source, most)
+        file, size = _sized(source, most)
+        self._zip: zipfile.ZipFile | None = None
         try:
-            self._zip = zipfile.ZipFile(io.BytesIO(data))
-            self._entries = _entries(self._zip, len(data), most)
+            self._zip = zipfile.ZipFile(file)
+            self._entries = _entries(self._zip, size, most)
             text = self._read(MANIFEST)
             if self._read(SEAL) != _sha256(text).encode():
                 raise ModelFileError("the manifest does not match its checksum")
             self.manifest = _parsed(text)
         except ModelFileError:
+            self.close()
             raise
         except Exception as error:
+            self.close()
             raise ModelFileError(f"this is not a whole model file ({error})") from error
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._zip is not None:
+            self._zip.close()
 
     def array(self, k: int) -> np.ndarray:
         """Array number k, writable, as it was."""
@@ -151,33 +139,54 @@ class Archive:
         if type(k) is not int or not 0 <= k < len(sums):
             raise ModelFileError(f"there is no array {k!r}")
         name = f"arrays/{k}.npy"
-        data = self._read(name)
-        if sums[k] != {"size": len(data), "sha256": _sha256(data)}:
+        size = self._entry(name).file_size
+        with self._member(name) as member:
+            array, found = _read_npy(name, member, size)
+        if sums[k] != {"size": size, "sha256": found}:
             raise ModelFileError(f"{name} does not match its checksum")
-        return _parsed_npy(name, data)
+        return array
 
     def _read(self, name: str) -> bytes:
-        if name not in self._entries:
-            raise ModelFileError(f"{name} is missing")
-        try:
-            with self._zip.open(self._entries[name]) as member:
-                data = member.read()
-        except Exception as error:  # zlib, CRC, lengths, encryption: all the same
-            raise ModelFileError(f"{name} is damaged ({error})") from error
-        if len(data) != self._entries[name].file_size:
+        with self._member(name) as member:
+            data = member.read()
+        if len(data) != self._entry(name).file_size:
             raise ModelFileError(f"{name} is cut short")
         return data
 
+    def _entry(self, name: str) -> zipfile.ZipInfo:
+        if name not in self._entries:
+            raise ModelFileError(f"{name} is missing")
+        return self._entries[name]
 
-def _bytes_of(source: Any, most: int) -> bytes:
+    @contextmanager
+    def _member(self, name: str) -> Iterator[IO[bytes]]:
+        """A member as a stream; whatever goes wrong in it is a ModelFileError."""
+        assert self._zip is not None
+        try:
+            with self._zip.open(self._entry(name)) as member:
+                yield member
+        except ModelFileError:
+            raise
+        except Exception as error:  # zlib, CRC, lengths, encryption: all the same
+            raise ModelFileError(f"{name} is damaged ({error})") from error
+
+
+def _sized(source: Any, most: int) -> tuple[Any, int]:
+    """What zipfile can open, and its size.
+
+    Files on disk are not read as a whole: memory is needed for the arrays alone.
+    """
     if isinstance(source, str | os.PathLike):
-        with open(source, "rb") as file:
-            data = file.read(most + 1)
+        found = os.stat(source)
+        if not stat.S_ISREG(found.st_mode):
+            raise ModelFileError("this is not a regular file")
+        file, size = os.fspath(source), found.st_size
     else:
         data = source.read(most + 1)
-    if len(data) > most:
+        file, size = io.BytesIO(data), len(data)
+    if size > most:
         raise ModelFileError(f"the file is larger than the {most} bytes allowed")
-    return data
+    return file, size
 
 
 def _entries(
@@ -198,6 +207,8 @@ def _entries(
             raise ModelFileError(f"{name} is packed in a way that is not used here")
         if info.flag_bits & 0x1:
             raise ModelFileError(f"{name} is encrypted")
+        if name == MANIFEST and info.file_size > TEXT + DENSE * info.compress_size:
+            raise ModelFileError(f"the manifest claims {info.file_size} bytes")
         found[name] = info
     total = sum(info.file_size for info in infos)
     if total > min(most, FREE + RATIO * packed):
@@ -241,9 +252,25 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return out
 
 
-def _parsed_npy(name: str, data: bytes) -> np.ndarray:
-    """The array in `data`; its header is checked before memory is allocated."""
-    stream = io.BytesIO(data)
+class _Hashed:
+    """A stream that computes the checksum of what is read from it."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self.stream, self.sha, self.count = stream, hashlib.sha256(), 0
+
+    def read(self, size: int) -> bytes:
+        data = self.stream.read(size)
+        self.sha.update(data)
+        self.count += len(data)
+        return data
+
+
+def _read_npy(name: str, member: IO[bytes], size: int) -> tuple[np.ndarray, str]:
+    """The array in a member of `size` bytes, and the checksum of the member.
+
+    Its header is checked before memory is allocated.
+    """
+    stream: Any = _Hashed(member)
     try:
         version = np.lib.format.read_magic(stream)
         read = {
@@ -257,11 +284,18 @@ def _parsed_npy(name: str, data: bytes) -> np.ndarray:
         raise ModelFileError(f"{name} has dtype {dtype}, which is not allowed")
     if len(shape) > 8 or any(type(s) is not int or s < 0 for s in shape):
         raise ModelFileError(f"{name} has the shape {shape}")
-    body = memoryview(data)[stream.tell() :]
-    if dtype.itemsize == 0 or math.prod(shape) * dtype.itemsize != len(body):
-        raise ModelFileError(f"{name} has {len(body)} bytes, its shape is {shape}")
-    flat = np.frombuffer(body, dtype).copy()
-    return flat.reshape(shape, order="F" if fortran else "C")
+    left = size - stream.count
+    if dtype.itemsize == 0 or math.prod(shape) * dtype.itemsize != left:
+        raise ModelFileError(f"{name} has {left} bytes, its shape is {shape}")
+    flat = np.empty(math.prod(shape), dtype)
+    room = flat.view(np.uint8) if left else np.empty(0, np.uint8)
+    for start in range(0, left, PIECE):
+        piece = stream.read(min(PIECE, left - start))
+        if len(piece) != min(PIECE, left - start):
+            raise ModelFileError(f"{name} is cut short")
+        room[start : start + len(piece)] = np.frombuffer(piece, np.uint8)
+    stream.read(1)  # the end of a member is where its CRC is checked
+    return flat.reshape(shape, order="F" if fortran else "C"), stream.sha.hexdigest()
 
 
 def plain(dtype: np.dtype) -> bool:

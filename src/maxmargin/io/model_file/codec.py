@@ -15,7 +15,9 @@ else is a JSON object whose key "!" names its type:
     new, enum, estimator  an instance of a class of OURS, by its name in a table
     own                   an object of a class, or a function, of the USER's
 
-Only classes in the table that the reader holds are made, and own objects only from the
+Every object of ours is validated when it is made: types of its fields against their
+annotations, and what its method `validate` checks. Only classes in the table that the
+reader holds are made, and own objects only from the
 classes that the caller hands over: a name in a file is looked up, never imported.
 """
 
@@ -32,10 +34,14 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import scipy.sparse as sp
 
+from maxmargin.core.validation import Validated, check_sparse, check_types
 from maxmargin.io.model_file.archive import ModelFileError, plain
 
 DEEPEST = 100
+EMPTY = 2**24  # rows and columns of a sparse matrix without entries
 HERE_ONLY = ("callbacks", "engine", "checkpoint")  # parameters that stay behind
+# Fields that stay behind: completed training outputs, which may be pickles of users.
+LEFT_OUT = {"solvers.cccp.LatentResult": ("truth",)}
 SPARSE = {
     "csr": ("data", "indices", "indptr"),
     "csc": ("data", "indices", "indptr"),
@@ -138,8 +144,9 @@ class Encoder:
                 "params": self._fields(kept, where, depth),
                 "fitted": self._fields(learnt, where, depth),
             }  # fmt: skip
-        fields = self._fields(fields_of(value), where, depth)
-        return {"!": "new", "class": tag, "v": fields}
+        left_out = LEFT_OUT.get(tag, ())
+        kept = {k: v for k, v in fields_of(value).items() if k not in left_out}
+        return {"!": "new", "class": tag, "v": self._fields(kept, where, depth)}
 
     def _own(self, value: Any, where: str, depth: int) -> Any:
         """An object of the user's class: its attributes; a function: its name."""
@@ -170,6 +177,8 @@ class Decoder:
     array : callable from number to array
     own : mapping from name to class, function or object
         What the caller hands over.
+    later : callable from object to bool, optional
+        Whether the caller validates this object, when all others are there.
     """
 
     def __init__(
@@ -177,8 +186,10 @@ class Decoder:
         classes: Callable[[str], type],
         array: Callable[[int], np.ndarray],
         own: Mapping[str, Any],
+        later: Callable[[Any], bool] = lambda value: False,
     ) -> None:
         self.classes, self.array, self.own = classes, array, own
+        self.later = later
         self._arrays: dict[int, np.ndarray] = {}
         self._kinds: dict[str, Callable[[dict[str, Any], int], Any]] = {
             "dict": self._dict, "float": _float, "bytes": _bytes, "array": self._array,
@@ -218,10 +229,13 @@ class Decoder:
         return self._arrays[k]
 
     def _scalar(self, node: dict[str, Any], depth: int) -> Any:
-        dtype = np.dtype(str(node["type"]))
-        if dtype.kind not in "biufU":
+        dtype, item = np.dtype(str(node["type"])), self.value(node["v"], depth + 1)
+        if dtype.kind not in "biufU" or not isinstance(item, bool | int | float | str):
             raise ModelFileError(f"a scalar has the type {dtype}")
-        return np.array(self.value(node["v"], depth + 1), dtype)[()]
+        size = 4 * len(item) if isinstance(item, str) else 16
+        if dtype.itemsize > max(size, 16):
+            raise ModelFileError(f"a scalar of type {dtype} is larger than its value")
+        return np.array(item, dtype)[()]
 
     def _dtype(self, node: dict[str, Any], depth: int) -> np.dtype[Any]:
         dtype: np.dtype[Any] = np.dtype(self.value(node["v"], depth + 1))
@@ -248,26 +262,37 @@ class Decoder:
             raise ModelFileError(f"a sparse matrix has the format {kind!r}")
         if not all(isinstance(p, np.ndarray) for p in parts.values()):
             raise ModelFileError("a sparse matrix is made of something else")
+        if len(shape) != 2 or any(type(s) is not int or s < 0 for s in shape):
+            raise ModelFileError(f"a sparse matrix has the shape {shape}")
+        entries = sum(part.size for part in parts.values())
+        if kind != "csr" and sum(shape) > EMPTY + 16 * entries:
+            raise ModelFileError(f"a sparse matrix of {entries} entries is {shape}")
         first, *rest = (parts[name] for name in SPARSE[kind])
         made = getattr(sp, f"{kind}_{'array' if node['array'] else 'matrix'}")
-        if kind == "coo":
-            return made((first, tuple(rest)), shape=shape)
-        out = made((first, *rest), shape=shape)
-        if kind != "dia":
-            out.check_format(full_check=True)
+        parts_of_it = (first, tuple(rest)) if kind == "coo" else (first, *rest)
+        out = made(parts_of_it, shape=shape)
+        check_sparse(out, "a matrix in the file")
         return out
 
     def _new(self, node: dict[str, Any], depth: int) -> Any:
         made = self.classes(node["class"])
+        if issubclass(made, Enum) or hasattr(made, "get_params"):
+            raise ModelFileError(f"{node['class']} is not made of fields")
         fields = self._named(node["v"], depth)
         if isinstance(made, Upgraded):
             fields = made.upgraded(fields)
+        for name in LEFT_OUT.get(node["class"], ()):  # in files of version 0.1
+            fields.pop(name, None)
         unknown = set(fields) - set(names_of(made))
         if unknown:
             raise ModelFileError(
                 f"{node['class']} has {min(unknown)!r}, which this version does not know"
             )
-        return made(**fields)
+        value = made(**fields)
+        check_types(value)
+        if isinstance(value, Validated) and not self.later(value):
+            value.validate()
+        return value
 
     def _enum(self, node: dict[str, Any], depth: int) -> Any:
         made = self.classes(node["class"])
@@ -280,6 +305,9 @@ class Decoder:
         fitted = self._named(node["fitted"], depth)
         if not all(map(learned, fitted)) or any(hasattr(made, k) for k in fitted):
             raise ModelFileError(f"{node['class']} does not learn {list(fitted)}")
+        banned = sorted(set(node["params"]) & set(HERE_ONLY))
+        if banned:  # an engine may be an address, whose answers are pickles
+            raise ModelFileError(f"it sets {banned[0]!r}, which no model file may do")
         params = self._named(node["params"], depth)
         for name in getattr(made, "RETIRED", ()):  # of files of earlier versions
             params.pop(name, None)
@@ -299,7 +327,9 @@ class Decoder:
             return given
         out: Any = object.__new__(given)
         for key, item in self.value(state, depth + 1).items():
-            object.__setattr__(out, str(key), item)
+            if not isinstance(key, str) or key.startswith("__"):
+                raise ModelFileError(f"{name} cannot have an attribute {key!r:.40}")
+            object.__setattr__(out, key, item)
         return out
 
 

@@ -33,10 +33,15 @@ def write_model(
     tag: Callable[[type], str | None],
     notes: Mapping[str, Any],
     level: int = 6,
+    check: Callable[[Any], None] = lambda value: None,
 ) -> None:
-    """Write one object with all it holds; `notes` are JSON that travels along."""
+    """Write one object with all it holds; `notes` are JSON that travels along.
+
+    `check` may refuse the object after it was encoded, before anything is written.
+    """
     encoder = Encoder(tag)
     root = encoder.node(value)
+    check(value)
     head = {"kind": type(value).__name__, "notes": dict(notes), "root": root}
     write_archive(place, head, encoder.arrays, level)
 
@@ -46,13 +51,20 @@ def read_model(
     classes: Callable[[str], type],
     own: Mapping[str, Any],
     most: int = MOST_BYTES,
+    check: Callable[[Any], None] = lambda value: None,
+    later: Callable[[Any], bool] = lambda value: False,
 ) -> tuple[Any, dict[str, Any]]:
-    """The object in a file, and its notes. Whatever is wrong is a ModelFileError."""
+    """The object in a file, and its notes. Whatever is wrong is a ModelFileError.
+
+    `check` is called with the object and raises whatever it likes; it validates the
+    objects for which `later` is true, which depend on others in the file.
+    """
     with _named(place):
         archive = Archive(place, most)
-        decoder = Decoder(classes, archive.array, own)
+        decoder = Decoder(classes, archive.array, own, later)
         try:
             value = decoder.value(archive.manifest["root"])
+            check(value)
             notes = archive.manifest["notes"]
             if not isinstance(notes, dict):
                 raise ModelFileError("the notes are not a mapping")
@@ -63,6 +75,8 @@ def read_model(
             raise ModelFileError(
                 f"it does not hold a whole model ({type(error).__name__}: {error})"
             ) from error
+        finally:
+            archive.close()
 
 
 @contextmanager
@@ -78,7 +92,9 @@ def _named(place: Place) -> Iterator[None]:
 def describe(place: Place, most: int = MOST_BYTES) -> dict[str, Any]:
     """What a file says about itself: kind, version, notes, arrays. Makes no object."""
     with _named(place):
-        manifest = Archive(place, most).manifest
+        archive = Archive(place, most)
+        archive.close()
+        manifest = archive.manifest
     return {
         "kind": manifest.get("kind"),
         "version": manifest["version"],

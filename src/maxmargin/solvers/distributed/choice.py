@@ -72,7 +72,7 @@ def decide_spread(
 
 def choose_spread(
     problem: Problem, share: float, planes: float, memory: float
-) -> tuple[type[Solver], dict[str, Any], str, bool]:
+) -> tuple[type[Solver[Any]], dict[str, Any], str, bool]:
     """Trainer, options, reason, and whether it runs here without the workers."""
     workers = problem.engine.workers
     seconds, trip = measure(problem)

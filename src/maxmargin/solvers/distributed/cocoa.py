@@ -47,7 +47,7 @@ from maxmargin.solvers.distributed.shards import (
     take_over,
 )
 from maxmargin.solvers.n_slack.block_dual import BlockDual
-from maxmargin.solvers.resume import dump, graft
+from maxmargin.solvers.resume import restore_into, snapshot_of
 
 RECOUNT = 20  # rounds after which w is added up anew, against rounding
 PORTIONS = 32  # rounds per pass at most
@@ -57,7 +57,7 @@ PORTIONS = 32  # rounds per pass at most
 class ShardsState(State):
     """What the leading process knows; planes and alpha are with the shards."""
 
-    DERIVED: ClassVar[tuple[str, ...]] = ("deadline", "extra", "run")
+    DERIVED: ClassVar[tuple[str, ...]] = (*State.DERIVED, "run")
 
     run: str = ""
     shards: list[tuple[int, int]] = field(default_factory=list)
@@ -66,13 +66,12 @@ class ShardsState(State):
     sigma: float = 1.0
     value: float = 0.0  # dual at w; `dual` is the best so far
     trust: float = 1.0
-    stalls: int = 0
     portions: int = 1
     gaps: list[float] = field(default_factory=list)  # seen in the last rounds
 
 
 @dataclass(frozen=True)
-class Cocoa(Solver):
+class Cocoa(Solver[ShardsState]):
     """Block dual over shards of the sample. A step is one round.
 
     Parameters
@@ -100,7 +99,7 @@ class Cocoa(Solver):
     portions: int | None = None
     penalties: ClassVar[tuple[str, ...]] = ("linear", "squared")
 
-    def start(self, problem: Problem, warm: Any = None) -> ShardsState:
+    def start(self, problem: Problem, warm: State | None = None) -> ShardsState:
         """Alpha = 0 everywhere; states of earlier runs are not gone on from."""
         k = min(self.shards or problem.engine.workers, problem.n)
         ends = np.linspace(0, problem.n, k + 1).astype(int).tolist()
@@ -108,10 +107,10 @@ class Cocoa(Solver):
         state = ShardsState(np.zeros(problem.dim), run=uuid.uuid4().hex, sigma=float(k))
         state.shards, state.turns = spans, [0] * k
         state.portions = self.portions or _portions(problem, spans)
-        state.extra["notes"] = {"shards": k, "portions": state.portions}
+        state.notes = {"shards": k, "portions": state.portions}
         return state
 
-    def step(self, problem: Problem, state: ShardsState) -> None:  # type: ignore[override]
+    def step(self, problem: Problem, state: ShardsState) -> None:
         """One round; certified where the gaps seen suggest that it is time."""
         state.turn += 1
         certify = state.gap_estimate * state.trust <= self.tol
@@ -127,23 +126,22 @@ class Cocoa(Solver):
         self._combine(problem, state, change, replies)
         self._look_ahead(state, replies, certify)
 
-    def certify(self, problem: Problem, state: State) -> None:
+    def certify(self, problem: Problem, state: ShardsState) -> None:
         """The certificate at the end of the run; shards may forget."""
         super().certify(problem, state)
-        assert isinstance(state, ShardsState)
         problem.engine.end_run(state.run)
 
-    def snapshot(self, problem: Problem, state: State) -> dict[str, Any]:
+    def snapshot(self, problem: Problem, state: ShardsState) -> dict[str, Any]:
         """What the leading process knows, and the planes and alpha of every shard."""
-        assert isinstance(state, ShardsState)
         none = [None] * len(state.shards)
         _, held = self._call_shards(problem, state, hand_over, none)
-        return {"lead": dump(state), "shards": held}
+        return {"lead": snapshot_of(state), "shards": held}
 
-    def restore(self, problem: Problem, state: State, data: dict[str, Any]) -> None:
+    def restore(
+        self, problem: Problem, state: ShardsState, data: dict[str, Any]
+    ) -> None:
         """Shards, wherever they are now, take over what was held."""
-        assert isinstance(state, ShardsState)
-        graft(state, data["lead"])
+        restore_into(state, data["lead"])
         state.shards = [(int(a), int(b)) for a, b in state.shards]
         messages = [
             Handover(held, b - a, self._local())
@@ -165,8 +163,10 @@ class Cocoa(Solver):
 
     def _local(self) -> BlockDual:
         """The trainer of a shard."""
-        rest = {"most": self.most, "memory": self.memory, "sweeps": self.sweeps}
-        return BlockDual(self.tol, seed=self.seed, **rest)  # type: ignore[arg-type]
+        return BlockDual(
+            self.tol, seed=self.seed, most=self.most, memory=self.memory,
+            sweeps=self.sweeps,
+        )  # fmt: skip
 
     def _call_shards(
         self, problem: Problem, state: ShardsState, question: Any, messages: list[Any]
@@ -193,8 +193,7 @@ class Cocoa(Solver):
         lost = sum(r.turn == LOST for r in replies)
         if lost or state.turn % RECOUNT == 0:
             linear = self._recount(problem, state)
-            notes = state.extra["notes"]
-            notes["lost"] = notes.get("lost", 0) + lost
+            state.notes["lost"] = state.notes.get("lost", 0) + lost
         else:
             state.w = state.w + change
             linear = sum(r.linear for r in replies)

@@ -22,12 +22,17 @@ from maxmargin.core.formulations import DualSet, Formulation
 from maxmargin.core.problem import CHUNK, Problem
 from maxmargin.core.structure import OuterCoordinates
 from maxmargin.solvers.base import permutation
-from maxmargin.solvers.n_slack.block_dual import PER_PLANE, BlockDual, BlockState
+from maxmargin.solvers.n_slack.block_dual import (
+    LONGEST_REST,
+    PER_PLANE,
+    BlockDual,
+    BlockState,
+)
 from maxmargin.solvers.planes.blocks import PlaneBlocks
-from maxmargin.solvers.resume import dump, graft
+from maxmargin.solvers.resting import Resting
+from maxmargin.solvers.resume import restore_into, snapshot_of
 
 BLOCK = 1024  # examples whose planes are in hand at a time in a certified pass
-ASLEEP = 10**6
 LOST = -1  # turn of a shard that does not know what it did last
 
 
@@ -148,7 +153,7 @@ def hand_over(
     if "state" not in memory:
         return np.zeros(1), None
     held = {"turn": memory["turn"], "root": memory["root"]}
-    return np.zeros(1), {**held, "state": dump(memory["state"])}
+    return np.zeros(1), {**held, "state": snapshot_of(memory["state"])}
 
 
 def take_over(
@@ -160,7 +165,7 @@ def take_over(
     if held is not None:
         root = float(held["root"])
         state = _shard_state(memory, Shard(*part, size, root), local, len(w), root)
-        graft(state, _own(held["state"]))
+        restore_into(state, _own(held["state"]))
         memory["turn"] = int(held["turn"])
     return np.zeros(1), None
 
@@ -178,10 +183,9 @@ def _shard_state(
     """The shard's planes, stretched by `root` from now on."""
     if "state" not in memory:
         sizes = shard.n, dim, shard.dual_set, local.most, local.memory
-        none = np.zeros(shard.n, np.int64)
         memory["state"] = BlockState(
             np.zeros(0), blocks=PlaneBlocks(*sizes, shard.parts()),
-            work=shard.work() + PER_PLANE, rest=none, asleep=none.copy(),
+            work=shard.work() + PER_PLANE, resting=Resting(shard.n, LONGEST_REST),
         )  # fmt: skip
     elif memory["root"] != root:
         memory["state"].blocks.stretch_planes(root / memory["root"])
@@ -192,17 +196,11 @@ def _shard_state(
 def _portion_pass(
     shard: Any, state: BlockState, message: Message
 ) -> tuple[float, float, float]:
-    """An oracle pass over this round's portion of the shard; the others sleep."""
+    """An oracle pass over this round's portion of the shard."""
     turn, r = divmod(message.turn, message.portions)
     order = permutation(message.local.seed + 2, turn, shard.n, CHUNK)
-    others = np.ones(shard.n, bool)
     ends = np.linspace(0, shard.n, message.portions + 1).astype(int)
-    others[order[ends[r] : ends[r + 1]]] = False
-    asleep = state.asleep.copy()
-    state.asleep[others] = ASLEEP
-    out = message.local._pass(shard, state)
-    state.asleep[others] = asleep[others]
-    return out
+    return message.local._pass(shard, state, order[ends[r] : ends[r + 1]])
 
 
 def _certified_pass(

@@ -1,3 +1,3 @@
 from .block_dual import Enumerated as Enumerated
 from .newton import Newton as Newton
-from .newton import suits as suits
+from .newton import newton_applies as newton_applies

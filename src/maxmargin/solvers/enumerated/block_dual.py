@@ -17,14 +17,15 @@ and the linear penalty this is the sequential dual method for Crammer-Singer pro
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints
 from maxmargin.core.formulations import DualSet
 from maxmargin.core.problem import Problem
+from maxmargin.core.structure import FewOutputs
 from maxmargin.solvers.base import Solver, State, Status
 from maxmargin.solvers.enumerated.loops import (
     Tables,
@@ -33,42 +34,34 @@ from maxmargin.solvers.enumerated.loops import (
     sweep,
     weights,
 )
+from maxmargin.solvers.resting import Resting
 
-LONGEST_REST = 7
+LONGEST_REST = 7  # passes that an example sits out at most
 CLOSED = 0.05  # of the gap allowed per example: below it an example rests
 SMALL = 0.1  # of the present gap per example: the same
 SWEEPS = 30  # over outputs held, between two over all
 SLOPE = 0.5  # of the rise per work of the step so far: below it sweeps end
 
 
-@dataclass
+@dataclass(kw_only=True)
 class AlphaState(State):
     """Dual variables of all outputs."""
 
-    DERIVED = (*State.DERIVED, "tables")
+    DERIVED: ClassVar[tuple[str, ...]] = (*State.DERIVED, "tables")
 
-    tables: Tables = None  # type: ignore[assignment]
-    alpha: Floats = field(default_factory=lambda: np.zeros((0, 0)))
-    rest: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
-    asleep: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
-    gaps: Floats = field(default_factory=lambda: np.zeros(0))  # over all outputs
-    within: Floats = field(default_factory=lambda: np.zeros(0))  # over those held
+    tables: Tables
+    alpha: Floats  # (n, outputs)
+    resting: Resting
+    gaps: Floats  # (n,) over all outputs
+    within: Floats  # (n,) over those held
     turn: int = 0
     trust: float = 0.4
-    stalls: int = 0
 
-
-@dataclass(frozen=True)
-class Enumerated(Solver):
-    """Exact block steps over all outputs; see the module docstring for a step."""
-
-    max_iter: int = 10_000
-    penalties: ClassVar[tuple[str, ...]] = ("linear", "squared", "hard", "summed")
-
-    def start(self, problem: Problem, warm: Any = None) -> AlphaState:
+    @classmethod
+    def of(cls, problem: Problem, warm: State | None = None) -> AlphaState:
         """Alpha zero, or that of an earlier run scaled to the new C."""
         outputs = problem.outputs()
-        assert outputs is not None
+        assert outputs is not None  # `needs`
         vectors, lambdas = outputs.product
         form, dual_set = problem.formulation, problem.dual_set
         b = np.ascontiguousarray(form.plane_offset(outputs.delta))
@@ -89,13 +82,35 @@ class Enumerated(Solver):
         w = np.zeros(problem.dim)
         weights(tables, alpha, w)
         state = AlphaState(
-            w, tables=tables, alpha=alpha, rest=np.zeros(n, np.int64),
-            asleep=np.zeros(n, np.int64), gaps=np.full(n, np.inf), within=np.zeros(n),
+            w, tables=tables, alpha=alpha, resting=Resting(n, LONGEST_REST),
+            gaps=np.full(n, np.inf), within=np.zeros(n),
         )  # fmt: skip
-        self._refresh(state)
+        state.refresh()
         return state
 
-    def step(self, problem: Problem, state: AlphaState) -> None:  # type: ignore[override]
+    def refresh(self) -> None:
+        """Compute the dual from alpha and w."""
+        t, alpha = self.tables, self.alpha
+        linear = float(np.einsum("ik,ik->", alpha, t.b[t.truth]))
+        mass = alpha.sum(axis=1)
+        ridge = float((t.ridge * mass**2).sum())
+        self.dual = linear - 0.5 * float(self.w @ self.w) - 0.5 * ridge
+        self.planes = int(np.count_nonzero(alpha))
+
+
+@dataclass(frozen=True)
+class Enumerated(Solver[AlphaState]):
+    """Exact block steps over all outputs; see the module docstring for a step."""
+
+    max_iter: int = 10_000
+    penalties: ClassVar[tuple[str, ...]] = ("linear", "squared", "hard", "summed")
+    needs: ClassVar[tuple[type, ...]] = (FewOutputs,)
+
+    def start(self, problem: Problem, warm: State | None = None) -> AlphaState:
+        """Alpha zero, or that of an earlier run scaled to the new C."""
+        return AlphaState.of(problem, warm)
+
+    def step(self, problem: Problem, state: AlphaState) -> None:
         """One sweep, or a certifying pass when the gaps suggest that it is time."""
         state.turn += 1
         if state.gap_estimate * state.trust <= self.tol:
@@ -111,23 +126,24 @@ class Enumerated(Solver):
         state.fresh = False
         if np.isinf(state.tables.upper).any():
             _stretch(state)
-            self._refresh(state)
-        self._judge(problem, state, state.dual - before)
+            state.refresh()
+        if state.judge(state.dual - before, 1e-13, 5):
+            state.resting.wake_all()
+        if problem.formulation.penalty == "hard" and _hopeless(state):
+            state.status = state.status or Status.NOT_SEPARABLE
 
     def _sweep_all(
         self, state: AlphaState, rng: np.random.Generator, closed: float
     ) -> tuple[Ints, float, float]:
         """Visit the examples awake; returns those that are not closed."""
-        order = rng.permutation(np.flatnonzero(state.asleep <= 0))
-        state.asleep -= 1
+        order = rng.permutation(state.resting.next_pass(np.arange(len(state.gaps))))
         rise, work = sweep(
             state.tables, order, False, state.w, state.alpha, state.gaps, closed
         )
         state.oracle_calls += len(order)
         state.dual += rise
         done = state.gaps[order] <= closed
-        rest = np.where(done, np.minimum(2 * state.rest[order] + 1, LONGEST_REST), 0)
-        state.rest[order] = state.asleep[order] = rest
+        state.resting.visited(order, done)
         gap = float(state.gaps.sum())
         state.gap_estimate = gap / max(state.dual + gap, 1e-300)
         return order[~done], rise, work
@@ -150,40 +166,23 @@ class Enumerated(Solver):
             if made * work < SLOPE * rise * cost:
                 break
 
-    def certify(self, problem: Problem, state: State) -> None:
+    def certify(self, problem: Problem, state: AlphaState) -> None:
         """Slacks of all examples at w; for the summed error the sums of slacks."""
-        assert isinstance(state, AlphaState)
         slack = slacks(state.tables, state.w)
         state.oracle_calls += problem.n
         seen = state.gap_estimate
         primal = state.witness(problem, state.w, slack)
-        self._refresh(state)
+        state.refresh()
         if np.isfinite(seen) and seen > 0 and np.isfinite(primal):
             gap = (primal - state.dual) / max(primal, 1e-300)
             state.trust = float(np.clip(1.1 * gap / seen, 0.02, 1.0))
 
-    def _refresh(self, state: AlphaState) -> None:
-        t, alpha = state.tables, state.alpha
-        linear = float(np.einsum("ik,ik->", alpha, t.b[t.truth]))
-        mass = alpha.sum(axis=1)
-        ridge = float((t.ridge * mass**2).sum())
-        state.dual = linear - 0.5 * float(state.w @ state.w) - 0.5 * ridge
-        state.planes = int(np.count_nonzero(alpha))
 
-    def _judge(self, problem: Problem, state: AlphaState, rise: float) -> None:
-        if rise <= 1e-13 * abs(state.dual):
-            state.stalls += 1
-            state.asleep[:] = 0
-            state.gap_estimate = 0.0
-        else:
-            state.stalls = 0
-        if state.stalls >= 5:
-            state.status = Status.NO_PROGRESS
-        elif problem.formulation.penalty == "hard":
-            t = state.tables
-            longest = 4.0 * float(t.inner.diagonal().max() * t.square.max())
-            if 2.0 * state.dual * longest > 1e8:
-                state.status = Status.NOT_SEPARABLE
+def _hopeless(state: AlphaState) -> bool:
+    """Whether no weights can separate: see `n_slack.block_dual.hopeless`."""
+    t = state.tables
+    longest = 4.0 * float(t.inner.diagonal().max() * t.square.max())
+    return 2.0 * state.dual * longest > 1e8
 
 
 def _stretch(state: AlphaState) -> None:

@@ -17,16 +17,17 @@ of F_mu is no longer most of it, mu falls.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from maxmargin.core.arrays import Floats
+from maxmargin.core.arrays import Floats, Ints
 from maxmargin.core.problem import Problem
-from maxmargin.solvers.base import State, Status
-from maxmargin.solvers.enumerated.block_dual import AlphaState, Enumerated
+from maxmargin.core.structure import FewOutputs
+from maxmargin.solvers.base import Solver, State, Status
+from maxmargin.solvers.enumerated.block_dual import AlphaState
 
 WIDE = 0.5  # mu at the start
 NARROWER = 0.25  # factor on mu
@@ -37,21 +38,21 @@ FLAT = 0.1  # slope along the step, of that at its start, at which the search en
 WIDEST, THINNEST = 2000, 20  # features at most; examples per feature at least
 
 
-@dataclass
+@dataclass(kw_only=True)
 class NewtonState(AlphaState):
     """Weights u, the products of all examples with them, and mu."""
 
-    u: Floats = field(default_factory=lambda: np.zeros(0))
-    at: Floats = field(default_factory=lambda: np.zeros(0))  # <phi(x_i), u>
+    u: Floats
+    at: Floats  # (n,) <phi(x_i), u>
     width: float = WIDE
 
 
 @dataclass(frozen=True)
-class Newton(Enumerated):
+class Newton(Solver[NewtonState]):
     """Newton steps on a smoothed risk; see the module docstring for a step.
 
-    Two outputs with one output feature, dense vectors, the linear penalty: `suits` says
-    whether a problem is of this kind.
+    Two outputs with one output feature, dense vectors, the linear penalty:
+    `newton_applies` says whether a problem is of this kind.
 
     Examples
     --------
@@ -67,25 +68,22 @@ class Newton(Enumerated):
 
     max_iter: int = 1000
     penalties: ClassVar[tuple[str, ...]] = ("linear",)
+    needs: ClassVar[tuple[type, ...]] = (FewOutputs,)
 
-    def check(self, problem: Problem) -> None:
-        """Refuse what is not of the kind above."""
-        super().check(problem)
-        if not _planes_are_rows(problem):
-            raise ValueError(
-                "Newton trains two outputs over dense features: use solver='auto'"
-            )
+    def refusal(self, problem: Problem) -> str | None:
+        """What is not of the kind above."""
+        if _planes_are_rows(problem):
+            return None
+        return "Newton trains two outputs over dense features: use solver='auto'"
 
-    def start(self, problem: Problem, warm: Any = None) -> NewtonState:
+    def start(self, problem: Problem, warm: State | None = None) -> NewtonState:
         """From the weights of alpha, zero or those of an earlier run."""
-        plain = super().start(problem, warm)
-        state = NewtonState(**vars(plain), u=plain.w.copy())
-        state.at = _matrix(state) @ state.u
-        return state
+        plain = AlphaState.of(problem, warm)
+        u = plain.w.copy()
+        return NewtonState(**vars(plain), u=u, at=_matrix(plain) @ u)
 
-    def step(self, problem: Problem, state: State) -> None:
+    def step(self, problem: Problem, state: NewtonState) -> None:
         """One Newton step at the present mu; primal, dual and gap on the way."""
-        assert isinstance(state, NewtonState)
         s, b = _signs(state)
         C, A = state.tables.upper, _matrix(state)
         slack = b - s * state.at
@@ -110,7 +108,7 @@ class Newton(Enumerated):
 
     def _move(
         self, state: NewtonState, A: Floats, s: Floats, b: Floats, C: Floats,
-        slope: Floats, near: Any,
+        slope: Floats, near: Ints,
     ) -> None:  # fmt: skip
         """Take u down the Newton direction of F_mu."""
         most, scale = SHARE * A.shape[1], 1.0 / state.width
@@ -127,15 +125,14 @@ class Newton(Enumerated):
         state.u = state.u + t * p
         state.at = state.at + t * along
 
-    def certify(self, problem: Problem, state: State) -> None:
+    def certify(self, problem: Problem, state: NewtonState) -> None:
         """Slacks of all examples at u."""
-        assert isinstance(state, NewtonState)
         s, b = _signs(state)
         state.oracle_calls += problem.n
         state.witness(problem, state.u, np.maximum(b - s * state.at, 0.0))
 
 
-def suits(problem: Problem) -> bool:
+def newton_applies(problem: Problem) -> bool:
     """Whether the problem is of the kind, with few features for its examples."""
     few = problem.dim <= min(WIDEST, problem.n // THINNEST)
     return few and problem.formulation.penalty == "linear" and _planes_are_rows(problem)

@@ -15,7 +15,7 @@ is kept at the cost of a visit: z changes where w does.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -25,6 +25,13 @@ from maxmargin.core.jit import inner_loop, loop
 from maxmargin.core.mapped import Pages
 from maxmargin.core.memory import MEMORY
 from maxmargin.core.structure import OuterCoordinates
+from maxmargin.core.validation import (
+    check_finite,
+    check_range,
+    check_shape,
+    check_types,
+    require,
+)
 from maxmargin.solvers.planes.coordinates import (
     part_add,
     part_clear,
@@ -70,7 +77,7 @@ class Aggregates:
         What the coordinates of planes stand for, if not for the weights themselves.
     """
 
-    DUAL = ("_sums", "_mean")
+    DUAL: ClassVar[tuple[str, ...]] = ("_sums", "_mean")
 
     def __init__(
         self,
@@ -88,6 +95,32 @@ class Aggregates:
         self._where = np.full(coordinates, -1, np.int32)
         self._spread = np.zeros(dim if parts is not None else 0)
         self._mean = Mean(np.zeros(dim), np.array([0.0, 1.0, 0.0]))
+
+    def check_restored(self) -> None:
+        """Refuse sums, read from a file, that would lead loops out of their arrays."""
+        sums, entries = self._sums, len(self._sums.idx)
+        check_types(sums)
+        for name in ("at", "size", "room", "b"):
+            check_shape(getattr(sums, name), (self.n,), f"sums, {name}")
+        check_shape(sums.val, (entries,), "sums, val")
+        check_shape(sums.top, (1,), "sums, top")
+        check_range(sums.top, 0, entries + 1, "sums, top")
+        check_range(sums.at, 0, entries + 1, "sums, at")
+        check_range(sums.room, 0, entries + 1, "sums, room")
+        require((sums.at + sums.room <= sums.top[0]).all(), "a sum ends too late")
+        require(
+            ((sums.size >= 0) & (sums.size <= sums.room)).all(), "a sum is too long"
+        )
+        used = np.zeros(entries + 1, np.int64)
+        np.add.at(used, sums.at, 1)
+        np.add.at(used, sums.at + sums.size, -1)
+        held = np.cumsum(used)[:-1] > 0
+        limit = self._space.limit + self.dim - self._space.base
+        check_range(sums.idx[held], 0, limit, "coordinate of a sum")
+        check_finite(sums.val[held], "sums")
+        check_finite(sums.b, "sums")
+        check_shape(self._mean.z, (self.dim,), "mean")
+        check_shape(self._mean.number, (3,), "mean")
 
     @property
     def planes(self) -> int:

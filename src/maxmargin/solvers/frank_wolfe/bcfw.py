@@ -18,8 +18,8 @@ The gap of the *averaged* weights is certified by an oracle pass of its own.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from maxmargin.core.arrays import Floats, Ints
 from maxmargin.core.cuts import Cuts
 from maxmargin.core.memory import MEMORY
 from maxmargin.core.problem import Problem
-from maxmargin.solvers.base import Solver, State, Status, permutation
+from maxmargin.solvers.base import Solver, State, permutation
 from maxmargin.solvers.frank_wolfe.aggregates import Aggregates
 from maxmargin.solvers.frank_wolfe.pairwise_away import RULES, Atoms
 
@@ -36,21 +36,20 @@ BATCH = 8192  # examples whose planes are in hand at a time in a certified pass
 REFRESH = 10  # with gap sampling, every so many passes visit all examples
 
 
-@dataclass
+@dataclass(kw_only=True)
 class WolfeState(State):
     """Planes or their sums, and the gaps last seen."""
 
-    kept: Any = None
-    gaps: Floats = field(default_factory=lambda: np.zeros(0))
-    work: Floats = field(default_factory=lambda: np.zeros(0))
+    kept: Aggregates | Atoms
+    gaps: Floats
+    work: Floats  # of a visit with inference, per example
     turn: int = 0
     check_at: int = 2
     trust: float = 1.0
-    stalls: int = 0
 
 
 @dataclass(frozen=True)
-class BCFW(Solver):
+class BCFW(Solver[WolfeState]):
     """Block-coordinate Frank-Wolfe. A step is one oracle pass and its cached passes.
 
     Parameters
@@ -94,11 +93,11 @@ class BCFW(Solver):
                 "number of planes to keep per example, at least 2"
             )
 
-    def start(self, problem: Problem, warm: Any = None) -> WolfeState:
+    def start(self, problem: Problem, warm: State | None = None) -> WolfeState:
         """All weight on the zero plane, or the sums of an earlier run."""
         n, upper = problem.n, problem.dual_set.upper
         kept: Aggregates | Atoms
-        old = getattr(warm, "kept", None)
+        old = warm.kept if isinstance(warm, WolfeState) else None
         if self.cache == 0 and isinstance(old, Aggregates) and old.n == n:
             kept = old
             kept.rescale(upper)
@@ -115,7 +114,7 @@ class BCFW(Solver):
             work=problem.work() + OVERHEAD,
         )  # fmt: skip
 
-    def step(self, problem: Problem, state: WolfeState) -> None:  # type: ignore[override]
+    def step(self, problem: Problem, state: WolfeState) -> None:
         """An oracle pass, at fixed weights when it is time to certify, and sweeps."""
         state.turn += 1
         before, kept = state.dual, state.kept
@@ -135,8 +134,8 @@ class BCFW(Solver):
             rise, work = rise + made, work + cost + state.work[ids].sum()
             if state.late():
                 break
-        if self.cache:
-            self._sweep(state, rise, work)
+        if isinstance(kept, Atoms):
+            self._sweep(state, kept, rise, work)
             if self.average:
                 kept.average(state.w)
         gap = float(state.gaps.sum())
@@ -144,11 +143,10 @@ class BCFW(Solver):
         state.dual = max(state.dual, kept.dual(state.w))
         state.planes = kept.planes
         state.gap_estimate = gap / max(state.dual + gap, 1e-300)
-        self._judge(state, before)
+        state.judge(state.dual - before, 1e-13, 10)
 
-    def certify(self, problem: Problem, state: State) -> None:
+    def certify(self, problem: Problem, state: WolfeState) -> None:
         """Witness the average, or w itself, by a full oracle pass; step with it too."""
-        assert isinstance(state, WolfeState)
         w, dual = state.w.copy(), state.kept.dual(state.w)
         if self.average:
             mean, at_mean = state.kept.mean(state.w)
@@ -184,20 +182,13 @@ class BCFW(Solver):
         share = 0.9 * state.gaps / total + 0.1 / n  # stale gaps may be wrong
         return rng.choice(n, size=n, p=share / share.sum())
 
-    def _sweep(self, state: WolfeState, rise: float, work: float) -> None:
+    def _sweep(self, state: WolfeState, kept: Atoms, rise: float, work: float) -> None:
+        """Passes over the cached planes, while they pay."""
         n = len(state.gaps)
         for k in range(self.sweeps):
             order = permutation(self.seed + 1, 1000 * state.turn + k, n)
-            made, cost = state.kept.cached(order, state.w, state.gaps)
+            made, cost = kept.cached(order, state.w, state.gaps)
             cost += OVERHEAD * n
             rise, work = rise + made, work + cost
             if made * work < rise * cost or state.late():
                 break
-
-    def _judge(self, state: WolfeState, before: float) -> None:
-        small = state.dual - before <= 1e-13 * abs(state.dual)
-        state.stalls = state.stalls + 1 if small else 0
-        if small:
-            state.gap_estimate = 0.0
-        if state.stalls >= 10:
-            state.status = Status.NO_PROGRESS

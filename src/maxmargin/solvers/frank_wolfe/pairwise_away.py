@@ -17,6 +17,8 @@ their number and their memory are bounded.
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints
@@ -43,7 +45,7 @@ class Atoms:
         The direction of a step.
     """
 
-    DUAL = ("blocks", "_passes", "_mean", "_mean_b")
+    DUAL: ClassVar[tuple[str, ...]] = ("blocks", "_passes", "_mean", "_mean_b")
 
     def __init__(
         self, n: int, dim: int, dual_set: DualSet, most: int, memory: float, rule: str

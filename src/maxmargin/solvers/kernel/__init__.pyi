@@ -1,3 +1,6 @@
-from .binary_smo import train_pairs as train_pairs
+from .binary_smo import BinarySmo as BinarySmo
 from .cuts import TokenCuts as TokenCuts
 from .cuts import carried as carried
+from .result import KernelResult as KernelResult
+from .sampled_cuts import SampledCuts as SampledCuts
+from .subspace import Subspace as Subspace

@@ -1,10 +1,10 @@
-"""Two variables at a time: the exact dual of a binary kernel machine.
+"""SMO: the exact dual of a binary kernel machine, two variables at a time.
 
     max_alpha  sum alpha - 1/2 sum_ij alpha_i alpha_j y_i y_j K(x_i, x_j),
                0 <= alpha_i <= C_i,  sum alpha_i y_i = 0
 
-with the constant of the machine not regularised. Pairs are chosen by their second-order
-gain; columns of the Gram matrix come from a cache of bounded memory: compiled steps run
+The constant of the machine is not regularised. Pairs are chosen by their second-order
+gain. Columns of the Gram matrix come from a cache of bounded memory: compiled moves run
 until they need a column that is not there.
 
 [1] Fan, Chen, Lin: Working set selection using second order information for training
@@ -13,120 +13,184 @@ until they need a column that is not there.
 
 from __future__ import annotations
 
-import time
-from functools import partial
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 
 from maxmargin.core.arrays import Floats, Ints
 from maxmargin.core.jit import inner_loop, loop
+from maxmargin.core.memory import MEMORY
+from maxmargin.core.problem import Problem
+from maxmargin.core.structure import FewOutputs, MappedInputs
+from maxmargin.kernels.functions import Kernel, Linear, rows_for
 from maxmargin.kernels.gram import INDEFINITE, Columns
-from maxmargin.solvers.base import HISTORY, Result, Status
+from maxmargin.kernels.maps import Expansion
+from maxmargin.solvers.base import Result, Solver, State, Status
+from maxmargin.solvers.kernel.result import KernelResult
 
-DONE, INDEFINITE_PAIR, ENOUGH = -1, -2, -3  # why steps ended; else the column needed
+DONE, INDEFINITE_PAIR, ENOUGH = -1, -2, -3  # why moves ended; else the column needed
 AHEAD = 64  # columns made at once: those of the worst examples
+SLICE = 10**8  # values of the gradient updated before the clock is looked at
 
 
-class Machine(NamedTuple):
-    """f(x) = sum_i beta_i K(x_i, x) + constant."""
+@dataclass(kw_only=True)
+class PairState(State):
+    """Dual variables, the gradient of the dual, and columns of the Gram matrix."""
 
-    beta: Floats  # (n,) alpha_i y_i
-    constant: float
-    result: Result
+    DERIVED: ClassVar[tuple[str, ...]] = (*State.DERIVED, "columns", "y", "upper")
+
+    columns: Columns
+    y: Floats  # (n,) -1 or 1
+    upper: Floats  # (n,) C of each example
+    alpha: Floats  # (n,)
+    gradient: Floats  # (n,) y_i f(x_i) - 1 without the constant
+    constant: float = 0.0
+    epsilon: float = 0.1  # violation of the optimality conditions that is worked on
+    moves: int = 0
 
 
-def train_pairs(
-    columns: Columns,
-    y: Floats,
-    C: Floats,
-    tol: float = 1e-3,
-    max_iter: int | None = None,
-    max_time: float | None = None,
-    watch: Any = None,
-) -> Machine:
-    """Solve the dual to a relative duality gap of `tol`; y is -1 or 1.
+@dataclass(frozen=True)
+class BinarySmo(Solver[PairState]):
+    """SMO for two classes. A step makes moves until all pairs are within epsilon.
 
-    `watch(row, made)` is called with each row of the history and with what gives the
-    machine as it is then; something true ends training.
+    Parameters
+    ----------
+    kernel : Kernel
+        On the inputs of the problem.
+    memory : float
+        Bytes for columns of the Gram matrix at most.
+    max_iter : int
+        Moves of two variables at most.
     """
-    begin = time.perf_counter()
-    n = len(y)
-    alpha, gradient = np.zeros(n), -np.ones(n)
-    limit = max_iter if max_iter is not None else max(10**7, 100 * n)
-    rows: list[tuple[float, ...]] = []
-    status, steps, epsilon = None, 0, 0.1
-    while status is None:
-        done, ended = 0, ENOUGH
-        try:
-            done, ended = _run(columns, y, C, alpha, gradient, epsilon, limit - steps)
-        except KeyboardInterrupt:  # only between steps: they are compiled
-            status = Status.INTERRUPTED
-        steps += done
-        primal, dual, constant = _values(y, C, alpha, gradient)
-        gap = (primal - dual) / max(primal, 1e-300)
-        seconds = time.perf_counter() - begin
-        held = int((alpha > 0).sum())
-        rows.append((len(rows) + 1, seconds, steps, held, primal, dual, gap))
-        if ended == INDEFINITE_PAIR:
-            status = Status.NOT_SEMIDEFINITE
-        elif status is not None:
-            pass
-        elif gap <= tol:
-            status = Status.CONVERGED
-        elif steps >= limit:
-            status = Status.MAX_ITER
-        elif max_time is not None and seconds > max_time:
-            status = Status.MAX_TIME
-        elif ended == DONE and epsilon < 1e-12:
-            status = Status.NO_PROGRESS
-        elif ended == DONE:
-            epsilon *= min(0.3, 0.5 * max(tol / gap, 0.02))
-        made = partial(_machine, columns, alpha * y, constant, rows, steps)
-        if watch is not None and watch(np.array(rows[-1:], HISTORY)[0], made):
-            status = status or Status.STOPPED
-    return made(status)
 
+    max_iter: int = 10**7
+    kernel: Kernel = Linear()
+    memory: float = MEMORY
+    penalties: ClassVar[tuple[str, ...]] = ("linear",)
+    needs: ClassVar[tuple[type, ...]] = (MappedInputs, FewOutputs)
 
-def _machine(
-    columns: Columns, beta: Floats, constant: float, rows: list[tuple[float, ...]],
-    steps: int, status: Status = Status.STOPPED,
-) -> Machine:  # fmt: skip
-    """The machine with its certificate, the last of the rows."""
-    _, seconds, _, held, primal, dual, gap = rows[-1]
-    notes = {
-        "columns made": columns.made, "columns kept": columns.room,
-        "bytes": columns.nbytes,
-    }  # fmt: skip
-    result = Result(
-        beta, status, primal, dual, max(gap, 0.0), "exact", steps, int(held), steps,
-        seconds, np.array(rows, dtype=HISTORY), notes,
-    )  # fmt: skip
-    return Machine(beta, constant, result)
+    def refusal(self, problem: Problem) -> str | None:
+        """Two classes and the zero-one loss are needed."""
+        two = problem.structure.label_count() == 2
+        if two and problem.loss.form == "zero-one":
+            return None
+        return "solver BinarySmo trains two classes with the zero-one loss"
 
-
-def _run(
-    columns: Columns, y: Floats, C: Floats, alpha: Floats, gradient: Floats,
-    epsilon: float, limit: int,
-) -> tuple[int, int]:  # fmt: skip
-    """Steps until all pairs are within epsilon; returns (steps, why it ended)."""
-    total, kept = 0, -1
-    chunk = min(limit, max(50_000, 20 * len(y)))
-    clock = np.array([columns.clock])
-    while True:
-        made, ended, kept = _steps(
-            columns.store, columns.where, columns.used, clock, columns.diagonal, y, C,
-            alpha, gradient, epsilon, chunk - total,
+    def start(self, problem: Problem, warm: State | None = None) -> PairState:
+        """Alpha zero, or that of an earlier run, scaled where all C changed alike."""
+        structure = problem.structure.require(MappedInputs, "a kernel")
+        y = np.where(problem.truth.data > 0, 1.0, -1.0)
+        if isinstance(warm, PairState) and warm.columns.kernel == self.kernel:
+            ratio = problem.C / np.maximum(warm.upper[: problem.n], 1e-300)
+            same = np.array_equal(warm.y, y)
+            if same and np.ptp(ratio) <= 1e-12 * ratio.max():
+                return self._rescaled(problem, warm, float(ratio[0]))
+        X = rows_for(structure.input_matrix(problem.x))
+        columns = Columns(self.kernel, X, self.memory)
+        n = problem.n
+        return PairState(
+            np.zeros(n), columns=columns, y=y, upper=problem.C, alpha=np.zeros(n),
+            gradient=-np.ones(n),
         )  # fmt: skip
-        columns.clock = int(clock[0])
-        total += made
-        if ended < 0:
-            return total, ended
-        if columns.room < len(y):
-            columns.place(int(ended), int(kept))
-        else:
-            columns.fill(_ahead(columns, y, C, alpha, gradient, int(ended)))
-        clock[0] = columns.clock
+
+    def _rescaled(self, problem: Problem, warm: PairState, factor: float) -> PairState:
+        """The gradient is linear in alpha, and the sum over y stays zero."""
+        alpha = np.minimum(warm.alpha * factor, problem.C)
+        state = PairState(
+            alpha * warm.y, columns=warm.columns, y=warm.y, upper=problem.C,
+            alpha=alpha, gradient=(warm.gradient + 1.0) * factor - 1.0,
+        )  # fmt: skip
+        self.certify(problem, state)
+        return state
+
+    def step(self, problem: Problem, state: PairState) -> None:
+        """Move pairs until none violates the optimality conditions by epsilon."""
+        made, ended = self._moves(problem, state)
+        state.moves += made
+        self.certify(problem, state)
+        gap = state.gap()
+        if ended == INDEFINITE_PAIR:
+            state.status = Status.NOT_SEMIDEFINITE
+        elif ended == DONE and gap > self.tol:
+            if state.epsilon < 1e-12:
+                state.status = Status.NO_PROGRESS
+            state.epsilon *= min(0.3, 0.5 * max(self.tol / gap, 0.02))
+
+    def verdict(self, state: PairState) -> Status | None:
+        """As for all solvers; moves are counted, not steps."""
+        if state.status is Status.NOT_SEMIDEFINITE or state.gap() > self.tol:
+            enough = state.moves >= self.max_iter
+            return state.status or (Status.MAX_ITER if enough else None)
+        return Status.CONVERGED
+
+    def certify(self, problem: Problem, state: PairState) -> None:
+        """Primal and dual at the present alpha, with the best constant."""
+        C = problem.C
+        state.primal, state.dual, state.constant = _values(
+            state.y, C, state.alpha, state.gradient
+        )
+        state.w = state.best_w = state.alpha * state.y
+        state.oracle_calls, state.planes = state.moves, int((state.alpha > 0).sum())
+        state.fresh = True
+
+    def report(
+        self, problem: Problem, state: PairState, result: Result
+    ) -> KernelResult:
+        """The machine over the rows with weight."""
+        columns, kernel = state.columns, self.kernel
+        rows = np.flatnonzero(state.alpha)
+        beta = (state.alpha * state.y)[rows, None]
+        points = kernel.points(columns.X, rows)
+        notes = {
+            "columns made": columns.made, "columns kept": columns.room,
+            "bytes": columns.nbytes,
+        }  # fmt: skip
+        return KernelResult(
+            **vars(result) | {
+                "certificate": "exact", "iterations": state.moves,
+                "notes": {**result.notes, **notes},
+            },
+            expansion=Expansion(kernel, points, beta, rows),
+            rest=np.array([state.constant / _constant_feature(problem)]), trace=[],
+        )  # fmt: skip
+
+    def _moves(self, problem: Problem, state: PairState) -> tuple[int, int]:
+        """Moves until all pairs are within epsilon: (how many, why they ended)."""
+        columns, y, C = state.columns, state.y, problem.C
+        alpha, gradient = state.alpha, state.gradient
+        total, kept, n = 0, -1, len(y)
+        most = min(self.max_iter - state.moves, max(50_000, 20 * n))
+        clock = np.array([columns.clock])
+        while True:
+            size = min(most - total, max(SLICE // n, 1))
+            made, ended, kept = _pair_moves(
+                columns.store, columns.where, columns.used, clock, columns.diagonal, y,
+                C, alpha, gradient, state.epsilon, size,
+            )  # fmt: skip
+            columns.clock = int(clock[0])
+            total += made
+            if ended == ENOUGH and total < most and not state.late():
+                continue
+            if ended < 0:
+                return total, ended
+            if columns.room < n:
+                columns.place(int(ended), int(kept))
+            else:
+                columns.fill(_ahead(columns, y, C, alpha, gradient, int(ended)))
+            clock[0] = columns.clock
+            if state.late():
+                return total, ENOUGH
+
+
+def _constant_feature(problem: Problem) -> float:
+    """Value of the feature that stands for the constant: the last of each row."""
+    outputs = problem.outputs()
+    assert outputs is not None  # `needs`
+    row: Any = outputs.product.vectors.matrix()[[0]]
+    row = row.toarray() if sp.issparse(row) else np.asarray(row)
+    return float(row[0, -1])
 
 
 def _ahead(
@@ -160,8 +224,8 @@ def _values(
 
 
 @loop
-def _steps(store, where, used, clock, diagonal, y, C, alpha, g, epsilon, limit):
-    """Second-order pairs; returns (steps, why it ended or column needed, column kept).
+def _pair_moves(store, where, used, clock, diagonal, y, C, alpha, g, epsilon, limit):
+    """Second-order pairs; returns (moves, why it ended or column needed, column kept).
 
     g is the gradient of the dual with the sign of a minimum: y_i f(x_i) - 1.
     """

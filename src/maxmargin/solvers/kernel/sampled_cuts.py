@@ -19,199 +19,235 @@ draws are independent, as Theorem 6.2 wants, and vary less than rows drawn at ra
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from functools import partial
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints
+from maxmargin.core.compiled.compiling import working_time
 from maxmargin.core.memory import MEMORY
 from maxmargin.core.problem import Problem
-from maxmargin.kernels.functions import Kernel
+from maxmargin.core.structure import MappedInputs
+from maxmargin.kernels.functions import Kernel, Linear
 from maxmargin.kernels.gram import refuse_large
 from maxmargin.kernels.maps import COPIES, Expansion
-from maxmargin.kernels.sampling import Functions, draw, tree_order
-from maxmargin.solvers.base import HISTORY, Result, Solver, State, Status
+from maxmargin.kernels.sampling import Functions, Sums, draw, tree_order
+from maxmargin.solvers.base import Result, Solver, State, Status, Trainer, run
+from maxmargin.solvers.choose import choose
 from maxmargin.solvers.kernel.cuts import Flat, TokenCuts, carried
+from maxmargin.solvers.kernel.result import KernelResult
 
 PARTS = 16  # functions per turn, or one per label
 FEWEST = 3  # turns whose functions must fit into the memory
 ROUGH = 0.02  # tolerance of early turns
-LIMIT = 100  # turns
 DOUBT = 0.05  # 1 - probability of the bound of Theorem 6.2
 
 
-class Sampled(NamedTuple):
-    """A machine from sampled planes."""
-
-    expansion: Expansion
-    rest: Floats
-    result: Result
-    trace: list[dict[str, float]]
-
-
-class _Turn(NamedTuple):
-    """What training in the span came to."""
+class Turn(NamedTuple):
+    """What training in the span led to."""
 
     weights: Floats  # (functions, z)
     rest: Floats
     R: Floats  # (rows, z) the plane that the dual holds
     held: Floats  # (functions, z) its projection, if `whole`
-    whole: bool
+    whole: bool  # whether R is made of dual variables
     warm: State | None
     result: Result
 
 
-def train_sampled(
-    cuts: TokenCuts,
-    kernel: Kernel,
-    r: int,
-    choose: Callable[[Problem, float], Solver],
-    tol: float = 1e-3,
-    *,
-    max_iter: int | None = None,
-    max_time: float | None = None,
-    seed: int = 0,
-    memory: float = MEMORY,
-    watch: Any = None,
-) -> Sampled:
-    """Turns until the primal is within `tol` of the estimated optimum, relatively.
+class Drawn(NamedTuple):
+    """Rows drawn from a plane, and functions made of them."""
+
+    ids: Ints
+    S: Floats  # (rows drawn, z)
+    sums: Sums
+
+
+@dataclass(kw_only=True)
+class SampledState(State):
+    """The functions so far, what training in their span led to, and the next rows."""
+
+    cuts: TokenCuts
+    span: Functions
+    place: Ints  # of each row along the tree order
+    rng: np.random.Generator
+    drawn: Drawn
+    turn: Turn | None = None
+    rough: float = float("inf")  # tolerance of the turn
+    trace: list[dict[str, float]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class SampledCuts(Solver[SampledState]):
+    """Sampled cutting planes. A step is a turn: draw rows, train in the larger span.
 
     Parameters
     ----------
-    cuts : TokenCuts
-        The problem.
-    r : int
+    kernel : Kernel
+        On the inputs of the problem.
+    samples : int
         Rows drawn per turn.
-    choose : function (problem, tol) -> Solver
-        The trainer of a turn.
-    watch : function (row, made), optional
-        Called after each turn with its row of the history and with what gives the
-        machine as it is then; something true ends training.
+    inner : str or Trainer
+        Trains in the span of the functions.
+    inner_steps : int, optional
+        Steps of `inner` per turn at most.
+    memory : float
+        Bytes for the functions' values on all rows at most.
     """
-    begin = time.perf_counter()
-    X, rng = cuts.X, np.random.default_rng(seed)
-    n, z = X.shape[0], cuts.z
-    parts = max(1, PARTS // z)
-    refuse_large(
-        n, FEWEST * parts * z, memory, f"functions of {FEWEST} turns on all rows",
-        "allow more memory, or use fewer rows", COPIES + 1,
-    )  # fmt: skip
-    most = int(memory // (8.0 * n * (COPIES + 1)))
-    place = tree_order(kernel, X, rng)
-    span = Functions(kernel, X)
-    R = cuts.at(np.zeros((n, z)), np.zeros(cuts.others)).R
-    turn: _Turn | None = None
-    rows: list[tuple[Any, ...]] = []
-    gap, rough, status = np.inf, np.inf, None
-    while True:
-        ids, S = draw(R, r, rng, place)
-        made = span.sums(ids, S, parts, R)
-        if turn is not None:
-            left = _left(turn, span, ids, S, made.at)
-            gap, dual = _gap(turn, left, rows)
-            seconds = time.perf_counter() - begin
-            rows.append((
-                len(rows) + 1, seconds, (len(rows) + 1) * cuts.problem.n, span.width,
-                turn.result.primal, dual, max(gap, 0.0),
-            ))  # fmt: skip
-            status = _status(gap, tol, seconds, len(rows), max_iter or LIMIT, max_time)
-            if turn.result.status is Status.INTERRUPTED:
-                status = Status.INTERRUPTED
-            now = partial(_machine, cuts, span, turn, rows, Status.STOPPED, r, seconds)
-            if watch is not None and watch(np.array(rows[-1:], HISTORY)[0], now):
-                status = status or Status.STOPPED
-            if status is not None:
-                break
-            if span.width + made.values.shape[1] > most:
-                span.reduce(turn.weights, most - made.values.shape[1])
-        grown, done = span.add(ids, made), rough
-        rough = max(0.5 * tol, min(ROUGH, 0.1 * gap)) if grown else 0.5 * tol
-        if turn is None and not grown:
-            break
-        if turn is not None and not grown and done <= rough:  # all is in the span
-            told = turn.result
-            rows[-1] = (*rows[-1][:4], told.primal, told.dual, max(told.gap, 0.0))
-            status = told.status
-            break
-        turn = _train(cuts, span, choose, rough, turn)
-        R = turn.R
-    return _machine(cuts, span, turn, rows, status, r, time.perf_counter() - begin)
+
+    max_iter: int = 100
+    kernel: Kernel = Linear()
+    samples: int = 200
+    inner: str | Trainer = "auto"
+    inner_steps: int | None = None
+    memory: float = MEMORY
+    penalties: ClassVar[tuple[str, ...]] = ("linear", "squared", "hard", "summed")
+    needs: ClassVar[tuple[type, ...]] = (MappedInputs,)
+    resumable: ClassVar[bool] = False
+
+    def start(self, problem: Problem, warm: State | None = None) -> SampledState:
+        """No functions, or those of an earlier run; rows of the first plane."""
+        cuts, rng = TokenCuts(problem), np.random.default_rng(self.seed)
+        n, z = cuts.X.shape[0], cuts.z
+        refuse_large(
+            n, FEWEST * _parts(z) * z, self.memory,
+            f"functions of {FEWEST} turns on all rows",
+            "allow more memory, or use fewer rows", COPIES + 1,
+        )  # fmt: skip
+        place = tree_order(self.kernel, cuts.X, rng)
+        span = Functions(self.kernel, cuts.X)
+        if isinstance(warm, SampledState) and warm.span.kernel == self.kernel:
+            span = warm.span
+        R = cuts.at(np.zeros((n, z)), np.zeros(cuts.others)).R
+        drawn = _draw(span, R, self.samples, rng, place)
+        return SampledState(
+            np.zeros(0), cuts=cuts, span=span, place=place, rng=rng, drawn=drawn,
+            certificate="estimate",
+        )  # fmt: skip
+
+    def step(self, problem: Problem, state: SampledState) -> None:
+        """Add the rows drawn to the span, train in it, and draw the next rows."""
+        span, last = state.span, state.turn
+        self._make_room(state)
+        grown, done = span.add(state.drawn.ids, state.drawn.sums), state.rough
+        gap = state.gap_estimate
+        state.fresh = True
+        state.rough = 0.5 * self.tol
+        if grown:
+            state.rough = max(state.rough, min(ROUGH, 0.1 * gap))
+        if span.width == 0:  # no example asks for anything: w = 0 is best
+            state.oracle_calls, state.status = problem.n, Status.CONVERGED
+            state.primal = state.dual = state.gap_estimate = 0.0
+            return
+        if last is not None and not grown and done <= state.rough:
+            result = last.result  # the span has all that can be asked for
+            state.primal, state.dual = result.primal, result.dual
+            state.gap_estimate, state.status = result.gap, result.status
+            return
+        turn = state.turn = self._train(state, last)
+        if turn.result.status is Status.INTERRUPTED:
+            state.status = Status.INTERRUPTED
+        state.drawn = _draw(span, turn.R, self.samples, state.rng, state.place)
+        before, state.primal = state.primal, turn.result.primal
+        if turn.whole:
+            state.dual = turn.result.dual - 0.5 * _left(turn, span, state.drawn)
+            gap = (state.primal - state.dual) / max(state.primal, 1e-300)
+        else:  # without dual variables, what the turn gained
+            state.dual = -np.inf
+            gap = (before - state.primal) / max(state.primal, 1e-300)
+        state.gap_estimate, state.planes = max(gap, 0.0), span.width
+        state.oracle_calls += problem.n
+        self._note(state)
+
+    def verdict(self, state: SampledState) -> Status | None:
+        """By the estimated gap."""
+        if state.status is None and state.gap_estimate <= self.tol:
+            return Status.CONVERGED
+        return state.status
+
+    def certify(self, problem: Problem, state: SampledState) -> None:
+        """Every turn ends with the primal of its machine."""
+
+    def report(
+        self, problem: Problem, state: SampledState, result: Result
+    ) -> KernelResult:
+        """The expansion over all rows drawn."""
+        cuts, kernel, turn = state.cuts, self.kernel, state.turn
+        weights = np.zeros((state.span.width, cuts.z)) if turn is None else turn.weights
+        rest = np.zeros(cuts.others) if turn is None else turn.rest
+        full = np.zeros((state.span.width, cuts.z))
+        full[: len(weights)] = weights  # functions added since have no weight yet
+        ids, beta = state.span.expansion(full)
+        radius = float(kernel.diagonal(cuts.X[:1000]).max(initial=0.0))
+        total, turns = float(problem.C.sum()), max(len(state.trace), 2)
+        term = np.sqrt(4.0 * total * radius / self.samples * np.log(turns / DOUBT))
+        notes = {
+            "sampling term of theorem 6.2": float(total * term),
+            "samples": self.samples, "functions": state.span.width,
+        }  # fmt: skip
+        return KernelResult(
+            **vars(result) | {
+                "w": beta.ravel(), "gap": state.gap_estimate,
+                "notes": {**result.notes, **notes},
+            },
+            expansion=Expansion(kernel, kernel.points(cuts.X, ids), beta, ids),
+            rest=rest, trace=list(state.trace),
+        )  # fmt: skip
+
+    def _make_room(self, state: SampledState) -> None:
+        """Fewer functions, if the new ones would not fit into the memory."""
+        rows, new = state.cuts.X.shape[0], state.drawn.sums.values.shape[1]
+        most = int(self.memory // (8.0 * rows * (COPIES + 1)))
+        turn = state.turn
+        if turn is not None and state.span.width + new > most:
+            turned = state.span.reduce(turn.weights, most - new)
+            state.turn = turn._replace(
+                weights=turned.T @ turn.weights, held=turned.T @ turn.held
+            )
+
+    def _train(self, state: SampledState, last: Turn | None) -> Turn:
+        cuts, span = state.cuts, state.span
+        problem = cuts.over(Flat(span.width, False), span.values)
+        trainer = choose(
+            self.inner, problem, tol=state.rough, max_iter=self.inner_steps,
+            seed=self.seed,
+        )  # fmt: skip
+        if np.isfinite(state.deadline):
+            left = max(state.deadline - working_time(), 1e-3)
+            trainer = replace(trainer, max_time=left)
+        warm = last.warm if last is not None else None
+        result, inner = run(trainer, problem, start=warm)
+        structure: Any = problem.structure
+        weights, rest = structure.split_weights(result.w)
+        R = cuts.mixture(problem, inner)
+        whole = R is not None
+        if R is None:
+            R = cuts.at(span.values @ weights, rest).R
+        held = structure.split_weights(inner.w)[0]
+        return Turn(weights, rest, R, held, whole, carried(inner), result)
+
+    def _note(self, state: SampledState) -> None:
+        state.trace.append({
+            "size": state.planes, "primal": state.primal, "gap": state.gap_estimate,
+        })  # fmt: skip
 
 
-def _train(
-    cuts: TokenCuts, span: Functions, choose: Callable, tol: float, last: _Turn | None
-) -> _Turn:
-    problem = cuts.over(Flat(span.width, False), span.values)
-    warm = last.warm if last is not None else None
-    result, state = choose(problem, tol).solve(problem, warm)
-    structure: Any = problem.structure
-    weights, rest = structure.split_weights(result.w)
-    R = cuts.mixture(problem, state)
-    whole = R is not None
-    if R is None:
-        R = cuts.at(span.values @ weights, rest).R
-    held = structure.split_weights(state.w)[0]
-    return _Turn(weights, rest, R, held, whole, carried(state), result)
+def _parts(z: int) -> int:
+    """Functions per turn and label."""
+    return max(1, PARTS // z)
 
 
-def _left(turn: _Turn, span: Functions, ids: Ints, S: Floats, at: Floats) -> float:
+def _draw(
+    span: Functions, R: Floats, r: int, rng: np.random.Generator, place: Ints
+) -> Drawn:
+    ids, S = draw(R, r, rng, place)
+    return Drawn(ids, S, span.sums(ids, S, _parts(R.shape[1]), R))
+
+
+def _left(turn: Turn, span: Functions, drawn: Drawn) -> float:
     """||v - P v||^2 from the rows drawn, and its standard error on top."""
-    terms = np.einsum("ij,ij->i", S, at - span.values[ids] @ turn.held)
+    away = drawn.sums.at - span.values[drawn.ids] @ turn.held
+    terms = np.einsum("ij,ij->i", drawn.S, away)
     spread = float(np.sqrt(len(terms) * terms.var())) if len(terms) > 1 else 0.0
     return max(float(terms.sum()), 0.0) + spread
-
-
-def _gap(turn: _Turn, left: float, rows: list) -> tuple[float, float]:
-    """Relative gap and dual; without dual variables, what the last turn gained."""
-    primal = turn.result.primal
-    if turn.whole:
-        dual = turn.result.dual - 0.5 * left
-        return (primal - dual) / max(primal, 1e-300), dual
-    before = rows[-1][4] if rows else np.inf
-    return (before - primal) / max(primal, 1e-300), -np.inf
-
-
-def _status(
-    gap: float, tol: float, seconds: float, turns: int, limit: int,
-    max_time: float | None,
-) -> Status | None:  # fmt: skip
-    if gap <= tol:
-        return Status.CONVERGED
-    if turns >= limit:
-        return Status.MAX_ITER
-    if max_time is not None and seconds > max_time:
-        return Status.MAX_TIME
-    return None
-
-
-def _machine(
-    cuts: TokenCuts, span: Functions, turn: _Turn | None, rows: list,
-    status: Status | None, r: int, seconds: float,
-) -> Sampled:  # fmt: skip
-    """The expansion over all rows drawn, with its certificate."""
-    X, kernel = cuts.X, span.kernel
-    weights, rest = np.zeros((0, cuts.z)), np.zeros(cuts.others)
-    if turn is not None:
-        weights, rest = turn.weights, turn.rest
-    if not rows:  # no example asks for anything: w = 0 is best
-        status = Status.CONVERGED
-        rows = [(1, seconds, cuts.problem.n, 0, 0.0, 0.0, 0.0)]
-    assert status is not None
-    ids, beta = span.expansion(weights)
-    radius = float(kernel.diagonal(X[:1000]).max(initial=0.0))
-    total = float(cuts.problem.C.sum())
-    term = np.sqrt(4.0 * total * radius / r * np.log(max(len(rows), 2) / DOUBT))
-    _, _, asked, _, primal, dual, gap = rows[-1]
-    result = Result(
-        beta.ravel(), status, primal, dual, gap, "estimate", asked, span.width,
-        len(rows), seconds, np.array(rows, dtype=HISTORY),
-        {"sampling term of theorem 6.2": float(total * term), "samples": r,
-         "functions": span.width},
-    )  # fmt: skip
-    trace = [{"size": row[3], "primal": row[4], "gap": row[6]} for row in rows]
-    return Sampled(
-        Expansion(kernel, kernel.points(X, ids), beta, ids), rest, result, trace
-    )

@@ -15,26 +15,32 @@ cut, and leaves it where it is. Here the basis doubles, v is the convex combinat
 cuts that the dual holds, and points move on: on ijcnn1 (3000 rows, 50 points, optimum
 2150) points that hold v end at an objective of 7290, those that went on at 3650.
 
+A step is one step of the solver that trains in the span; the last one of each turn
+also grows the basis or moves its points.
+
 [1] Yu 2011, Algorithm 6.3, sections 6.5-6.6, Theorem 6.4.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints
 from maxmargin.core.memory import MEMORY
 from maxmargin.core.problem import Problem
-from maxmargin.kernels.functions import Kernel, dense_rows
+from maxmargin.core.structure import MappedInputs
+from maxmargin.kernels.functions import Differentiable, Kernel, Linear, dense_rows
 from maxmargin.kernels.gram import refuse_large
 from maxmargin.kernels.maps import COPIES, Expansion, KernelMap, map_points, map_to
 from maxmargin.kernels.preimage import descend, refine
 from maxmargin.kernels.pursuit import extend, residual
-from maxmargin.solvers.base import Result, Solver, State, Status
+from maxmargin.solvers.base import Loop, Result, Solver, State, Status, Trainer, begin
+from maxmargin.solvers.choose import choose
 from maxmargin.solvers.kernel.cuts import TokenCuts, carried
+from maxmargin.solvers.kernel.result import KernelResult
 
 FIRST = 8  # points of the first basis
 STEPS, LAST = 20, 200  # gradient steps per turn; at full size, down the objective,
@@ -45,87 +51,199 @@ ROWS = 4  # rows of v to choose from, per point ...
 LEAST, MOST = 3000, 20000  # ... within these bounds
 WIDTH = 0.3  # slacks below it count as squares while points move
 ROUGH = 0.02  # tolerance of all turns but the last
-ENDED = (Status.INTERRUPTED, Status.STOPPED)  # by the user: no further turns
+MANY = 10**9  # steps in all: turns and the steps of each are limited instead
+ENDED = (Status.INTERRUPTED, Status.STOPPED, Status.MAX_TIME)  # no further turns
 
 
-class Span(NamedTuple):
-    """A machine in the span of a basis."""
+class BasisFit(NamedTuple):
+    """What training in the span of a basis led to."""
 
     phi: KernelMap
-    problem: Problem  # over phi
-    state: State
     result: Result
-    trace: list[dict[str, float]]
 
 
-Choose = Callable[[Problem, float], Solver]
+@dataclass(kw_only=True)
+class BasisState(State):
+    """The basis, the training in its span that is under way, and the turns so far."""
+
+    cuts: TokenCuts
+    rng: np.random.Generator
+    top: float  # objective at w = 0
+    sizes: list[int]  # of the bases still to come
+    R: Floats  # (rows, z) the plane that the dual holds
+    phi: KernelMap | None = None
+    ids: Ints = field(default_factory=lambda: np.empty(0, np.int64))
+    inner: Loop[Any] | None = None
+    calls: int = 0  # oracle calls before the training under way
+    moved: bool = False  # whether the points of the last basis have moved
+    trace: list[dict[str, float]] = field(default_factory=list)
+    planes_seen: list[Floats] = field(default_factory=list)
+
+    def follow(self) -> None:
+        """Show primal, dual and oracle calls of the training as our own."""
+        assert self.inner is not None
+        inner = self.inner.state
+        self.w, self.best_w, self.fresh = inner.w, inner.best_w, inner.fresh
+        self.primal, self.dual = inner.primal, inner.dual
+        self.gap_estimate, self.planes = inner.gap_estimate, inner.planes
+        self.oracle_calls = self.calls + inner.oracle_calls
 
 
-def pursue(
-    cuts: TokenCuts,
-    kernel: Kernel,
-    n_basis: int,
-    choose: Choose,
-    tol: float,
-    *,
-    free: bool = True,
-    seed: int = 0,
-    memory: float = MEMORY,
-    watch: Any = None,
-) -> Span:
-    """Grow a basis to `n_basis` points and train in its span to `tol`.
+@dataclass(frozen=True)
+class Subspace(Solver[BasisState]):
+    """Cutting-plane subspace pursuit (CPSP).
 
     Parameters
     ----------
-    cuts : TokenCuts
-        The problem.
-    choose : function (problem, tol) -> Solver
-        The trainer for a turn.
+    kernel : Kernel
+        On the inputs of the problem.
+    n_basis : int
+        Points of the basis.
     free : bool
-        Whether points may leave the training rows.
-    watch : function (row, made), optional
-        Called after each step of each turn with its row of the history and with what
-        gives the span as it is then; something true ends training.
+        Whether points may leave the training rows, where the kernel has a slope.
+    inner : str or Trainer
+        Trains in the span of the basis.
+    inner_steps : int, optional
+        Steps of `inner` per turn at most.
+    memory : float
+        Bytes for mapped rows at most.
     """
-    X = cuts.X
-    n_basis = min(n_basis, X.shape[0])
-    refuse_large(
-        X.shape[0], n_basis, memory, "the mapped rows", "use fewer n_basis", COPIES
-    )
-    rng = np.random.default_rng(seed)
-    first = cuts.at(np.zeros((X.shape[0], cuts.z)), np.zeros(cuts.others))
-    top = float(cuts.problem.formulation.cost(cuts.problem.C, first.slack).sum())
-    R, phi = first.R, None
-    span: Span | None = None
-    ids = np.empty(0, np.int64)  # of the points, where these are training rows
-    trace: list[dict[str, float]] = []
-    planes: list[Floats] = []
-    sizes = _sizes(n_basis)
-    for size in sizes:
-        last = size == sizes[-1]
-        rough = tol if last and not free else max(tol, ROUGH)
-        phi, ids = _grow(kernel, X, R, phi, ids, size, free, rng)
-        warm = carried(span.state) if span is not None else None
-        span = None  # mapped rows are large: one span at a time
-        span = _train(cuts, phi, choose, rough, warm, watch)
-        if free and last and span.result.status not in ENDED:
-            start, rest, warm = *_machine(span), carried(span.state)
-            span = None
-            phi = _move(cuts, start, rest, rng)
-            span = _train(cuts, phi, choose, tol, warm, watch)
-        machine, rest = _machine(span)
-        planes.append(cuts.at(machine(X), rest).R)
-        found = cuts.mixture(span.problem, span.state)
-        R = planes[-1] if found is None else found
-        trace.append(_bounds(kernel, X, R, span, rng))
-        if span.result.status in ENDED or not np.any(R):
-            break
-    assert span is not None
-    _bound_cuts(kernel, X, planes, span, top, trace, rng)
-    return span._replace(trace=trace)
+
+    max_iter: int = MANY
+    kernel: Kernel = Linear()
+    n_basis: int = 200
+    free: bool = True
+    inner: str | Trainer = "auto"
+    inner_steps: int | None = None
+    memory: float = MEMORY
+    penalties: ClassVar[tuple[str, ...]] = ("linear", "squared", "hard", "summed")
+    needs: ClassVar[tuple[type, ...]] = (MappedInputs,)
+    resumable: ClassVar[bool] = False
+
+    def start(self, problem: Problem, warm: State | None = None) -> BasisState:
+        """The first basis; or that of an earlier run, at its full size."""
+        cuts = TokenCuts(problem)
+        rows = cuts.X.shape[0]
+        n_basis = min(self.n_basis, rows)
+        refuse_large(
+            rows, n_basis, self.memory, "the mapped rows", "use fewer n_basis", COPIES
+        )
+        first = cuts.at(np.zeros((rows, cuts.z)), np.zeros(cuts.others))
+        state = BasisState(
+            np.zeros(0), cuts=cuts, rng=np.random.default_rng(self.seed),
+            top=float(problem.formulation.cost(problem.C, first.slack).sum()),
+            sizes=_sizes(n_basis), R=first.R,
+        )  # fmt: skip
+        dual = None
+        if isinstance(warm, BasisState) and self._fits(warm):
+            assert warm.inner is not None
+            state.sizes, state.R = state.sizes[-1:], warm.R
+            state.phi, state.ids = warm.phi, warm.ids
+            dual = carried(warm.inner.state)
+        self._grow(state, dual)
+        return state
+
+    def step(self, problem: Problem, state: BasisState) -> None:
+        """One step in the span; at its end, the next turn."""
+        assert state.inner is not None
+        state.inner.state.deadline = state.deadline
+        state.inner.advance()
+        state.follow()
+        if state.inner.status is not None:
+            self._end_training(state)
+
+    def verdict(self, state: BasisState) -> Status | None:
+        """A gap in the span does not end the run: the basis may have to grow."""
+        return state.status
+
+    def certify(self, problem: Problem, state: BasisState) -> None:
+        """The run ends within a turn: certify what it has led to."""
+        if state.inner is not None and state.status is None:
+            state.inner.status = state.inner.status or Status.STOPPED
+            self._end_training(state)
+
+    def report(
+        self, problem: Problem, state: BasisState, result: Result
+    ) -> KernelResult:
+        """The machine over the points of the basis."""
+        expansion, rest = _machine(state, result.w)
+        told = state.trace[-1] if state.trace else {}
+        assert state.inner is not None
+        notes = {**result.notes, **state.inner.notes, **told}
+        plain = vars(result) | {"notes": notes}
+        trace = list(state.trace)
+        return KernelResult(**plain, expansion=expansion, rest=rest, trace=trace)
+
+    def _fits(self, warm: BasisState) -> bool:
+        same = warm.phi is not None and warm.phi.kernel == self.kernel
+        return same and len(warm.R) > 0 and warm.inner is not None
+
+    def _grow(self, state: BasisState, dual: State | None) -> None:
+        """The next basis, and training in its span."""
+        size = state.sizes.pop(0)
+        state.inner = None  # mapped rows are large: those of one basis at a time
+        state.phi, state.ids = _grown(
+            self.kernel, state.cuts.X, state.R, state.phi, state.ids, size, self._free,
+            state.rng,
+        )  # fmt: skip
+        rough = self._free or bool(state.sizes)
+        self._train(state, max(self.tol, ROUGH) if rough else self.tol, dual)
+
+    @property
+    def _free(self) -> bool:
+        """Whether points move off the training rows."""
+        return self.free and isinstance(self.kernel, Differentiable)
+
+    def _train(self, state: BasisState, tol: float, dual: State | None) -> None:
+        assert state.phi is not None
+        problem = state.cuts.over(state.phi, state.phi(state.cuts.X))
+        trainer = choose(
+            self.inner, problem, tol=tol, max_iter=self.inner_steps, seed=self.seed
+        )
+        state.calls = state.oracle_calls
+        state.inner = begin(trainer, problem, dual)
+
+    def _end_training(self, state: BasisState) -> None:
+        """After training in a span: move the points, grow the basis, or end."""
+        assert state.inner is not None and state.phi is not None
+        fit = BasisFit(state.phi, state.inner.finish())
+        state.follow()
+        ended = fit.result.status in ENDED or state.late()
+        if self._free and not state.sizes and not state.moved and not ended:
+            state.moved = True
+            start, rest = _machine(state, fit.result.w)
+            dual = carried(state.inner.state)
+            state.inner = None
+            state.phi = _move(state, start, rest)
+            self._train(state, self.tol, dual)
+            return
+        self._note_turn(state, fit)
+        if ended or not state.sizes or not np.any(state.R):
+            _bound_cuts(self.kernel, state, fit)
+            state.status = fit.result.status
+        else:
+            self._grow(state, carried(state.inner.state))
+
+    def _note_turn(self, state: BasisState, fit: BasisFit) -> None:
+        """The plane that the dual holds, and how near the span comes to it."""
+        assert state.inner is not None
+        cuts = state.cuts
+        machine, rest = _machine(state, fit.result.w)
+        state.planes_seen.append(cuts.at(machine(cuts.X), rest).R)
+        found = cuts.mixture(state.inner.problem, state.inner.state)
+        state.R = state.planes_seen[-1] if found is None else found
+        state.trace.append(_bounds(self.kernel, cuts.X, state.R, fit, state.rng))
 
 
-def _grow(
+def _machine(state: BasisState, w: Floats) -> tuple[Expansion, Floats]:
+    """The expansion over the points, and further weights."""
+    assert state.inner is not None and state.phi is not None
+    structure: Any = state.inner.problem.structure
+    weights, rest = structure.split_weights(w)
+    return state.phi.expansion(weights), rest
+
+
+def _grown(
     kernel: Kernel, X: Any, R: Floats, phi: KernelMap | None, ids: Ints, size: int,
     free: bool, rng: np.random.Generator,
 ) -> tuple[KernelMap, Ints]:  # fmt: skip
@@ -141,20 +259,12 @@ def _grow(
     return map_points(kernel, refine(kernel, X[rows], R[rows], points, STEPS)), ids
 
 
-def _machine(span: Span) -> tuple[Expansion, Floats]:
-    """The expansion over the points, and further weights."""
-    structure: Any = span.problem.structure
-    weights, rest = structure.split_weights(span.result.w)
-    return span.phi.expansion(weights), rest
-
-
-def _move(
-    cuts: TokenCuts, start: Expansion, rest: Floats, rng: np.random.Generator
-) -> KernelMap:
+def _move(state: BasisState, start: Expansion, rest: Floats) -> KernelMap:
     """A map to better points: down the objective with coefficients and weights.
 
     Where rows are many, some of them lead most of the way.
     """
+    cuts, rng = state.cuts, state.rng
     kernel, points, beta = start.kernel, start.points, start.beta
     n, (m, d) = cuts.X.shape[0], points.shape
     few, product = max(PART, PER_POINT * m), cuts.product
@@ -169,7 +279,9 @@ def _move(
         def risk(scores: Floats, others: Floats, asked: Any = asked) -> Any:
             return asked.slope(scores, others, WIDTH)
 
-        points, beta, rest = descend(kernel, X, risk, points, beta, rest, steps)
+        points, beta, rest = descend(
+            kernel, X, risk, points, beta, rest, steps, state.late
+        )
     return map_points(kernel, points)
 
 
@@ -189,53 +301,37 @@ def _sample(R: Floats, size: int, rng: np.random.Generator) -> Ints:
     return rows if len(rows) <= most else np.sort(rng.permutation(rows)[:most])
 
 
-def _train(
-    cuts: TokenCuts, phi: KernelMap, choose: Choose, tol: float, warm: State | None,
-    watch: Any,
-) -> Span:  # fmt: skip
-    problem = cuts.over(phi, phi(cuts.X))
-
-    def told(row: Any, ended: Callable[[], Result]) -> Any:
-        return watch(row, lambda: Span(phi, problem, State(ended().w), ended(), []))
-
-    solver = choose(problem, tol)
-    result, state = solver.solve(problem, warm, told if watch is not None else None)
-    return Span(phi, problem, state, result, [])
-
-
 def _bounds(
-    kernel: Kernel, X: Any, R: Floats, span: Span, rng: Any
+    kernel: Kernel, X: Any, R: Floats, fit: BasisFit, rng: Any
 ) -> dict[str, float]:
     """How far the optimum in the span may be from that of the kernel itself.
 
     "bound" is 1/2 ||v - P v||^2 and the gap of training.
     """
     rows = np.flatnonzero(np.any(R, axis=1))
-    whole, left, error = residual(kernel, X, rows, R[rows], span.phi, rng)
+    whole, left, error = residual(kernel, X, rows, R[rows], fit.phi, rng)
     left += error  # on the safe side
-    gap = span.result.primal - span.result.dual
+    gap = fit.result.primal - fit.result.dual
     return {
-        "size": span.phi.width,
-        "primal": span.result.primal,
+        "size": fit.phi.width,
+        "primal": fit.result.primal,
         "norm": float(np.sqrt(max(whole, 0.0))),
         "delta": float(np.sqrt(left)),
         "bound": 0.5 * left + gap,
     }
 
 
-def _bound_cuts(
-    kernel: Kernel, X: Any, planes: list[Floats], span: Span, top: float,
-    trace: list[dict[str, float]], rng: Any,
-) -> None:  # fmt: skip
+def _bound_cuts(kernel: Kernel, state: BasisState, fit: BasisFit) -> None:
     """Add to each turn ||g - P g|| of the cut at its end, and what Theorem 6.4 says.
 
     P projects onto the final basis; with delta the largest of these and ||w*|| at most
     sqrt(2 primal(0)), the objective is within sqrt(2 primal(0)) delta + gap of the best.
     """
-    for row, R in zip(trace, planes, strict=True):
+    trace, X = state.trace, state.cuts.X
+    for row, R in zip(trace, state.planes_seen, strict=True):
         rows = np.flatnonzero(np.any(R, axis=1))
-        _, left, error = residual(kernel, X, rows, R[rows], span.phi, rng)
+        _, left, error = residual(kernel, X, rows, R[rows], fit.phi, state.rng)
         row["cut delta"] = float(np.sqrt(left + error))
     delta = max([trace[-1]["delta"], *[row["cut delta"] for row in trace]])
-    gap = span.result.primal - span.result.dual
-    trace[-1]["theorem 6.4"] = float(np.sqrt(2.0 * top)) * delta + gap
+    gap = fit.result.primal - fit.result.dual
+    trace[-1]["theorem 6.4"] = float(np.sqrt(2.0 * state.top)) * delta + gap

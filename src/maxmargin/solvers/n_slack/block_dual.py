@@ -22,7 +22,6 @@ it is looked at, too, where training ends there.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -32,6 +31,7 @@ from maxmargin.core.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.solvers.base import Solver, State, Status, permutation
 from maxmargin.solvers.planes.blocks import PlaneBlocks
+from maxmargin.solvers.resting import Resting
 
 # What a visit costs beside the oracle, in the oracle's multiply-adds (measured on
 # chains): its own are scattered, so each counts more, and there is a fixed part.
@@ -41,28 +41,31 @@ SHARE = 20  # a block has one in so many of the examples, if that is less
 RUN = 8  # neighbours visited together in these
 MEAN = 100.0  # work per weight after which w is taken into the average
 WIDE = 0.02  # gap above which the average is often better than w
+LONGEST_REST = 7  # passes that an example sits out at most
 IDLE = 8  # visits without weight after which a plane is forgotten
 BATCH = 8192  # examples whose planes are in hand at a time in a certified pass
 
 
-@dataclass
+@dataclass(kw_only=True)
 class BlockState(State):
     """Planes, and what is known about each example."""
 
-    blocks: PlaneBlocks = None  # type: ignore[assignment]
-    work: Floats = field(default_factory=lambda: np.zeros(0))
-    rest: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
-    asleep: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    blocks: PlaneBlocks
+    work: Floats  # of a visit with inference, per example
+    resting: Resting
     mean: Floats = field(default_factory=lambda: np.zeros(0))  # average of w
     taken: int = 0  # how often w was taken into it
     since: float = 0.0  # work since the last time
     turn: int = 0
     trust: float = 0.5  # certified gap / gap seen on the way, last time
-    stalls: int = 0
+
+    def drop_idle(self, patience: int = 3) -> None:
+        """Drop planes without weight for so many visits."""
+        self.blocks.forget_idle(patience)
 
 
 @dataclass(frozen=True)
-class BlockDual(Solver):
+class BlockDual(Solver[BlockState]):
     """Planes per example, exact block steps, sweeps between oracle passes.
 
     Parameters
@@ -88,7 +91,7 @@ class BlockDual(Solver):
     sweeps: int = 30
     average: bool = False
 
-    def start(self, problem: Problem, warm: Any = None) -> BlockState:
+    def start(self, problem: Problem, warm: State | None = None) -> BlockState:
         """No planes, or those of an earlier run with alpha scaled to the new C."""
         n = problem.n
         if isinstance(warm, BlockState) and warm.blocks.n == n:
@@ -100,13 +103,13 @@ class BlockDual(Solver):
         w = blocks.weights()
         state = BlockState(
             w, blocks=blocks, work=problem.work() + PER_PLANE,
-            rest=np.zeros(n, np.int64), asleep=np.zeros(n, np.int64), mean=w.copy(),
+            resting=Resting(n, LONGEST_REST), mean=w.copy(),
             turn=len(SIZES) if blocks.planes else 0,
         )  # fmt: skip
         state.dual, state.planes = blocks.dual(w), blocks.planes
         return state
 
-    def step(self, problem: Problem, state: BlockState) -> None:  # type: ignore[override]
+    def step(self, problem: Problem, state: BlockState) -> None:
         """One oracle pass over the examples that are awake, then sweeps."""
         state.turn += 1
         if state.gap_estimate * state.trust <= self.tol:
@@ -123,11 +126,13 @@ class BlockDual(Solver):
         state.dual = state.blocks.dual(state.w)
         state.planes = state.blocks.planes
         state.gap_estimate = gap / max(state.dual + gap, 1e-300)
-        self._judge(problem, state, rise)
+        if state.judge(rise, 1e-16, 4):
+            state.resting.wake_all()
+        if problem.formulation.penalty == "hard" and hopeless(state.blocks, state.dual):
+            state.status = state.status or Status.NOT_SEPARABLE
 
-    def certify(self, problem: Problem, state: State) -> None:
+    def certify(self, problem: Problem, state: BlockState) -> None:
         """Witness w, or the average if asked for; while the gap is wide, both."""
-        assert isinstance(state, BlockState)
         points = [state.mean if self.average else state.w]
         if not self.average and state.taken and state.gap_estimate > WIDE:
             points.append(state.mean)
@@ -136,11 +141,18 @@ class BlockDual(Solver):
             risk = problem.risk_at(point)
             state.keep(problem, point, problem.primal_at(point, risk))
 
-    def _pass(self, problem: Problem, state: BlockState) -> tuple[float, float, float]:
+    def _pass(
+        self, problem: Problem, state: BlockState, among: Ints | None = None
+    ) -> tuple[float, float, float]:
+        """Inference and block steps for the examples that do not rest, or some of them.
+
+        Returns the gaps seen, the rise of the dual, and the work.
+        """
         early = state.turn < len(SIZES)
         order = permutation(self.seed, state.turn, problem.n, 1 if early else RUN)
-        awake = order[state.asleep[order] <= 0]
-        state.asleep -= 1
+        if among is not None:
+            order = order[np.isin(order, among)]
+        awake = state.resting.next_pass(order)
         gap, rise, work = 0.0, 0.0, 0.0  # those who rest had no gap to speak of
         most = SIZES[state.turn - 1] if early else SIZES[-1]
         block = self.block or int(np.clip(problem.n // SHARE, 1, most))
@@ -184,14 +196,11 @@ class BlockDual(Solver):
     def _take(
         self, problem: Problem, state: BlockState, cuts: Cuts
     ) -> tuple[float, float, float]:
-        """Take planes in; examples without news rest twice as long as before."""
+        """Add planes to the working sets and solve the blocks of their examples."""
         visit = state.blocks.take_in(
             cuts.ids, cuts.a, cuts.b, cuts.slack, state.w, news=1e-9
         )
-        ids = cuts.ids
-        quiet = visit.found < 0
-        state.rest[ids] = np.where(quiet, np.minimum(2 * state.rest[ids] + 1, 7), 0)
-        state.asleep[ids] = state.rest[ids]
+        state.resting.visited(cuts.ids, visit.found < 0)
         return visit.gap, visit.rise, PER_ENTRY * visit.work
 
     def _sweep(
@@ -220,18 +229,6 @@ class BlockDual(Solver):
                 break
         return rise
 
-    def _judge(self, problem: Problem, state: BlockState, rise: float) -> None:
-        if rise <= 1e-16 * abs(state.dual):
-            state.stalls += 1
-            state.asleep[:] = 0
-            state.gap_estimate = 0.0  # look: certify in the next step
-        else:
-            state.stalls = 0
-        if state.stalls >= 4:
-            state.status = Status.NO_PROGRESS
-        elif problem.formulation.penalty == "hard" and hopeless(state):
-            state.status = Status.NOT_SEPARABLE
-
 
 def _average(state: BlockState, work: float) -> None:
     """Take w into the average, now and then: as often as is cheap beside the work.
@@ -244,10 +241,10 @@ def _average(state: BlockState, work: float) -> None:
         state.taken, state.since = state.taken + 1, 0.0
 
 
-def hopeless(state: BlockState) -> bool:
+def hopeless(blocks: PlaneBlocks, dual: float) -> bool:
     """Whether the dual has grown past what any separating weights would allow.
 
     Weak duality: if w separates, 1/2 ||w||^2 >= dual. A dual so large means that the
     margin 1 / ||w|| would be below 1e-4 of the longest plane.
     """
-    return 2.0 * state.dual * state.blocks.radius() > 1e8
+    return 2.0 * dual * blocks.radius() > 1e8

@@ -16,7 +16,6 @@ halves whenever a pass adds nothing, until the duality gap is at the tolerance.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -29,17 +28,21 @@ from maxmargin.solvers.n_slack.block_dual import hopeless
 from maxmargin.solvers.planes.blocks import PlaneBlocks
 
 
-@dataclass
+@dataclass(kw_only=True)
 class WorkingSets(State):
     """The working sets S_i as blocks of planes."""
 
-    blocks: PlaneBlocks = None  # type: ignore[assignment]
+    blocks: PlaneBlocks
     epsilon: float = 0.1
     made: int = 0  # constraints ever added
 
+    def drop_idle(self, patience: int = 3) -> None:
+        """Drop planes without weight for so many visits."""
+        self.blocks.forget_idle(patience)
+
 
 @dataclass(frozen=True)
-class NSlack(Solver):
+class NSlack(Solver[WorkingSets]):
     """Variant (a): full optimisation after every added constraint.
 
     Parameters
@@ -57,7 +60,7 @@ class NSlack(Solver):
     most: int = 1000
     memory: float = MEMORY
 
-    def start(self, problem: Problem, warm: Any = None) -> WorkingSets:
+    def start(self, problem: Problem, warm: State | None = None) -> WorkingSets:
         """Empty working sets, or those of an earlier run."""
         epsilon = 0.1
         parts = problem.parts() if problem.exact else None
@@ -75,7 +78,7 @@ class NSlack(Solver):
         state.dual, state.planes = blocks.dual(state.w), blocks.planes
         return state
 
-    def step(self, problem: Problem, state: WorkingSets) -> None:  # type: ignore[override]
+    def step(self, problem: Problem, state: WorkingSets) -> None:
         """One pass over the examples."""
         changed, slack = 0, np.full(problem.n, np.inf)
         for i in range(problem.n):
@@ -134,7 +137,7 @@ class NSlack(Solver):
                 state.status = Status.NO_PROGRESS
             else:
                 state.epsilon *= 0.5
-        elif hard and hopeless(state):  # type: ignore[arg-type]
+        elif hard and hopeless(state.blocks, state.dual):
             state.status = Status.NOT_SEPARABLE
 
 

@@ -16,28 +16,32 @@ asks at fixed weights, which certifies them; its planes are taken in like any ot
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from maxmargin.core.memory import MEMORY
 from maxmargin.core.problem import Problem
-from maxmargin.solvers.base import Solver, State, Status, permutation
+from maxmargin.solvers.base import Solver, State, permutation
+from maxmargin.solvers.n_slack.block_dual import BlockState
 from maxmargin.solvers.planes.blocks import PlaneBlocks
 
 
-@dataclass
+@dataclass(kw_only=True)
 class LoopState(State):
     """The sets V_i, and where in the schedule we are."""
 
-    blocks: PlaneBlocks = None  # type: ignore[assignment]
+    blocks: PlaneBlocks
     loops: int = 0
     trust: float = 1.0  # certified gap / gap seen on the way, last time
-    stalls: int = 0
+
+    def drop_idle(self, patience: int = 3) -> None:
+        """Drop planes without weight for so many visits."""
+        self.blocks.forget_idle(patience)
 
 
 @dataclass(frozen=True)
-class SDM(Solver):
+class SDM(Solver[LoopState]):
     """Sequential dual method. A step is one loop over the examples.
 
     Parameters
@@ -62,27 +66,19 @@ class SDM(Solver):
     memory: float = MEMORY
     penalties: ClassVar[tuple[str, ...]] = ("linear", "squared")
 
-    def start(self, problem: Problem, warm: Any = None) -> LoopState:
+    def start(self, problem: Problem, warm: State | None = None) -> LoopState:
         """Empty sets, or those of an earlier run with alpha scaled to the new C."""
         n = problem.n
-        held = getattr(warm, "blocks", None)
-        if isinstance(held, PlaneBlocks) and held.n == n:
-            blocks = held
-            factor = held.dual_set.growth(problem.dual_set)
-            blocks.rescale(problem.dual_set, factor)
+        if isinstance(warm, LoopState | BlockState) and warm.blocks.n == n:
+            blocks, dual_set = warm.blocks, problem.dual_set
+            blocks.rescale(dual_set, blocks.dual_set.growth(dual_set))
         else:
-            blocks = PlaneBlocks(
-                n,
-                problem.dim,
-                problem.dual_set,
-                self.most,
-                self.memory,
-                problem.parts(),
-            )
+            sizes = n, problem.dim, problem.dual_set, self.most, self.memory
+            blocks = PlaneBlocks(*sizes, problem.parts())
         w = blocks.weights()
         return LoopState(w, blocks.dual(w), planes=blocks.planes, blocks=blocks)
 
-    def step(self, problem: Problem, state: LoopState) -> None:  # type: ignore[override]
+    def step(self, problem: Problem, state: LoopState) -> None:
         """One loop of the type that is due."""
         before = state.dual
         asks = type_one(state.loops, self.kappa1, self.kappa2)
@@ -108,7 +104,7 @@ class SDM(Solver):
         state.dual = state.blocks.dual(state.w)
         state.planes = state.blocks.planes
         if asks:
-            self._judge(state, before)
+            state.judge(state.dual - before, 1e-13, 4)
 
     def _certified_loop(self, problem: Problem, state: LoopState) -> None:
         cuts = problem.planes(state.w)
@@ -120,14 +116,6 @@ class SDM(Solver):
         state.gap_estimate = gap
         if state.gap() > self.tol:
             state.blocks.take_in(*cuts[:4], state.w)
-
-    def _judge(self, state: LoopState, before: float) -> None:
-        small = state.dual - before <= 1e-13 * abs(state.dual)
-        state.stalls = state.stalls + 1 if small else 0
-        if small:
-            state.gap_estimate = 0.0  # look: certify in the next loop that asks
-        if state.stalls >= 4:
-            state.status = Status.NO_PROGRESS
 
 
 def type_one(loops: int, kappa1: int, kappa2: int) -> bool:

@@ -12,29 +12,28 @@ the problem in which old examples have the planes held only: "reduced".
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from maxmargin.core.memory import MEMORY
 from maxmargin.core.problem import Problem
-from maxmargin.solvers.base import Solver, State, Status, permutation
+from maxmargin.solvers.base import Solver, State, permutation
 from maxmargin.solvers.planes.blocks import PlaneBlocks
 
 
-@dataclass
+@dataclass(kw_only=True)
 class StreamState(State):
     """Planes of all batches; the last `fresh_from:` examples are the new batch."""
 
-    blocks: PlaneBlocks = None  # type: ignore[assignment]
+    blocks: PlaneBlocks
     fresh_from: int = 0
     batches: int = 0
     turn: int = 0
-    stalls: int = 0
 
 
 @dataclass(frozen=True)
-class Stream(Solver):
+class Stream(Solver[StreamState]):
     """Block dual on a growing sample. A step is a pass over the new batch.
 
     Parameters
@@ -55,7 +54,7 @@ class Stream(Solver):
     sweeps: int = 3
     penalties: ClassVar[tuple[str, ...]] = ("linear", "squared")
 
-    def start(self, problem: Problem, warm: Any = None) -> StreamState:
+    def start(self, problem: Problem, warm: State | None = None) -> StreamState:
         """The planes of the batches before, and room for this one."""
         batches, seen = 1, 0
         if isinstance(warm, StreamState):
@@ -69,14 +68,14 @@ class Stream(Solver):
         state = StreamState(
             w, blocks.dual(w), blocks=blocks, fresh_from=seen, batches=batches
         )
-        state.extra["certificate"] = "reduced" if seen else "exact"
-        state.extra["notes"] = {
+        state.certificate = "reduced" if seen else "exact"
+        state.notes = {
             "certifies": f"all outputs of the last {problem.n} examples, planes held "
             f"for the {seen} before"
         }
         return state
 
-    def step(self, problem: Problem, state: StreamState) -> None:  # type: ignore[override]
+    def step(self, problem: Problem, state: StreamState) -> None:
         """A pass over the new batch, then sweeps over all planes."""
         before, blocks = state.dual, state.blocks
         state.turn += 1
@@ -100,14 +99,10 @@ class Stream(Solver):
         state.fresh = False
         state.dual, state.planes = blocks.dual(state.w), blocks.planes
         state.gap_estimate = gap / max(state.dual + gap, 1e-300)
-        small = state.dual - before <= 1e-13 * abs(state.dual)
-        state.stalls = state.stalls + 1 if small else 0
-        if state.stalls >= 4:
-            state.status = Status.NO_PROGRESS
+        state.judge(state.dual - before, 1e-13, 4)
 
-    def certify(self, problem: Problem, state: State) -> None:
+    def certify(self, problem: Problem, state: StreamState) -> None:
         """Primal: exact slacks of the new batch, highest planes held of the old."""
-        assert isinstance(state, StreamState)
         blocks = state.blocks
         cuts = problem.cuts(state.w)
         state.oracle_calls += problem.n

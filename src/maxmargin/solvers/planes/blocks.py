@@ -11,7 +11,7 @@ average of planes is a plane), so the dual never falls.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -58,7 +58,7 @@ class PlaneBlocks:
         What the coordinates of planes stand for, if not for the weights themselves.
     """
 
-    DUAL = ("_store",)
+    DUAL: ClassVar[tuple[str, ...]] = ("_store",)
 
     def __init__(
         self,
@@ -298,8 +298,13 @@ class PlaneBlocks:
                 store, self._scratch, self._space, full[s:e], most, len(store.idx)
             )
 
-    def settle(self) -> None:
-        """Scratch space for planes that came all at once (`solvers.resume`)."""
+    def check_restored(self) -> None:
+        """Refuse planes, read from a file, that loops could not use."""
+        coordinates = self._space.limit + self.dim - self._space.base
+        stores.check_store(self._store, self.n, self.most, coordinates)
+
+    def resize_scratch(self) -> None:
+        """Make scratch space for planes that were restored (`solvers.resume`)."""
         self._widen(int(self._store.width_room.max(initial=0)))
 
     def _widen(self, widest: int) -> None:
@@ -386,10 +391,3 @@ def _need(s: Store, ids: Ints, sizes: Ints, tight: bool = False) -> Ints:
 
 def _bytes(sizes: Ints) -> float:
     return float(sizes @ np.array([PER_SLOT, PER_GRAM, PER_SUPPORT, PER_ENTRY]))
-
-
-def thin(state: Any, patience: int = 3) -> None:
-    """Drop planes without weight from a state that a run at another C goes on from."""
-    blocks = getattr(state, "blocks", None)
-    if isinstance(blocks, PlaneBlocks):
-        blocks.forget_idle(patience)

@@ -10,8 +10,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints, Labels
+from maxmargin.core.arrays import Floats, Ints, Labels, pointers
 from maxmargin.core.jit import inner_loop, loop
+from maxmargin.core.validation import (
+    check_finite,
+    check_range,
+    check_shape,
+    check_types,
+    require,
+)
 from maxmargin.solvers.planes.coordinates import part_add
 
 
@@ -35,6 +42,66 @@ class Store(NamedTuple):
     idx: Labels  # entries: positions in the support
     val: Floats
     top: Ints  # (4,) used: slots, gram, support, entries
+
+
+def check_store(store: Store, n: int, most: int, coordinates: int) -> None:
+    """Refuse arrays, read from a file, that would lead loops out of them.
+
+    n blocks of at most `most` planes, with coordinates below `coordinates`.
+    """
+    check_types(store)
+    for name in Store._fields[:7]:
+        check_shape(getattr(store, name), (n,), f"planes, {name}")
+    slots, entries = len(store.alpha), len(store.idx)
+    for name in ("alpha", "b", "start", "stop", "idle"):
+        check_shape(getattr(store, name), (slots,), f"planes, {name}")
+    check_shape(store.val, (entries,), "planes, val")
+    check_shape(store.top, (4,), "planes, top")
+    lengths = np.array([slots, len(store.gram), len(store.support), entries])
+    used = (store.top >= 0) & (store.top <= lengths)
+    require(used.all(), "planes: more is used than there is")
+    check_range(store.room, 0, slots + 1, "planes, room")
+    check_range(store.width_room, 0, len(store.support) + 1, "planes, room of supports")
+    for k, (start, size) in enumerate((
+        (store.first, store.room), (store.gram_at, store.room**2),
+        (store.support_at, store.width_room),
+    )):  # fmt: skip
+        end = int(store.top[k])
+        check_range(start, 0, end + 1, "planes, start of a block")
+        require((start + size <= end).all(), "planes: a block ends beyond its array")
+    held = (store.count >= 0) & (store.count <= np.minimum(store.room, most))
+    require(held.all(), "planes: a block has too many")
+    require(((store.width >= 0) & (store.width <= store.width_room)).all(), "supports")
+    _check_planes(store, n, coordinates)
+
+
+def _check_planes(store: Store, n: int, coordinates: int) -> None:
+    """Entries of the planes that blocks hold, and supports of the blocks."""
+    block = np.repeat(np.arange(n), store.count)
+    slot = np.arange(len(block)) - np.repeat(pointers(store.count)[:-1], store.count)
+    slot += store.first[block]
+    start, stop = store.start[slot], store.stop[slot]
+    require(((start >= 0) & (start <= stop)).all(), "a plane ends before it begins")
+    require((stop <= store.top[3]).all(), "a plane ends beyond its array")
+    entry, ptr = _spans_of(start, stop)
+    owner = np.repeat(block, np.diff(ptr))
+    place = store.idx[entry]
+    inside = (place >= 0) & (place < store.width[owner])
+    require(inside.all(), "an entry of a plane lies outside of its support")
+    support = store.support[
+        _spans_of(store.support_at, store.support_at + store.width)[0]
+    ]
+    check_range(support, 0, coordinates, "coordinate of a plane")
+    check_finite(store.alpha[slot], "alpha")
+    require((store.alpha[slot] >= 0.0).all(), "a dual variable is negative")
+    check_finite(store.b[slot], "planes")
+    check_finite(store.val[entry], "planes")
+
+
+def _spans_of(start: Ints, stop: Ints) -> tuple[Ints, Ints]:
+    """All places from each start to its stop, and where each span begins among them."""
+    ptr = pointers(stop - start)
+    return np.arange(ptr[-1]) + np.repeat(start - ptr[:-1], stop - start), ptr
 
 
 @inner_loop
@@ -143,7 +210,7 @@ def forget_idle(store, patience):
             _trim(store, i, used)
 
 
-@loop
+@inner_loop
 def _trim(store, i, used):
     """Leave coordinates out of the support of block i that no plane touches."""
     f, at, size = store.first[i], store.support_at[i], 0

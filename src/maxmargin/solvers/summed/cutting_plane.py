@@ -15,35 +15,36 @@ which is the same as `Hamming(cost=10 * ...)`, or w = 10 v and C / 10 for v.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from maxmargin.core.memory import MEMORY
 from maxmargin.core.problem import Problem
-from maxmargin.solvers.base import State, Status
+from maxmargin.solvers.base import Solver, State, Status
 from maxmargin.solvers.n_slack.sdm import type_one
-from maxmargin.solvers.one_slack import CutState, OneSlack
+from maxmargin.solvers.one_slack import CutState
 from maxmargin.solvers.qp import maximise
-from maxmargin.solvers.summed.sdcd import notes
 from maxmargin.solvers.summed.violators import Violators
 
 
-@dataclass
+@dataclass(kw_only=True)
 class TupleState(CutState):
     """Cuts, and the sets V_i they are made from."""
 
-    sets: Violators = None  # type: ignore[assignment]
+    sets: Violators
     loops: int = 0
     asks: bool = True
 
 
 @dataclass(frozen=True)
-class LSECuttingPlane(OneSlack):
+class LSECuttingPlane(Solver[TupleState]):
     """Algorithm 1. A step is one loop, one cut, one QP.
 
     Parameters
     ----------
+    patience : int
+        Rounds without weight after which a cut is dropped.
     kappa1, kappa2, k, outside
         As in `SDCD`.
     memory : float
@@ -55,22 +56,21 @@ class LSECuttingPlane(OneSlack):
     """
 
     max_iter: int = 5000
+    patience: int = 50
+    memory: float = MEMORY
     kappa1: int = 10
     kappa2: int = 5
     k: int = 4
     outside: float = 1e-2
     epsilon: float | None = None
-    memory: float = MEMORY
     penalties: ClassVar[tuple[str, ...]] = ("summed",)
 
-    def start(self, problem: Problem, warm: Any = None) -> TupleState:
+    def start(self, problem: Problem, warm: State | None = None) -> TupleState:
         """No cuts, V_i empty."""
         sets = Violators(problem, self.k, 0.75 * self.memory)
-        state = TupleState(np.zeros(problem.dim), sets=sets)
-        state.extra["certificate"] = "reduced"
-        return state
+        return TupleState(np.zeros(problem.dim), sets=sets, certificate="reduced")
 
-    def step(self, problem: Problem, state: TupleState) -> None:  # type: ignore[override]
+    def step(self, problem: Problem, state: TupleState) -> None:
         """Grow V_i if due, add the most violated tuple, solve the QP."""
         asks = state.asks or type_one(state.loops, self.kappa1, self.kappa2)
         state.loops += 1
@@ -85,41 +85,26 @@ class LSECuttingPlane(OneSlack):
             state.witness(problem, state.w, slack)
             return
         height = b - float(a @ state.w)
-        xi = float(self._heights(state).max(initial=0.0))
+        xi = float(state.heights().max(initial=0.0))
         if self.epsilon is not None and height <= xi + self.epsilon * problem.C.mean():
             state.asks = True
             if asks:
                 state.status = Status.WITHIN_EPSILON
                 return
-        self._add(state, a, b)
-        state.alpha = maximise(state.gram, state.b, state.alpha, 1.0)
-        state.idle = np.where(state.alpha > 0, 0, state.idle + 1)
-        self._prune(state)
-        state.w = self._weights(problem.dim, state)
-        state.dual = float(state.b @ state.alpha) - 0.5 * float(state.w @ state.w)
+        state.add(a, b, 0.25 * self.memory)
+        alpha = maximise(state.gram, state.b, state.alpha, 1.0)
+        state.move_to(alpha, self.patience)
         state.planes = state.sets.blocks.planes
         state.fresh = False
 
-    def certify(self, problem: Problem, state: State) -> None:
+    def certify(self, problem: Problem, state: TupleState) -> None:
         """Witness w on the sets as they are; note what is violated outside."""
-        assert isinstance(state, TupleState)
-        self._note(problem, state)
+        state.sets.look_outside(problem, state)
         state.primal = np.inf
         state.witness(problem, state.w, state.sets.slacks(state.w))
 
-    def _cut_memory(self) -> float:
-        return 0.25 * self.memory
-
     def _grow(self, problem: Problem, state: TupleState) -> float:
-        outside, share = self._note(problem, state)
+        outside, share = state.sets.look_outside(problem, state)
         if share > self.outside or not state.asks:
             state.sets.add(outside, state.w)
         return share
-
-    def _note(self, problem: Problem, state: TupleState) -> tuple[Any, float]:
-        outside = state.sets.look(problem, state.w, np.arange(problem.n))
-        state.oracle_calls += problem.n
-        primal = problem.primal(state.w, state.sets.slacks(state.w))
-        share = float(problem.C @ outside.found) / max(primal, 1e-300)
-        state.extra.setdefault("notes", {}).update(notes(state.sets, outside, share))
-        return outside, share

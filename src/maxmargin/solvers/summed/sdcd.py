@@ -19,29 +19,29 @@ rule of the paper: a type-I loop that moves no example's alpha by more.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats
+from maxmargin.core.arrays import Floats, Ints
 from maxmargin.core.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.solvers.base import Solver, State, Status, permutation
 from maxmargin.solvers.n_slack.sdm import type_one
-from maxmargin.solvers.summed.violators import Outside, Violators
+from maxmargin.solvers.summed.violators import Violators
 
 
-@dataclass
+@dataclass(kw_only=True)
 class SummedState(State):
     """V_i and where in the schedule we are."""
 
-    sets: Violators = None  # type: ignore[assignment]
+    sets: Violators
     loops: int = 0
     asks: bool = True  # a type-I loop is due whatever the schedule says
 
 
 @dataclass(frozen=True)
-class SDCD(Solver):
+class SDCD(Solver[SummedState]):
     """Coordinate descent in the box. A step is one loop over the examples.
 
     Parameters
@@ -73,7 +73,7 @@ class SDCD(Solver):
     memory: float = MEMORY
     penalties: ClassVar[tuple[str, ...]] = ("summed",)
 
-    def start(self, problem: Problem, warm: Any = None) -> SummedState:
+    def start(self, problem: Problem, warm: State | None = None) -> SummedState:
         """V_i empty, or those of an earlier run with alpha scaled to the new C."""
         if isinstance(warm, SummedState) and warm.sets.blocks.n == problem.n:
             sets, blocks = warm.sets, warm.sets.blocks
@@ -81,11 +81,10 @@ class SDCD(Solver):
         else:
             sets = Violators(problem, self.k, self.memory)
         w = sets.blocks.weights()
-        state = SummedState(w, sets.blocks.dual(w), sets=sets)
-        state.extra["certificate"] = "reduced"
-        return state
+        dual = sets.blocks.dual(w)
+        return SummedState(w, dual, sets=sets, certificate="reduced")
 
-    def step(self, problem: Problem, state: SummedState) -> None:  # type: ignore[override]
+    def step(self, problem: Problem, state: SummedState) -> None:
         """One loop of the type that is due."""
         order = permutation(self.seed, state.loops, problem.n)
         gaps = np.zeros(problem.n)
@@ -94,7 +93,7 @@ class SDCD(Solver):
         state.loops += 1
         if asks:
             if self.change is None and state.gap_estimate <= self.tol:
-                self._settle(problem, state)
+                self._witness_or_grow(problem, state)
                 if state.gap() <= self.tol:
                     return
             self._type_one(problem, state, order, gaps)
@@ -107,33 +106,24 @@ class SDCD(Solver):
             state.gap_estimate = _relative(state.sets.gap(state.w), state.dual)
         state.asks = state.gap_estimate <= self.tol
 
-    def certify(self, problem: Problem, state: State) -> None:
+    def certify(self, problem: Problem, state: SummedState) -> None:
         """Witness w on the sets as they are; note what is violated outside."""
-        assert isinstance(state, SummedState)
-        self._outside(problem, state)
+        state.sets.look_outside(problem, state)
         # V_i may have grown: earlier primal values are of other sums.
         state.primal = np.inf
         state.witness(problem, state.w, state.sets.slacks(state.w))
 
-    def _settle(self, problem: Problem, state: SummedState) -> None:
+    def _witness_or_grow(self, problem: Problem, state: SummedState) -> None:
         """Witness if little is violated outside V_i; otherwise let V_i grow."""
-        outside, share = self._outside(problem, state)
+        outside, share = state.sets.look_outside(problem, state)
         if share <= self.outside or state.sets.full:
             state.primal = np.inf
             state.witness(problem, state.w, state.sets.slacks(state.w))
         else:
             state.sets.add(outside, state.w)
 
-    def _outside(self, problem: Problem, state: SummedState) -> tuple[Outside, float]:
-        outside = state.sets.look(problem, state.w, np.arange(problem.n))
-        state.oracle_calls += problem.n
-        primal = problem.primal(state.w, state.sets.slacks(state.w))
-        share = float(problem.C @ outside.found) / max(primal, 1e-300)
-        state.extra.setdefault("notes", {}).update(notes(state.sets, outside, share))
-        return outside, share
-
     def _type_one(
-        self, problem: Problem, state: SummedState, order: Any, gaps: Floats
+        self, problem: Problem, state: SummedState, order: Ints, gaps: Floats
     ) -> None:
         before = state.sets.alphas() if self.change is not None else None
         added = 0
@@ -155,19 +145,3 @@ class SDCD(Solver):
 
 def _relative(gap: float, dual: float) -> float:
     return gap / max(dual + gap, 1e-300)
-
-
-def notes(sets: Violators, outside: Outside, share: float) -> dict[str, Any]:
-    """What the certificate is about, for `Result.notes`."""
-    found = outside.found
-    return {
-        "certifies": (
-            f"the problem over the sets V_i ({sets.blocks.planes} outputs), not over "
-            "all outputs"
-        ),
-        "outside_found": float(found.max(initial=0.0)),
-        "outside_bound": float(outside.bound.max(initial=0.0)),
-        "outside_examples": int(np.count_nonzero(found)),
-        "outside_share": share,
-        "outputs_asked": sets.k,
-    }

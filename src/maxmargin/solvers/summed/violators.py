@@ -13,14 +13,17 @@ by the output, not by its plane: two outputs with the same plane count twice.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import hashlib
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints
+from maxmargin.core.arrays import Floats, Ints, Labels
 from maxmargin.core.cuts import Cuts
 from maxmargin.core.jit import loop
 from maxmargin.core.problem import Problem
+from maxmargin.core.validation import mismatch, require
+from maxmargin.solvers.base import State
 from maxmargin.solvers.planes.blocks import PlaneBlocks
 
 MOST = 100_000  # planes of an example: merging would break the box, so no small bound
@@ -48,7 +51,7 @@ class Violators:
         Bytes for planes, beyond which the sets stop growing.
     """
 
-    DUAL = ("blocks", "known", "full")
+    DUAL: ClassVar[tuple[str, ...]] = ("blocks", "known", "full")
 
     def __init__(self, problem: Problem, k: int, memory: float) -> None:
         parts = problem.parts() if problem.exact else None
@@ -58,7 +61,14 @@ class Violators:
         self.k = problem.most(k)
         self.full = False  # whether the memory is used up
         truth = problem.truth
-        self.known = [{truth.row(i).tobytes()} for i in range(problem.n)]
+        self.known = [{_mark(truth.row(i))} for i in range(problem.n)]
+
+    def check_restored(self) -> None:
+        """Refuse outputs, read from a file, that are not marks of outputs."""
+        wrong = mismatch(self.known, list[set[bytes]])
+        require(
+            not wrong and len(self.known) == self.blocks.n, "known outputs are wrong"
+        )
 
     def look(self, problem: Problem, w: Floats, ids: Ints) -> Outside:
         """Ask for the k worst outputs of `ids` at w; nothing is added."""
@@ -76,7 +86,7 @@ class Violators:
             asked[q] += 1
             if found[q] == 0.0:
                 bound[q] = max(h, 0.0)
-            if h <= 0.0 or data[ptr[r] : ptr[r + 1]].tobytes() in self.known[i]:
+            if h <= 0.0 or _mark(data[ptr[r] : ptr[r + 1]]) in self.known[i]:
                 continue
             found[q] = max(found[q], h)
             rows.append(r)
@@ -89,6 +99,28 @@ class Violators:
             cuts.labels.take(take),
         )  # fmt: skip
         return Outside(new, np.array(rank, np.int64), found, bound)
+
+    def look_outside(self, problem: Problem, state: State) -> tuple[Outside, float]:
+        """What is violated outside V_i at w, and its share of the objective.
+
+        The state's notes, and with them the result, say so.
+        """
+        outside = self.look(problem, state.w, np.arange(problem.n))
+        state.oracle_calls += problem.n
+        primal = problem.primal(state.w, self.slacks(state.w))
+        share = float(problem.C @ outside.found) / max(primal, 1e-300)
+        state.notes |= {
+            "certifies": (
+                f"the problem over the sets V_i ({self.blocks.planes} outputs), not "
+                "over all outputs"
+            ),
+            "outside_found": float(outside.found.max(initial=0.0)),
+            "outside_bound": float(outside.bound.max(initial=0.0)),
+            "outside_examples": int(np.count_nonzero(outside.found)),
+            "outside_share": share,
+            "outputs_asked": self.k,
+        }
+        return outside, share
 
     def add(self, outside: Outside, w: Floats) -> int:
         """Take the new outputs into V_i, alpha = 0; how many."""
@@ -105,7 +137,7 @@ class Violators:
                 news=-np.inf, closed=np.inf,
             )  # fmt: skip
             for q in take.tolist():
-                self.known[int(new.ids[q])].add(new.labels.row(q).tobytes())
+                self.known[int(new.ids[q])].add(_mark(new.labels.row(q)))
             added += len(take)
         return added
 
@@ -158,3 +190,8 @@ def _changes(store, ptr, old):
                 change -= old[ptr[i] + j]
             out[i] += change * change
     return out
+
+
+def _mark(row: Labels) -> bytes:
+    """What tells an output from others: short, and in a checkpoint no more than that."""
+    return hashlib.blake2b(row.tobytes(), digest_size=16).digest()

@@ -24,6 +24,7 @@ import numpy as np
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
 from maxmargin.core.loss import LossForm
 from maxmargin.core.structure import Augment, Found, Pieces, Structure
+from maxmargin.core.validation import check_types, require
 from maxmargin.structures.alignment.inputs import SequencePairs
 from maxmargin.structures.alignment.structure import Alignment
 
@@ -57,6 +58,14 @@ class Homology(Structure):
     alignment: Alignment = Alignment(mode="local")
     dim: int = 0
     losses: ClassVar[tuple[LossForm, ...]] = ("zero-one",)
+
+    def validate(self) -> None:
+        """The alignment is valid and has these weights."""
+        check_types(self)
+        require(
+            self.dim == self.alignment.dim, f"dim={self.dim} is not the alignment's"
+        )
+        self.alignment.validate()
 
     def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Homology:
         """Bind the alignment to all pairs of natives and candidates."""

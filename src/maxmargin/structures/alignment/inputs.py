@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints, Labels, pointers
+from maxmargin.core.validation import check_distinct, check_range, check_types, require
 from maxmargin.structures.alignment.views import View
 
 LARGEST = 2**62  # symbols of a view are numbered in an int64
@@ -121,6 +122,29 @@ class Symbols:
     letters: dict[str, tuple[Any, ...]] = field(default_factory=dict)
     widths: dict[str, int] = field(default_factory=dict)
     keys: dict[tuple[View, bool], Ints] = field(default_factory=dict)
+
+    def validate(self) -> None:
+        """Symbols of each view, ascending, within the combinations of its letters."""
+        check_types(self)
+        for name, letters in self.letters.items():
+            check_distinct(letters, f"letters of track {name!r}")
+        require(all(w >= 0 for w in self.widths.values()), "a track has no width")
+        for (view, slot), keys in self.keys.items():
+            missing = [t for t in view.tracks if t not in self.letters]
+            require(not missing and not view.real, f"view {view.name!r} lacks letters")
+            require(keys.ndim == 1, f"view {view.name!r}: symbols are not a list")
+            require((keys[1:] > keys[:-1]).all(), "symbols are not in order")
+            most, reach = 1, range(2 if slot else 2 * view.reach + 1)
+            for track in view.tracks:
+                size = len(self.letters[track] if view.bins is None else view.bins)
+                for _ in reach:
+                    most *= size + 1
+                    require(most <= LARGEST, f"view {view.name!r} has too many symbols")
+            check_range(keys, 0, most, f"symbols of view {view.name!r}")
+            if self._complete(view, slot) and view.tracks:
+                whole = len(keys) == len(self.letters[view.tracks[0]])
+                require(whole, f"view {view.name!r} lacks a letter")
+            require(len(keys) > 0, f"view {view.name!r} has no symbols")
 
     def size(self, view: View, slot: bool = False) -> int:
         """Number of symbols, `other` included where there may be one."""

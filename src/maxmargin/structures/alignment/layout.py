@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints, Labels
+from maxmargin.core.validation import check_types
 from maxmargin.structures.alignment.inputs import Symbols
 from maxmargin.structures.alignment.views import Gaps, Pair, View
 
@@ -36,6 +37,10 @@ class AlignmentLayout(NamedTuple):
     home: Labels  # (entries,) coordinate of w; empty: the entry itself
     factor: Floats  # (entries,) empty with `home`
     dim: int
+
+    def validate(self) -> None:
+        """Arrays; `Alignment.validate` compares them with what they follow from."""
+        check_types(self)
 
     def full(self, w: Floats) -> Floats:
         """All entries from the weights."""
@@ -90,6 +95,17 @@ def lay_weights(
         np.empty(0) if plain else factor,
         len(coordinates),
     )
+
+
+def count_entries(symbols: Symbols, model: Sequence[Pair], gaps: Gaps) -> int:
+    """Weights of all pairs and gaps before any are tied, without making a table."""
+    total = sum(symbols.size(p.left) * symbols.size(p.right) for p in model)
+    for views, slot in (
+        (gaps.opening, False), (gaps.slot, True),
+        (gaps.extension if gaps.affine else (), False),
+    ):  # fmt: skip
+        total += 2 * sum(symbols.size(view, slot) for view in views)
+    return total
 
 
 def row_of(views: Sequence[View], view: View, symbols: Symbols) -> int:

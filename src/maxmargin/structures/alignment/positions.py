@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.core.arrays import Floats
+from maxmargin.core.validation import FeatureMap, check_distinct, check_types, require
 from maxmargin.structures.alignment.inputs import is_real, record_name, tracks_of
 
 TRACK = "kernel"  # the name of the track that is added
@@ -45,7 +46,17 @@ class Positions:
 
     letters: dict[str, tuple[Any, ...]]
     widths: dict[str, int]
-    phi: Any = None
+    phi: FeatureMap | None = None
+
+    def validate(self) -> None:
+        """Distinct letters, and a map that takes the rows."""
+        check_types(self)
+        for name, letters in self.letters.items():
+            check_distinct(letters, f"letters of track {name!r}")
+        require(all(w >= 0 for w in self.widths.values()), "a track has no width")
+        size = sum(map(len, self.letters.values())) + sum(self.widths.values())
+        if self.phi is not None:
+            require(self.phi.inputs in (None, size), "the map takes other rows")
 
     def rows(self, sequence: Any, where: str) -> Floats:
         """A row per position; letters never seen are zeros."""
@@ -73,6 +84,8 @@ class Positions:
 
     def __call__(self, X: Sequence[Any]) -> list[tuple[Any, Any]]:
         """Pairs whose sequences have the track phi(row) too."""
+        if self.phi is None:
+            raise ValueError("these positions have no map yet")
         made: dict[Any, Any] = {}
         out = []
         for q, pair in enumerate(X):

@@ -25,6 +25,7 @@ import numpy as np
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
 from maxmargin.core.loss import LossForm
 from maxmargin.core.structure import Answer, Augment, Found, Layers, Pieces, Structure
+from maxmargin.core.validation import Validated, check_types, require, same_fields
 from maxmargin.inference.alignment.best_other import other_paths
 from maxmargin.inference.alignment.best_path import (
     DELETE,
@@ -57,6 +58,7 @@ from maxmargin.structures.alignment.inputs import (
 from maxmargin.structures.alignment.layout import (
     WIDE,
     AlignmentLayout,
+    count_entries,
     lay_weights,
     weight_names,
 )
@@ -68,7 +70,7 @@ from maxmargin.structures.alignment.paths import (
     encode_path,
     outside_band,
 )
-from maxmargin.structures.alignment.positions import Positions
+from maxmargin.structures.alignment.positions import TRACK, Positions
 from maxmargin.structures.alignment.views import Gaps, Pair, View, simple
 
 CELLS = 2**19  # of tables filled at a time: fewer would cost more in calls
@@ -140,6 +142,46 @@ class Alignment(Structure):
             symbols, pairs, self.gaps, bound._views(0), bound._views(1), self.symmetric
         )
         return replace(bound, symbols=symbols, layout=layout, dim=layout.dim)
+
+    def validate(self) -> None:
+        """The layout is that of the views and symbols."""
+        check_types(self)
+        require(self.mode in MODES, f"mode={self.mode!r} is not known")
+        require(self.band is None or 0 <= self.band <= 2**40, "band is out of range")
+        parts: list[Validated] = [self.gaps, self.symbols, *self.pairs]
+        parts += [*(self.model or ()), *([self.positions] if self.positions else [])]
+        for part in parts:
+            part.validate()
+        if self.layout is None:
+            require(self.dim == 0, "there is no layout of the weights")
+            return
+        require(len(self.pairs) > 0, "there are no pairs of views")
+        self._check_views()
+        entries = count_entries(self.symbols, self.pairs, self.gaps)
+        known = len(self.layout.home) or self.dim
+        require(entries == known, f"{entries} weights are needed, not {known}")
+        layout = lay_weights(
+            self.symbols, self.pairs, self.gaps, self._views(0), self._views(1),
+            bool(self.symmetric),
+        )  # fmt: skip
+        same_fields(self.layout, layout, "layout of the weights")
+        require(self.dim == layout.dim, f"dim={self.dim} is not {layout.dim}")
+
+    def _check_views(self) -> None:
+        """Refuse views whose symbols are not known."""
+        for view in {*self._views(0), *self._views(1)}:
+            known = (
+                view.tracks[0] in self.symbols.widths
+                if view.real
+                else (view, False) in self.symbols.keys
+            )
+            require(known, f"view {view.name!r} has no symbols")
+        for view in self.gaps.slot:
+            known = (view, True) in self.symbols.keys
+            require(known, f"view {view.name!r} has no symbols of slots")
+        if self.positions is not None and self.positions.phi is not None:
+            width = self.symbols.widths.get(TRACK, self.positions.phi.width)
+            require(width == self.positions.phi.width, "the kernel has another width")
 
     def _views(self, side: int) -> list[View]:
         """Distinct views of one side, in the order they are coded."""

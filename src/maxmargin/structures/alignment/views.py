@@ -19,7 +19,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from maxmargin.core.validation import (
+    check_finite,
+    check_shape,
+    check_types,
+    require,
+)
 
 RESIDUE_BINS = ("AGPST", "C", "DENQ", "FWY", "HKR", "ILMV")
 
@@ -45,6 +54,14 @@ class View:
     bins: tuple[str, ...] | None = None
     real: bool = False
 
+    def validate(self) -> None:
+        """A window that can be read, one track if it holds vectors."""
+        check_types(self)
+        require(0 <= self.reach <= 62, f"reach={self.reach} is out of range")
+        if self.real:
+            plain = len(self.tracks) == 1 and self.reach == 0 and self.bins is None
+            require(plain, "a view of vectors has one track, no window and no bins")
+
     @property
     def name(self) -> str:
         """As in the names of features."""
@@ -63,6 +80,27 @@ class Pair:
     left: View
     right: View
     table: Any = None
+
+    def validate(self) -> None:
+        """Views that are valid, and a table of letters and scores if any."""
+        check_types(self)
+        self.left.validate()
+        self.right.validate()
+        if self.table is not None:
+            require(isinstance(self.table, ScoreTable), "the table has no scores")
+            single = all(len(v.tracks) == 1 for v in (self.left, self.right))
+            require(single, "a table of scores is about single tracks")
+            n = len(self.table.letters)
+            check_shape(np.asarray(self.table.scores), (n, n), "table of scores")
+            check_finite(self.table.scores, "table of scores")
+
+
+@runtime_checkable
+class ScoreTable(Protocol):
+    """A substitution matrix."""
+
+    letters: Sequence[str]
+    scores: Any  # (letters, letters)
 
 
 @dataclass(frozen=True)
@@ -86,6 +124,13 @@ class Gaps:
     extension: tuple[View, ...] = (View(),)
     slot: tuple[View, ...] = ()
     tied: bool = False
+
+    def validate(self) -> None:
+        """Views that are valid, none of vectors."""
+        check_types(self)
+        for view in (*self.opening, *self.extension, *self.slot):
+            view.validate()
+            require(not view.real, "gaps are described by letters, not by vectors")
 
 
 def simple(

@@ -1,8 +1,12 @@
 """Sequences encoded once, in files, for data that do not fit into memory.
 
-    folder/meta.json        n, labels, window, features, and the length of each file
-    folder/names.json       features by name, where they have names
-    folder/{ptr,rows,idx,val,labels}.bin   the arrays of `Tokens` and of the labels
+    folder/meta.json          labels, window, features; length and checksum of each file
+    folder/data-*/names.json  features by name, where they have names
+    folder/data-*/{ptr,rows,idx,val,labels}.bin   the arrays of `Tokens`, and the labels
+
+`meta.json` is written last and names the folder of the data, so that data which were
+encoded half are never opened, whatever happened to the process. A folder that it does
+not name was left by such a process and can be removed.
 
 The source is read twice, a batch at a time: first for labels and feature names, then to
 write. Every engine reads the files by chunks; workers on other machines map them too.
@@ -10,7 +14,10 @@ write. Every engine reads the files by chunks; workers on other machines map the
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -19,13 +26,25 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maxmargin.core.arrays import Ragged, Vectors
-from maxmargin.core.mapped import open_array
+from maxmargin.core.files import fresh_folder, remove_folder, replace_file
+from maxmargin.core.mapped import Pages, open_array
 from maxmargin.core.sequences import flat_labels, in_order, same_lengths
+from maxmargin.core.validation import (
+    check_distinct,
+    check_finite,
+    check_range,
+    mismatch,
+    require,
+)
 from maxmargin.structures.chain.constraints import check_truth
 from maxmargin.structures.chain.structure import Chain, Tokens
 from maxmargin.structures.chain.tokens import gather, vocabulary
 
-FORMAT = "maxmargin encoded sequences 1"
+FORMAT = "maxmargin encoded sequences 2"
+FORMER = "maxmargin encoded sequences 1"  # of version 0.1, still read
+META, NAMES = "meta.json", "names.json"
+DATA = re.compile(r"data-[0-9a-f]{16}")
+PIECE = 2**20  # items that are checked at once
 FILES = {"ptr": "<i8", "rows": "<i8", "idx": "<i4", "val": "<f8", "labels": "<i4"}
 
 
@@ -33,6 +52,7 @@ class Encoded(NamedTuple):
     """Encoded sequences in a folder; `ChainSVM.fit` takes them in place of X and y."""
 
     folder: Path
+    place: Path  # where the arrays are
     labels: tuple[Any, ...]
     names: dict[str, int] | None
     columns: int
@@ -49,7 +69,7 @@ class Encoded(NamedTuple):
     @property
     def nbytes(self) -> int:
         """Bytes on disk."""
-        return sum(path.stat().st_size for path in self.folder.glob("*.bin"))
+        return sum(path.stat().st_size for path in self.place.glob("*.bin"))
 
     def bind(self, chain: Chain) -> Chain:
         """The structure with the sizes of these data."""
@@ -102,18 +122,38 @@ def write_encoded(
     """Write batches that `chain` has encoded; returns what `open_encoded` would."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    sizes = _append_all(batches, folder)
-    meta = {
-        "format": FORMAT, "labels": list(chain.labels), "columns": chain.columns,
-        "window": chain.window, "sizes": sizes, "named": chain.names is not None,
-    }  # fmt: skip
-    (folder / "names.json").write_text(json.dumps(list(chain.names or ())))
-    (folder / "meta.json").write_text(json.dumps(meta))
-    return open_encoded(folder)
+    earlier = _named_data(folder)
+    with fresh_folder(folder) as place:
+        sizes, sums = _append_all(batches, place)
+        names = json.dumps(list(chain.names or ())).encode()
+        replace_file(place / NAMES, names)
+        sums["names"] = hashlib.sha256(names).hexdigest()
+        meta = {
+            "format": FORMAT, "labels": list(chain.labels), "columns": chain.columns,
+            "window": chain.window, "sizes": sizes, "named": chain.names is not None,
+            "data": place.name, "sha256": sums,
+        }  # fmt: skip
+        replace_file(folder / META, json.dumps(meta).encode())
+    if earlier is not None and earlier != place.name:
+        remove_folder(folder / earlier)
+    return open_encoded(folder, check=False)
 
 
-def open_encoded(folder: str | Path) -> Encoded:
-    """Data that `encode_sequences` wrote, without reading them.
+def open_encoded(folder: str | Path, *, check: bool = True) -> Encoded:
+    """Data that `encode_sequences` wrote.
+
+    Parameters
+    ----------
+    folder : path
+    check : bool, default=True
+        Read all files once, without keeping them in memory, and compare checksums and
+        the range of every index: training reads them without looking. Leave it out
+        only for data that this program has written itself.
+
+    Raises
+    ------
+    ValueError
+        If a file is damaged, was cut short, or has an index that is out of range.
 
     Examples
     --------
@@ -125,27 +165,120 @@ def open_encoded(folder: str | Path) -> Encoded:
     """
     folder = Path(folder)
     try:
-        meta = json.loads((folder / "meta.json").read_text())
+        text = (folder / META).read_bytes()
     except FileNotFoundError:
         raise FileNotFoundError(f"{folder} has no encoded sequences") from None
-    if meta.get("format") != FORMAT:
-        raise ValueError(f"{folder}/meta.json is not {FORMAT!r}")
-    names = None
-    if meta["named"]:
-        listed = json.loads((folder / "names.json").read_text())
-        names = {name: j for j, name in enumerate(listed)}
-    place = {name: folder.resolve() / f"{name}.bin" for name in FILES}
-    a = {
-        name: open_array(place[name], 0, dtype, (meta["sizes"][name],))
+    try:
+        meta = _checked_meta(json.loads(text))
+        place = (folder / meta["data"]).resolve()
+        names = _read_names(place, meta) if meta["named"] else None
+        arrays = _open_arrays(place, meta)
+        width = meta["columns"] * (2 * meta["window"] + 1)
+        if check:
+            _check_arrays(place, arrays, meta, width)
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise ValueError(
+            f"{folder} cannot be read as encoded sequences: {error}"
+        ) from error
+    vectors = Vectors(arrays["rows"], arrays["idx"], arrays["val"], width)
+    x = Tokens(vectors, arrays["ptr"], np.empty(0, np.int32))
+    return Encoded(
+        folder, place, tuple(meta["labels"]), names, meta["columns"], meta["window"],
+        True, x, Ragged(arrays["ptr"], arrays["labels"]),
+    )  # fmt: skip
+
+
+def _named_data(folder: Path) -> str | None:
+    """The subfolder that the meta data of an earlier encoding name, if any."""
+    try:
+        name = json.loads((folder / META).read_bytes())["data"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return name if isinstance(name, str) and DATA.fullmatch(name) else None
+
+
+def _checked_meta(meta: Any) -> dict[str, Any]:
+    """The meta data, if all of them are of the right kind."""
+    require(isinstance(meta, dict), f"{META} is not a mapping")
+    known = meta.get("format") in (FORMAT, FORMER)
+    require(known, f"{META} is not {FORMAT!r}")
+    if meta["format"] == FORMER:  # files beside meta.json, and no checksums
+        meta = {**meta, "data": ".", "sha256": {}}
+    else:
+        named = isinstance(meta["data"], str) and DATA.fullmatch(meta["data"])
+        require(named, "the name of the data is wrong")
+        require(set(meta["sha256"]) == {*FILES, "names"}, "a checksum is missing")
+    for name in ("columns", "window"):
+        wrong = mismatch(meta[name], int)
+        require(not wrong and 0 <= meta[name] < 2**31, f"{name} is {meta[name]!r:.40}")
+    width = meta["columns"] * (2 * meta["window"] + 1)
+    require(width < 2**31, f"{width} features are too many")
+    require(type(meta["named"]) is bool, "it does not say whether features have names")
+    require(set(meta["sizes"]) == set(FILES), "the length of a file is missing")
+    for name, size in meta["sizes"].items():
+        require(type(size) is int and 0 <= size < 2**48, f"{name}.bin has a wrong size")
+    labels = meta["labels"]
+    plain = all(type(label) in (str, int, bool) for label in labels)
+    require(isinstance(labels, list) and labels and plain, "a label is of a wrong kind")
+    check_distinct(labels, "labels")
+    return dict(meta)
+
+
+def _read_names(place: Path, meta: dict[str, Any]) -> dict[str, int]:
+    text = (place / NAMES).read_bytes()
+    if "names" in meta["sha256"]:
+        same = hashlib.sha256(text).hexdigest() == meta["sha256"]["names"]
+        require(same, f"{NAMES} does not match its checksum")
+    listed = json.loads(text)
+    plain = isinstance(listed, list) and all(type(name) is str for name in listed)
+    require(plain, f"{NAMES} is not a list of names")
+    check_distinct(listed, "features")
+    require(len(listed) == meta["columns"], "the number of features is wrong")
+    return {name: j for j, name in enumerate(listed)}
+
+
+def _open_arrays(place: Path, meta: dict[str, Any]) -> dict[str, np.ndarray]:
+    """The arrays, mapped; a file that is too short would end the process later."""
+    sizes = meta["sizes"]
+    for name, dtype in FILES.items():
+        found = (place / f"{name}.bin").stat().st_size
+        expected = sizes[name] * np.dtype(dtype).itemsize
+        require(found == expected, f"{name}.bin has {found} bytes, not {expected}")
+    require(sizes["ptr"] > 0 and sizes["rows"] > 0, "there are no row pointers")
+    require(sizes["labels"] == sizes["rows"] - 1, "tokens and labels differ in number")
+    require(sizes["idx"] == sizes["val"], "a value lacks its feature")
+    return {
+        name: open_array(place / f"{name}.bin", 0, dtype, (sizes[name],))
         for name, dtype in FILES.items()
     }
-    width = meta["columns"] * (2 * meta["window"] + 1)
-    vectors = Vectors(a["rows"], a["idx"], a["val"], width)
-    x = Tokens(vectors, a["ptr"], np.empty(0, np.int32))
-    return Encoded(
-        folder, tuple(meta["labels"]), names, meta["columns"], meta["window"], True, x,
-        Ragged(a["ptr"], a["labels"]),
-    )  # fmt: skip
+
+
+def _check_arrays(
+    place: Path, arrays: dict[str, np.ndarray], meta: dict[str, Any], width: int
+) -> None:
+    """Checksums, row pointers, ranges and finite values, a piece at a time."""
+    sizes = meta["sizes"]
+    for name, array in arrays.items():
+        pages, sha = Pages((array,), len(array)), hashlib.sha256()
+        for start in range(0, len(array), PIECE):
+            piece = array[start : start + PIECE]
+            sha.update(piece.data)
+            if name == "idx":
+                check_range(piece, 0, width, "idx.bin, feature")
+            elif name == "labels":
+                check_range(piece, 0, len(meta["labels"]), "labels.bin, label")
+            elif name == "val":
+                check_finite(piece, "val.bin")
+            else:
+                longer = array[start : start + PIECE + 1]
+                require((longer[1:] >= longer[:-1]).all(), f"{name}.bin falls")
+            pages.release()
+        if name in meta["sha256"]:
+            same = sha.hexdigest() == meta["sha256"][name]
+            require(same, f"{name}.bin does not match its checksum")
+    for name, total in (("ptr", sizes["labels"]), ("rows", sizes["idx"])):
+        ends = int(arrays[name][0]), int(arrays[name][-1])
+        require(ends == (0, total), f"{name}.bin runs from {ends[0]} to {ends[1]}")
 
 
 def _survey(source: Iterable[tuple[Any, Any]]) -> tuple[set[Any], Any, int]:
@@ -171,17 +304,20 @@ def _survey(source: Iterable[tuple[Any, Any]]) -> tuple[set[Any], Any, int]:
 
 def _append_all(
     batches: Iterable[tuple[Tokens, Ragged]], folder: Path
-) -> dict[str, int]:
-    """Append every batch to the files; returns how many items each has."""
+) -> tuple[dict[str, int], dict[str, str]]:
+    """Append every batch to the files; returns items and checksum of each."""
     sizes = dict.fromkeys(FILES, 0)
+    sums = {name: hashlib.sha256() for name in FILES}
     with ExitStack() as stack:
         files = {
-            name: stack.enter_context((folder / f"{name}.bin").open("wb"))
+            name: stack.enter_context(open(folder / f"{name}.bin", "wb"))
             for name in FILES
         }
 
         def append(name: str, array: Any) -> None:
-            files[name].write(np.asarray(array, FILES[name]).tobytes())
+            data = np.asarray(array, FILES[name]).tobytes()
+            files[name].write(data)
+            sums[name].update(data)
             sizes[name] += len(array)
 
         append("ptr", [0])
@@ -192,4 +328,7 @@ def _append_all(
             append("idx", x.vectors.idx)
             append("val", x.vectors.val)
             append("labels", truth.data)
-    return sizes
+        for file in files.values():
+            file.flush()
+            os.fsync(file.fileno())
+    return sizes, {name: sha.hexdigest() for name, sha in sums.items()}

@@ -13,6 +13,7 @@ import numpy as np
 
 from maxmargin.core.arrays import Ints, Ragged, Vectors, pointers
 from maxmargin.core.jit import inner_loop, loop
+from maxmargin.core.validation import check_types
 
 WHOLE = 10**6  # tokens up to which all of them get their units at once
 
@@ -29,6 +30,10 @@ class ChainLayout(NamedTuple):
     bias: int  # (K,)
     edge: int  # E, the weights of F features and K^2 "labels"
     dim: int
+
+    def validate(self) -> None:
+        """Integers; `Chain.validate` compares them with what they follow from."""
+        check_types(self)
 
 
 def layout_of(

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple, Self
 
@@ -35,6 +36,14 @@ from maxmargin.core.structure import (
     Pieces,
     Structure,
 )
+from maxmargin.core.validation import (
+    FeatureMap,
+    check_distinct,
+    check_finite,
+    check_types,
+    require,
+    same_fields,
+)
 from maxmargin.inference.chain import variants as chains
 from maxmargin.structures.chain.constraints import (
     check_truth,
@@ -52,10 +61,11 @@ from maxmargin.structures.chain.layout import (
 from maxmargin.structures.chain.names import WeightNames, token_parts
 from maxmargin.structures.chain.oracle import best_sequences, join, tables
 from maxmargin.structures.chain.tokens import (
+    Pairs,
     gather,
     is_sparse,
     label_rows,
-    matrix_of,
+    named_vectors,
     vectors_of,
     vocabulary,
     windowed,
@@ -63,6 +73,8 @@ from maxmargin.structures.chain.tokens import (
 
 _NO_LABELS, _NO_COST = np.empty(0, np.int32), np.empty((0, 0))
 _NOTHING = np.empty(0)
+NOT_BOUND = ChainLayout(*[0] * 9)
+WIDEST = 1000  # window
 
 
 class Tokens(NamedTuple):
@@ -125,10 +137,41 @@ class Chain(Structure):
     legal: Floats = field(
         default_factory=lambda: np.empty(0), repr=False, compare=False
     )
-    layout: ChainLayout = field(default=ChainLayout(*[0] * 9), repr=False)
-    phi: Any = field(default=None, repr=False, compare=False)
+    layout: ChainLayout = field(default=NOT_BOUND, repr=False)
+    phi: FeatureMap | None = field(default=None, repr=False, compare=False)
 
     losses = ("zero-one", "table")
+
+    def validate(self) -> None:
+        """The layout and the mask are those of the labels, features and settings."""
+        check_types(self)
+        require(self.order in (1, 2, 3), f"order={self.order!r} is not 1, 2 or 3")
+        require(0 <= self.window <= WIDEST, f"window={self.window!r} is out of range")
+        check_finite(self.eta, "eta")
+        if not self.labels:
+            require(self.layout == NOT_BOUND and self.dim == 0, "there are no labels")
+            return
+        check_distinct(self.labels, "labels")
+        if self.names is not None:
+            numbers = sorted(self.names.values())
+            require(numbers == list(range(self.columns)), "features are numbered wrong")
+        width = self.columns * (2 * self.window + 1)
+        require(0 <= width < 2**31, f"{width} features are too many")
+        if self.phi is not None:
+            require(self.phi.inputs in (None, width), "the map takes other features")
+            require(self.sparse == self.phi.sparse, "the map has another layout")
+            require(
+                not self.edge_features, "edge features and a map exclude each other"
+            )
+            width = self.phi.width
+        layout = layout_of(
+            len(self.labels), int(self.order), width, bool(self.start_end),
+            bool(self.bias), bool(self.edge_features),
+        )  # fmt: skip
+        same_fields(self.layout, layout, "layout of the weights")
+        require(self.dim == layout.dim, f"dim={self.dim} is not {layout.dim}")
+        legal = legal_scores(self.labels, self.scheme, self.allowed)
+        require(np.array_equal(self.legal, legal), "the mask does not fit the labels")
 
     def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
         """Know labels, features and layout of the data."""
@@ -192,9 +235,16 @@ class Chain(Structure):
         tokens = gather(X)
         matrix = tokens.matrix
         if self.names is not None:
-            if matrix is not None and matrix.shape[0] > 0:
-                raise ValueError("this model was trained on named features, not arrays")
-            matrix = matrix_of(tokens, self.names)
+            if matrix is not None:
+                if matrix.shape[0] > 0:
+                    raise ValueError(
+                        "this model was trained on named features, not arrays"
+                    )
+                tokens = tokens._replace(matrix=None)
+            vectors = named_vectors(tokens, self.names, self._pairs)
+            if self.window == 0 and self.phi is None:
+                return Tokens(vectors, tokens.ptr, _NO_LABELS)
+            matrix = vectors.csr()
         elif matrix is None:
             raise ValueError("this model was trained on arrays, not named features")
         elif matrix.shape[0] == 0:
@@ -207,7 +257,16 @@ class Chain(Structure):
         if self.phi is not None:
             matrix = self.phi(matrix)
         vectors = vectors_of(matrix, self.sparse)
+        if vectors.width != self.layout.width:
+            raise ValueError(
+                f"tokens have {vectors.width} features, the weights {self.layout.width}"
+            )
         return Tokens(vectors, tokens.ptr, np.empty(0, np.int32))
+
+    @cached_property
+    def _pairs(self) -> Pairs:
+        """Columns of named features by key and value, as they are met."""
+        return {}
 
     def encode_labels(self, x: Tokens, Y: Sequence[Any]) -> Ragged:
         """Labels as numbers; refuses unknown ones and those the mask forbids."""

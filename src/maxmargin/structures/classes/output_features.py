@@ -20,6 +20,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from maxmargin.core.arrays import Floats
+from maxmargin.core.validation import check_sparse
 
 NEGATIVE = 1e-8  # eigenvalues below minus this share of the largest are not rounding
 
@@ -76,8 +77,12 @@ def described(classes: Sequence[Hashable], rows: Any) -> Floats:
             if label not in rows:
                 raise ValueError(f"class_features has no row for class {label!r}")
         rows = [rows[label] for label in classes]
+        for row in filter(sp.issparse, rows):
+            check_sparse(row, "a row of class_features")
         if any(sp.issparse(row) for row in rows):
             rows = sp.vstack([sp.csr_array(row).reshape(1, -1) for row in rows])
+    if sp.issparse(rows):
+        check_sparse(rows, "class_features")
     dense = rows.toarray() if sp.issparse(rows) else np.asarray(rows)
     matrix = np.asarray(dense, dtype=np.float64)
     if matrix.ndim != 2 or len(matrix) != len(classes):

@@ -38,6 +38,13 @@ from maxmargin.core.structure import (
     Pieces,
     Structure,
 )
+from maxmargin.core.validation import (
+    FeatureMap,
+    check_finite,
+    check_sparse,
+    check_types,
+    require,
+)
 
 SPARSE_BELOW = 0.3  # share of non-zeros under which dense input is kept sparse
 
@@ -70,7 +77,7 @@ class Multiclass(Structure):
     k: int = 0
     width: int = 0
     sparse: bool = False
-    phi: Any = field(default=None, repr=False, compare=False)
+    phi: FeatureMap | None = field(default=None, repr=False, compare=False)
 
     @property
     def z(self) -> int:
@@ -81,6 +88,20 @@ class Multiclass(Structure):
     def dim(self) -> int:
         """Length of w."""
         return self.width * self.z
+
+    def validate(self) -> None:
+        """Output features for k classes, and a map that fits the width."""
+        check_types(self)
+        require(np.isfinite(self.bias), "the constant feature is not finite")
+        require(0 <= self.k < 2**31 and 0 <= self.width < 2**31, "a size is negative")
+        if self.outputs is not None:
+            require(self.outputs.ndim == 2, "output features are not a matrix")
+            check_finite(self.outputs, "output features")
+            require(self.k in (0, len(self.outputs)), "classes lack output features")
+        if self.phi is not None:
+            width = self.phi.width + (self.bias != 0.0)
+            require(self.width == width, f"the map has {self.phi.width} features")
+            require(self.sparse == self.phi.sparse, "the map has another layout")
 
     def bind(self, X: Any, Y: Any) -> Self:
         """Know the number of features and classes; Y are integers 0 .. k - 1."""
@@ -96,6 +117,8 @@ class Multiclass(Structure):
 
     def encode(self, X: Any) -> Points:
         """Rows of a dense or sparse matrix, through the map if there is one."""
+        if sp.issparse(X):
+            check_sparse(X, "X")
         if self.phi is not None:
             X = self.phi(X)
         if self.bias != 0.0:

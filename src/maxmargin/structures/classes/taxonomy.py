@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.core.arrays import Floats
+from maxmargin.core.validation import check_distinct, check_types, require
 
 Node = Hashable
 
@@ -53,6 +54,14 @@ class Taxonomy:
 
     nodes: tuple[Node, ...]
     parents: tuple[tuple[int, ...], ...]
+
+    def validate(self) -> None:
+        """Distinct nodes, each after its parents."""
+        check_types(self)
+        check_distinct(self.nodes, "nodes of the taxonomy")
+        require(len(self.parents) == len(self.nodes), "a node lacks its parents")
+        for z, parents in enumerate(self.parents):
+            require(all(0 <= p < z for p in parents), f"node {z} is before a parent")
 
     @classmethod
     def of(cls, spec: Any) -> Taxonomy:

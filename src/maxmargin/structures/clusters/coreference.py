@@ -28,7 +28,14 @@ import scipy.sparse as sp
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
 from maxmargin.core.jit import loop
 from maxmargin.core.loss import LossForm
-from maxmargin.core.structure import Augment, Found, Pieces, Structure
+from maxmargin.core.structure import (
+    NOT_COMPLETED,
+    Augment,
+    Found,
+    Pieces,
+    Structure,
+)
+from maxmargin.core.validation import check_range, check_sparse, check_types, require
 from maxmargin.inference.cluster.spanning import (
     components,
     spanning_forest,
@@ -65,6 +72,11 @@ class Coreference(Structure):
 
     dim: int = 0
     losses: ClassVar[tuple[LossForm, ...]] = ("forest",)
+
+    def validate(self) -> None:
+        """A size that is not negative; all else is checked with the inputs."""
+        check_types(self)
+        require(self.dim >= 0, f"dim={self.dim} is negative")
 
     def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
         """Know the number of pair features."""
@@ -118,6 +130,19 @@ class Coreference(Structure):
             spanning_trees(components(truth.row(i)), self._scores(x, int(i), w))
             for i in ids
         ])  # fmt: skip
+
+    def check_completed(self, x: Any, truth: Ragged, completed: Ragged) -> None:
+        """Links lead to mentions of the same cluster, without going in circles."""
+        require(np.array_equal(truth.ptr, completed.ptr), NOT_COMPLETED)
+        for i in range(truth.n):
+            row = completed.row(i)
+            check_range(row, 0, len(row), NOT_COMPLETED)
+            top = row
+            for _ in range(len(row).bit_length()):
+                top = top[top]  # twice as far up
+            require((row[top] == top).all(), NOT_COMPLETED)
+            same = np.array_equal(components(row), components(truth.row(i)))
+            require(same, NOT_COMPLETED)
 
     def guess(self, x: MentionPairs, truth: Ragged, rng: np.random.Generator) -> Ragged:
         """Chains in order of mention: what `encode_labels` has made."""
@@ -185,6 +210,8 @@ def as_pairs(x: Any, i: int) -> PairFeatures:
         rows = x.shape[0] if hasattr(x, "shape") else len(x)
         m = round((1 + np.sqrt(1 + 8 * rows)) / 2)
         pairs = PairFeatures(m, x if sp.issparse(x) else np.atleast_2d(x))
+    if sp.issparse(pairs.features):
+        check_sparse(pairs.features, f"document {i}")
     m, rows = pairs.mentions, pairs.features.shape[0]
     if rows != m * (m - 1) // 2:
         raise ValueError(

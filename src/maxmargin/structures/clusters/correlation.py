@@ -26,6 +26,7 @@ from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows
 from maxmargin.core.jit import inner_loop, loop
 from maxmargin.core.loss import LossForm
 from maxmargin.core.structure import Answer, Augment, Found, Pieces, Structure
+from maxmargin.core.validation import check_types, require
 from maxmargin.inference.cluster import partition
 from maxmargin.inference.graph.tables import sum_by
 from maxmargin.structures.clusters.coreference import (
@@ -53,6 +54,13 @@ class Correlation(Structure):
     dim: int = 0
     losses: ClassVar[tuple[LossForm, ...]] = ("clustered-pairs",)
     exact: bool = False
+
+    def validate(self) -> None:
+        """A known way of inference, and a size that is not negative."""
+        check_types(self)
+        require(self.inference in INFERENCE, f"inference={self.inference!r}")
+        require(not self.exact, "clusters by correlation are never exact")
+        require(self.dim >= 0, f"dim={self.dim} is negative")
 
     def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
         """Know the number of pair features."""

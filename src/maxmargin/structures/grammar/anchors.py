@@ -25,6 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Labels
+from maxmargin.core.validation import check_distinct, check_types, require
 from maxmargin.structures.grammar.productions import shape
 
 PLACES = {
@@ -67,6 +68,16 @@ class Anchors:
     classes: int = 0
     values: tuple[tuple[tuple[str, ...], ...], ...] = ()  # per template, but length
     words: frozenset[str] = frozenset()  # words that are not rare
+
+    def validate(self) -> None:
+        """Known templates, and distinct values of each."""
+        check_types(self)
+        check_templates(self.templates)
+        require(self.classes >= 0, f"classes={self.classes} is negative")
+        count = len(self.values)
+        require(count in (0, len(self._local())), "a template lacks its values")
+        for template, values in zip(self._local(), self.values):
+            check_distinct(values, f"values of {template!r}")
 
     @property
     def rows(self) -> int:

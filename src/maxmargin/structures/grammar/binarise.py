@@ -18,6 +18,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from maxmargin.core.validation import check_types, require
+
 Tree = Any  # a leaf `str`, or a node `(label, child, ...)`
 
 
@@ -38,6 +40,10 @@ class Symbol(NamedTuple):
     def __str__(self) -> str:
         name = "^".join((self.label, *self.above))
         return name if self.covers is None else f"{name}|<{'-'.join(self.covers)}>"
+
+    def validate(self) -> None:
+        """Text."""
+        check_types(self)
 
     @property
     def made(self) -> bool:
@@ -62,6 +68,13 @@ class Shape(NamedTuple):
     horizontal: int | None = None
     vertical: int = 1
     start: str = "TOP"
+
+    def validate(self) -> None:
+        """Sizes that are not negative."""
+        check_types(self)
+        require(self.branching in ("right", "left"), f"branching={self.branching!r}")
+        require(self.horizontal is None or self.horizontal >= 0, "horizontal < 0")
+        require(self.vertical >= 1, f"vertical={self.vertical} must be at least 1")
 
 
 PLAIN = Shape()

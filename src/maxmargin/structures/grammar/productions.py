@@ -14,12 +14,22 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from maxmargin.core.arrays import Labels, pointers
+from maxmargin.core.validation import (
+    check_distinct,
+    check_pointers,
+    check_range,
+    check_shape,
+    check_types,
+    require,
+    same_fields,
+)
 from maxmargin.inference.tree.chart import Rules
 from maxmargin.structures.grammar.binarise import Node, Symbol
 
@@ -46,6 +56,64 @@ class Productions:
     def size(self) -> int:
         """Number of rules of all kinds."""
         return len(self.count)
+
+    def validate(self, by_rule: bool = False) -> None:
+        """Rules are numbered one after the other, and the arrays are those of the rules.
+
+        `by_rule`: classes of anchored features are single rules, not labels.
+        """
+        check_types(self)
+        self.rules.validate()
+        n = len(self.symbols)
+        check_distinct(self.symbols, "symbols")
+        order = sorted(self.binary, key=lambda rule: (rule[1], rule[2], rule[0]))
+        unary, roots, lexical = (
+            sorted(self.unary),
+            sorted(self.root),
+            sorted(self.lexical),
+        )
+        first = 0
+        kinds: list[tuple[list[Any], Mapping[Any, int]]] = [
+            (order, self.binary), (unary, self.unary), (roots, self.root),
+            (lexical, self.lexical),
+        ]  # fmt: skip
+        for rules, known in kinds:
+            numbered = [(rule, first + i) for i, rule in enumerate(rules)]
+            require(list(known.items()) == numbered, "rules are misnumbered")
+            first += len(rules)
+        check_shape(self.count, (first,), "counts of the rules")
+        used = [*itertools.chain(*self.binary, *self.unary), *self.root]
+        used += [tag for tag, _ in self.lexical]
+        require(all(0 <= a < n for a in used), "a rule has an unknown symbol")
+        require(list(self.labels) == _labels(self.symbols), "labels are not those used")
+        require(self.words == _words(lexical), "words are not those of the rules")
+        arrays = _indexed(
+            list(self.symbols), list(self.labels), order, unary, roots,
+            self._chains(unary),
+        )  # fmt: skip
+        if by_rule:
+            arrays = classed_by_rule(arrays)
+        same_fields(self.rules, arrays, "arrays of the rules")
+
+    def _chains(self, unary: list[Pair]) -> list[tuple[int, ...]]:
+        """Chains of unary rules, read back from the arrays."""
+        rules = self.rules
+        tops, flat = rules.chain_top, rules.chain_unary
+        check_pointers(rules.chain_ptr, len(flat), "chains")
+        check_range(flat, 0, len(unary), "rule of a chain")
+        require(len(rules.chain_ptr) == len(tops) + 1, "a chain lacks its top")
+        chains = []
+        for top, (a, b) in zip(
+            tops.tolist(), itertools.pairwise(rules.chain_ptr.tolist()), strict=True
+        ):
+            chain = [top]
+            for u in flat[a:b].tolist():
+                require(unary[u][0] == chain[-1], "a chain of rules is broken")
+                chain.append(unary[u][1])
+            require(len(chain) > 1, "a chain has no rules")
+            chains.append(tuple(chain))
+        require(chains == sorted(set(chains)), "chains are not in order")
+        return chains
 
     def term(self, word: str) -> str:
         """The word itself if it is known, else its shape, else the unknown word."""
@@ -102,14 +170,11 @@ def read_productions(trees: Iterable[Node], rare: int | None) -> Productions:
     roots = sorted(number[a] for a in seen.root)
     terms = _terms(seen.lexical, number, rare)
     lexical = sorted(terms)
-    words: dict[str, list[int]] = {}
-    for tag, word in lexical:
-        words.setdefault(word, []).append(tag)
     counts = [binary[rule] for rule in order]
     counts += [seen.unary[symbols[a], symbols[b]] for a, b in unary]
     counts += [seen.root[symbols[a]] for a in roots]
     counts += [terms[pair] for pair in lexical]
-    labels = sorted({s.label for s in symbols if not s.tag})
+    labels = _labels(symbols)
     chains = sorted(tuple(number[s] for s in chain) for chain in seen.chains)
     n_binary, n_unary, n_root = len(order), len(unary), len(roots)
     base = n_binary + n_unary
@@ -120,7 +185,7 @@ def read_productions(trees: Iterable[Node], rare: int | None) -> Productions:
         unary={rule: n_binary + i for i, rule in enumerate(unary)},
         root={symbol: base + i for i, symbol in enumerate(roots)},
         lexical={pair: base + n_root + i for i, pair in enumerate(lexical)},
-        words=words,
+        words=_words(lexical),
         count=np.array(counts, np.int32),
         rules=_indexed(symbols, labels, order, unary, roots, chains),
     )
@@ -180,6 +245,28 @@ def _terms(
     for symbol in {number[tag] for tag, _ in lexical}:
         out[symbol, UNKNOWN] += 1
     return out
+
+
+def _words(lexical: Iterable[tuple[int, str]]) -> dict[str, list[int]]:
+    """Tags of each word."""
+    words: dict[str, list[int]] = {}
+    for tag, word in lexical:
+        words.setdefault(word, []).append(tag)
+    return words
+
+
+def _labels(symbols: Iterable[Symbol]) -> list[str]:
+    """Labels of brackets."""
+    return sorted({s.label for s in symbols if not s.tag})
+
+
+def classed_by_rule(rules: Rules) -> Rules:
+    """The same rules, each a class of its own for anchored features."""
+    n, more = len(rules.rule_class), len(rules.unary_class)
+    return rules._replace(
+        rule_class=np.arange(n, dtype=np.int32),
+        unary_class=np.arange(n, n + more, dtype=np.int32),
+    )
 
 
 def _indexed(

@@ -27,6 +27,7 @@ from maxmargin.core.formulations import CRITERIA, Violation
 from maxmargin.core.jit import loop
 from maxmargin.core.loss import Loss, LossForm
 from maxmargin.core.structure import Augment, Found, Layers, Pieces, Structure
+from maxmargin.core.validation import check_types, require
 from maxmargin.inference.tree.chart import NODE, Bonus, Scores, Words
 from maxmargin.losses.brackets import BracketLoss
 from maxmargin.structures.grammar import parsing
@@ -41,6 +42,7 @@ from maxmargin.structures.grammar.f1_parsing import worst_tree
 from maxmargin.structures.grammar.productions import (
     UNKNOWN,
     Productions,
+    classed_by_rule,
     read_productions,
 )
 from maxmargin.structures.grammar.tree_rows import (
@@ -140,20 +142,39 @@ class Grammar(Structure):
             checked_tree(i, tree, tokens[i], self._shape) for i, tree in enumerate(Y)
         ]
         productions = read_productions(nodes, self.rare if self._lexical else None)
-        rules = productions.rules
-        n_binary, n_unary = len(rules.parent), len(productions.unary)
-        classes = 2 * len(productions.labels)
         if self.anchor_by == "rule":
-            rules = rules._replace(
-                rule_class=np.arange(n_binary, dtype=np.int32),
-                unary_class=np.arange(n_binary, n_binary + n_unary, dtype=np.int32),
-            )
+            rules = classed_by_rule(productions.rules)
             productions = replace(productions, rules=rules)
-            classes = n_binary + n_unary
-        anchored = Anchors(self.anchors, classes if self.anchors else 0)
+        anchored = Anchors(self.anchors, self._classes(productions))
         anchored = anchored.bind(tokens, self.rare)
         dim = productions.size + anchored.size
         return replace(self, productions=productions, anchored=anchored, dim=dim)
+
+    def _classes(self, productions: Productions) -> int:
+        """Classes of nodes that anchored features meet; 0 without any."""
+        if not self.anchors:
+            return 0
+        if self.anchor_by == "rule":
+            return len(productions.binary) + len(productions.unary)
+        return 2 * len(productions.labels)
+
+    def validate(self) -> None:
+        """Rules and anchored features fit together and have `dim` weights."""
+        check_types(self)
+        self._check()
+        self.anchored.validate()
+        if self.productions is None:
+            require(self.dim == 0, "there are no rules")
+            return
+        known = self.productions
+        known.validate(self.anchor_by == "rule")
+        require(len(known.root) > 0, "no symbol can be the root")
+        require(self.anchored.templates == self.anchors, "templates differ")
+        require(self.anchored.classes == self._classes(known), "classes differ")
+        complete = len(self.anchored.values) == len(self.anchored._local())
+        require(complete, "a template lacks its values")
+        dim = known.size + self.anchored.size
+        require(self.dim == dim, f"dim={self.dim} is not {dim}")
 
     def encode(self, X: Sequence[Any]) -> Sentences:
         """Sentences as flat arrays; tags never seen are warned of: there is no parse."""

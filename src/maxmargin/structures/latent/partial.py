@@ -20,7 +20,8 @@ import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows
 from maxmargin.core.loss import LossForm
-from maxmargin.core.structure import Augment, Found, Structure
+from maxmargin.core.structure import NOT_COMPLETED, Augment, Found, Structure
+from maxmargin.core.validation import check_range, check_types, require
 from maxmargin.structures.chain.constraints import legal_scores
 from maxmargin.structures.chain.structure import Chain, Tokens
 
@@ -42,6 +43,11 @@ class Partial(Structure):
     def dim(self) -> int:
         """Length of w."""
         return self.inner.dim
+
+    def validate(self) -> None:
+        """The inner structure is valid."""
+        check_types(self)
+        self.inner.validate()
 
     def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
         """Bind the inner structure; unknown labels stand for the commonest one."""
@@ -92,6 +98,15 @@ class Partial(Structure):
         asked = truth.take(ids)
         data = np.where(asked.data >= k, rows.data + k, rows.data)
         return Ragged(rows.ptr, data.astype(np.int32))
+
+    def check_completed(self, x: Tokens, truth: Ragged, completed: Ragged) -> None:
+        """Known labels are unchanged, hidden ones are labels."""
+        k = self.label_count()
+        require(np.array_equal(truth.ptr, completed.ptr), NOT_COMPLETED)
+        hidden = truth.data >= k
+        same = (completed.data == truth.data) | hidden
+        require(same.all(), NOT_COMPLETED)
+        check_range(completed.data[hidden], k, 2 * k + 1, NOT_COMPLETED)
 
     def known(self, x: Tokens, truth: Ragged) -> tuple[Any, Any, Ragged, Ints]:
         """Runs of known labels as sequences of their own: a start for training.

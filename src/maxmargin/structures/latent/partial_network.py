@@ -20,7 +20,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged
-from maxmargin.core.structure import Latent, MappedInputs, MostViolated, P
+from maxmargin.core.structure import (
+    NOT_COMPLETED,
+    Latent,
+    MappedInputs,
+    MostViolated,
+    P,
+)
+from maxmargin.core.validation import check_range, require
 from maxmargin.inference.graph.decode import decode
 from maxmargin.inference.graph.tables import GraphTables
 from maxmargin.structures.network.graphs import Graph, as_graph, node_types, plain
@@ -92,6 +99,18 @@ class PartialNetwork(Network):
         codes = self._codes(x, ids, tables, labels).data
         marked = np.where(hidden, codes + self.label_count(), codes)
         return Ragged(asked.ptr, marked.astype(np.int32))
+
+    def check_completed(self, x: Graphs, truth: Ragged, completed: Ragged) -> None:
+        """Known labels are unchanged, hidden ones are labels of their node's type."""
+        k, layout = self.label_count(), self._layout
+        require(np.array_equal(truth.ptr, completed.ptr), NOT_COMPLETED)
+        hidden = truth.data >= k
+        same = (completed.data == truth.data) | hidden
+        require(same.all(), NOT_COMPLETED)
+        check_range(completed.data[hidden], k, 2 * k, NOT_COMPLETED)
+        codes = completed.data[hidden] - k
+        local = layout.local[x.node_type[hidden] * layout.codes + codes]
+        require((local >= 0).all(), NOT_COMPLETED)
 
     def known(
         self, X: Sequence[Any], Y: Sequence[Any]

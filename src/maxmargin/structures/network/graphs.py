@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 from maxmargin.core.arrays import Floats, Ints
+from maxmargin.core.validation import check_sparse
 
 ACROSS, DOWN, FALLING, RISING = 0, 1, 2, 3  # edge types of grids
 
@@ -133,6 +134,8 @@ def graph_from_adjacency(nodes: Any, adjacency: Any, weights: bool = False) -> G
     >>> graph.edges.tolist()
     [[0, 1], [1, 2]]
     """
+    if sp.issparse(adjacency):
+        check_sparse(adjacency, "the adjacency matrix")
     links = sp.csr_array(adjacency)
     n = nodes.shape[0]
     if links.shape != (n, n):
@@ -266,6 +269,7 @@ def multilabel_graphs(X: Any, edges: ArrayLike, labels: int) -> list[Graph]:
     pairs = np.asarray(edges, dtype=np.int64).reshape(-1, 2)
     kinds, types = np.arange(labels), np.arange(len(pairs))
     if sp.issparse(X):
+        check_sparse(X, "X")
         rows = sp.csr_array(X)
         one = np.zeros(labels, np.int64)
         return [

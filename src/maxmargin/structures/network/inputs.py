@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.core.arrays import Floats, Ints, Labels, pointers
+from maxmargin.core.validation import check_sparse
 from maxmargin.inference.graph.decode import Plan, plan
 from maxmargin.structures.network.graphs import (
     Graph,
@@ -132,6 +133,7 @@ def _vectors(
 
 def _sparse_part(graph: Graph) -> tuple[Any, Any, Any]:
     if sp.issparse(graph.nodes):
+        check_sparse(graph.nodes, "the matrix of the nodes")
         rows = sp.csr_array(graph.nodes)
         rows.sum_duplicates()
         return np.diff(rows.indptr), rows.indices, rows.data.astype(np.float64)
@@ -146,6 +148,7 @@ def _sparse_part(graph: Graph) -> tuple[Any, Any, Any]:
 
 def _dense_part(graph: Graph) -> tuple[Any, Any, Any]:
     if sp.issparse(graph.nodes):
+        check_sparse(graph.nodes, "the matrix of the nodes")
         dense = graph.nodes.toarray()
     else:
         dense = graph.nodes

@@ -25,6 +25,7 @@ import numpy as np
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, Vectors
 from maxmargin.core.memory import MEMORY, refuse_larger
 from maxmargin.core.structure import Answer, Augment, MostViolated, P, Pieces
+from maxmargin.core.validation import Validated, check_matrix, require
 from maxmargin.inference.graph.tables import GraphTables, spans
 from maxmargin.inference.marginals.ascent import Ascent
 from maxmargin.inference.marginals.directions import Direction
@@ -33,7 +34,7 @@ from maxmargin.structures.network import loops
 from maxmargin.structures.network.ascent import ascend_kernel
 from maxmargin.structures.network.inputs import Graphs
 from maxmargin.structures.network.kernel_moves import GramSpace, Moves
-from maxmargin.structures.network.layout import edge_pieces
+from maxmargin.structures.network.layout import NetworkLayout, edge_pieces
 from maxmargin.structures.network.structure import Network
 
 BLOCK = 2048  # nodes or edges scored at once when predicting
@@ -103,6 +104,29 @@ class KernelNetwork(Network):
             rows=int(layout.label_ptr[-1]),
             edge_support=edges,
         )
+
+    def _expected(self, layout: NetworkLayout) -> NetworkLayout:
+        """Edges come first, and the training nodes and edges have their features."""
+        require(callable(self.kernel), "the kernel is missing")
+        require(self.phi is None, "a kernel and a map exclude each other")
+        require(len(set(self._kinds.features)) == 1, "types differ in their features")
+        for kernel in (self.kernel, self.edge_kernel):
+            if isinstance(kernel, Validated):
+                kernel.validate()
+        require(self.rows == layout.label_ptr[-1], f"rows={self.rows} is wrong")
+        check_matrix(self.support, _size(self.support), "training nodes")
+        require(
+            self.support.shape[1] == layout.width[0], "training nodes are misshapen"
+        )
+        if self.edge_kernel is None:
+            require(self.edge_support is None, "training edges need a kernel")
+        else:
+            require(callable(self.edge_kernel), "the kernel of edges is not one")
+            require(not layout.shared, "edges have no features to compare")
+            check_matrix(self.edge_support, _size(self.edge_support), "training edges")
+            width = self.edge_support.shape[1]
+            require(width == layout.edge_width, "training edges are misshapen")
+        return layout._replace(pair_at=layout.pair_at - layout.pair_at[0])
 
     def offers(self, capability: type[P]) -> P | None:
         """All that a network offers, except joint features written out."""

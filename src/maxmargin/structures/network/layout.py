@@ -20,6 +20,13 @@ import scipy.sparse as sp
 
 from maxmargin.core.arrays import Floats, Ints, Labels, Rows, pointers
 from maxmargin.core.structure import Pieces
+from maxmargin.core.validation import (
+    check_distinct,
+    check_pointers,
+    check_range,
+    check_types,
+    require,
+)
 from maxmargin.structures.network.graphs import (
     Graph,
     as_graph,
@@ -50,6 +57,10 @@ class NetworkLayout(NamedTuple):
     edge_width: int  # features of an edge, the constant included
     shared: bool  # edges have no features: one table per class
 
+    def validate(self) -> None:
+        """Arrays; `Network.validate` compares them with what they follow from."""
+        check_types(self)
+
     @property
     def codes(self) -> int:
         """Number of labels over all types."""
@@ -65,6 +76,20 @@ class Kinds(NamedTuple):
     sparse: bool
     features: tuple[int, ...]  # per node type, without the constant
     edge_features: int  # 0: none
+
+    def validate(self) -> None:
+        """Distinct names, and edges between known types."""
+        check_types(self)
+        check_distinct(self.classes, "labels")
+        check_distinct(self.types, "types of nodes")
+        check_distinct(self.edge_classes, "classes of edges")
+        require(len(self.types) == len(self.features) > 0, "a type lacks its features")
+        sizes = (*self.features, self.edge_features)
+        require(all(0 <= s < 2**31 for s in sizes), "a number of features is wrong")
+        known = all(
+            u in self.types and v in self.types for _, u, v in self.edge_classes
+        )
+        require(known, "an edge has an unknown type of node")
 
 
 def survey(
@@ -110,6 +135,24 @@ def survey(
         _edge_width(graphs),
     )
     return kinds_, _lay_out(kinds_, seen, bias, pairwise)
+
+
+def computed_layout(
+    kinds: Kinds, layout: NetworkLayout, bias: bool, pairwise: str
+) -> NetworkLayout:
+    """The layout that follows from the kinds and the label sets in `layout`."""
+    require(pairwise in PAIRWISE, f"pairwise={pairwise!r} is not known")
+    check_pointers(layout.label_ptr, len(layout.label), "labels of the types")
+    require(len(layout.label_ptr) == len(kinds.types) + 1, "a type lacks its labels")
+    check_range(layout.label, 0, len(kinds.classes), "label")
+    require((np.diff(layout.label_ptr) > 0).all(), "a type of nodes has no labels")
+    seen = {
+        kind: {kinds.classes[c] for c in layout.label[a:b]}
+        for kind, a, b in zip(
+            kinds.types, layout.label_ptr[:-1], layout.label_ptr[1:], strict=True
+        )
+    }
+    return _lay_out(kinds, seen, bias, pairwise)
 
 
 def widened(layout: NetworkLayout, width: int) -> NetworkLayout:

@@ -35,8 +35,9 @@ from maxmargin.core.structure import (
     Pieces,
     Structure,
 )
+from maxmargin.core.validation import FeatureMap, check_types, require, same_fields
 from maxmargin.inference.graph.best_other import best_other
-from maxmargin.inference.graph.decode import FOREST, Plan, decode
+from maxmargin.inference.graph.decode import FOREST, METHODS, Plan, decode
 from maxmargin.inference.graph.layers import best_by_cost, common_unit
 from maxmargin.inference.graph.tables import GraphTables, spans, sum_by
 from maxmargin.inference.loopy import relaxation
@@ -53,11 +54,13 @@ from maxmargin.structures.network.inputs import (
 from maxmargin.structures.network.layout import (
     Kinds,
     NetworkLayout,
+    computed_layout,
     network_pieces,
     survey,
     widened,
 )
 
+CERTIFICATES = ("exact", "relaxed", "bound")
 ASCENT_NODES = 500  # of a graph whose nodes are compared with each other
 
 
@@ -91,7 +94,7 @@ class Network(Structure):
     kinds: Kinds | None = None
     layout: NetworkLayout | None = None
     worth: str = "exact"  # certificate on the training graphs
-    phi: Any = field(default=None, repr=False, compare=False)
+    phi: FeatureMap | None = field(default=None, repr=False, compare=False)
     forests: bool = False  # the training graphs are all forests
     ascends: bool = False  # forests that compiled ascent can take
 
@@ -136,6 +139,29 @@ class Network(Structure):
             forests=forests,
             ascends=forests and layout.shared and small,
         )
+
+    def validate(self) -> None:
+        """The layout is that of the kinds, label sets and settings."""
+        check_types(self)
+        require(self.inference in METHODS, f"inference={self.inference!r} is not known")
+        require(self.worth in CERTIFICATES, f"worth={self.worth!r} is not known")
+        if self.kinds is None or self.layout is None:
+            require(self.kinds is None and self.layout is None, "the layout is missing")
+            return
+        self.kinds.validate()
+        layout = computed_layout(
+            self.kinds, self.layout, bool(self.bias), self.pairwise
+        )
+        same_fields(self.layout, self._expected(layout), "layout of the weights")
+
+    def _expected(self, layout: NetworkLayout) -> NetworkLayout:
+        """The layout of plain weights as this network has it."""
+        if self.phi is None:
+            return layout
+        require(len(self._kinds.types) == 1, "a map takes nodes of one type")
+        known = (None, self._kinds.features[0])
+        require(self.phi.inputs in known, "the map takes other features")
+        return widened(layout, self.phi.width + bool(self.bias))
 
     @classmethod
     def upgraded(cls, fields: dict[str, Any]) -> dict[str, Any]:

@@ -28,6 +28,7 @@ from maxmargin.core.arrays import Floats, Ints, Ragged, Rows
 from maxmargin.core.jit import loop
 from maxmargin.core.loss import LossForm
 from maxmargin.core.structure import Augment, Found
+from maxmargin.core.validation import check_types, require
 from maxmargin.losses.ranking import OrderLoss
 from maxmargin.structures.ranking.structure import Documents, Ranking
 
@@ -40,6 +41,13 @@ class FullOrder(Ranking):
 
     k: int = ALL
     losses: ClassVar[tuple[LossForm, ...]] = ("order",)
+
+    def validate(self) -> None:
+        """All places count, and discounts come from the length of each list."""
+        check_types(self)
+        require(self.dim >= 0, f"dim={self.dim} is negative")
+        require(self.k == ALL, "every place counts")
+        require(len(self._weights) == 0, "discounts do not belong here")
 
     def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
         """Know the number of features."""

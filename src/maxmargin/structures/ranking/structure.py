@@ -26,7 +26,20 @@ import numpy as np
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
 from maxmargin.core.jit import loop
 from maxmargin.core.loss import LossForm
-from maxmargin.core.structure import Augment, Found, Pieces, Structure
+from maxmargin.core.structure import (
+    NOT_COMPLETED,
+    Augment,
+    Found,
+    Pieces,
+    Structure,
+)
+from maxmargin.core.validation import (
+    check_finite,
+    check_range,
+    check_shape,
+    check_types,
+    require,
+)
 from maxmargin.losses.ranking import DiscountedLoss, places
 
 
@@ -62,6 +75,18 @@ class Ranking(Structure):
     dim: int = 0
     losses: ClassVar[tuple[LossForm, ...]] = ("ranking",)
     _weights: Floats = field(default_factory=lambda: np.zeros(0), repr=False)
+
+    def validate(self) -> None:
+        """As many discounts as places count, finite and not increasing."""
+        check_types(self)
+        require(self.dim >= 0, f"dim={self.dim} is negative")
+        require(0 < self.k <= 2**30, f"k={self.k}: at least one place must count")
+        weights = self._weights
+        if len(weights) or self.dim:
+            check_shape(weights, (self.k,), "discounts")
+            check_finite(weights, "discounts")
+            falls = (np.diff(weights) <= 0).all() and weights[-1] >= 0
+            require(falls, "discounts must be >= 0 and not increase")
 
     def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
         """Know the number of features."""
@@ -156,6 +181,16 @@ class Ranking(Structure):
             rows.append(order)
             score[q] = constant + float(self._weights[: len(order)] @ value[order])
         return Found(Ragged.pack(rows), score, score)
+
+    def check_completed(self, x: Documents, truth: Ragged, completed: Ragged) -> None:
+        """Grades are unchanged, and the order is one of documents, each once."""
+        require(np.array_equal(truth.ptr, completed.ptr), NOT_COMPLETED)
+        for i, n in enumerate(np.diff(x.ptr).tolist()):
+            true, row = truth.row(i), completed.row(i)
+            m = len(row) - n
+            require(np.array_equal(row[m:], true[m:]), NOT_COMPLETED)
+            check_range(row[:m], 0, n, NOT_COMPLETED)
+            require(len(np.unique(row[:m])) == m, NOT_COMPLETED)
 
     def complete(self, x: Documents, ids: Ints, w: Floats, truth: Ragged) -> Ragged:
         """Sort by grade, then by score."""

@@ -1,0 +1,204 @@
+"""What is mutated: model files, checkpoints and encoded folders of every kind.
+
+A subject makes mutants and uses them: an outcome is "refused", "used", or begins with
+"BAD". What goes wrong in code of the user's own (class `Knapsack`) is not counted.
+"""
+
+import hashlib
+import io
+import json
+import shutil
+import tempfile
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.fuzz.mutate import mutated_archive, mutated_array, mutated_json
+from maxmargin import ChainSVM, Checkpoint, ModelFileError, load, save
+from maxmargin.structures.chain import encode_sequences, open_encoded
+from maxmargin.structures.chain.encoded import FILES
+
+
+class ModelFile:
+    """A model file: a mutant is refused, or predicts."""
+
+    def __init__(self, name, model, X, own=()):
+        self.name, self.X, self.own = f"model {name}", X, own
+        out = io.BytesIO()
+        save(model, out)
+        self.data = out.getvalue()
+
+    def original(self):
+        return self.data
+
+    def mutant(self, rng):
+        return mutated_archive(self.data, rng)
+
+    def use(self, data):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                model = load(io.BytesIO(data), own=self.own)
+            except ModelFileError as error:
+                return "refused" if str(error) else "BAD: an error without words"
+            try:
+                model.predict(self.X)
+                if hasattr(model, "structure_"):
+                    model.structure_.feature_names()
+            except Exception:
+                if self.own:
+                    return "an error of the user's class"
+                raise
+            return "used"
+
+
+class CheckpointFile:
+    """A checkpoint: a mutant is refused, or training continues from it."""
+
+    def __init__(self, name, made, X, y, step):
+        self.name, self.made, self.X, self.y = f"checkpoint {name}", made, X, y
+        self.folder = Path(tempfile.mkdtemp(prefix="fuzz-"))
+        path = self.folder / "run.ck"
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            where = Checkpoint(path, every=0.0)
+            made(checkpoint=where, callbacks=lambda row: row["iteration"] >= step).fit(
+                X, y
+            )
+        self.data = path.read_bytes()
+
+    def original(self):
+        return self.data
+
+    def mutant(self, rng):
+        return mutated_archive(self.data, rng)
+
+    def use(self, data):
+        path = self.folder / "mutant.ck"
+        path.write_bytes(data)
+        few = {"callbacks": _Few(3), "checkpoint": path}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                self.made(**few).fit(self.X, self.y)
+            except (ValueError, ModelFileError) as error:
+                return "refused" if str(error) else "BAD: an error without words"
+        return "used"
+
+
+class _Few:
+    """Ends training after so many steps."""
+
+    def __init__(self, steps):
+        self.left = steps
+
+    def __call__(self, row):
+        self.left -= 1
+        return self.left <= 0
+
+
+class EncodedFolder:
+    """A folder of encoded sequences: a mutant is refused, or trains."""
+
+    def __init__(self):
+        self.name = "encoded folder"
+        self.folder = Path(tempfile.mkdtemp(prefix="fuzz-")) / "data"
+        X, y = sentences()
+        encode_sequences([(X[:10], y[:10]), (X[10:], y[10:])], self.folder)
+        self.meta = json.loads((self.folder / "meta.json").read_text())
+        place = self.folder / self.meta["data"]
+        self.arrays = {n: np.fromfile(place / f"{n}.bin", FILES[n]) for n in FILES}
+        self.names = json.loads((place / "names.json").read_text())
+
+    def original(self):
+        return self.meta, self.arrays, self.names
+
+    def mutant(self, rng):
+        meta, arrays, names = self.meta, dict(self.arrays), self.names
+        way = rng.random()
+        if way < 0.3:
+            meta = mutated_json(meta, rng)
+        elif way < 0.4:
+            names = mutated_json(names, rng)
+        else:
+            name = list(FILES)[int(rng.integers(len(FILES)))]
+            arrays[name] = mutated_array(arrays[name], rng)
+            sizes = {**meta["sizes"], name: arrays[name].size}
+            meta = {**meta, "sizes": sizes if rng.random() < 0.8 else meta["sizes"]}
+        return meta, arrays, names
+
+    def use(self, parts):
+        meta, arrays, names = parts
+        folder = Path(tempfile.mkdtemp(dir=self.folder.parent))
+        try:
+            place = folder / self.meta["data"]
+            place.mkdir()
+            text = json.dumps(names).encode()
+            (place / "names.json").write_bytes(text)
+            sums = {"names": hashlib.sha256(text).hexdigest()}
+            for name, array in arrays.items():
+                data = np.asarray(array).tobytes()
+                (place / f"{name}.bin").write_bytes(data)
+                sums[name] = hashlib.sha256(data).hexdigest()
+            if isinstance(meta, dict) and isinstance(meta.get("sha256"), dict):
+                known = {k: sums.get(k, v) for k, v in meta["sha256"].items()}
+                meta = {**meta, "sha256": known}
+            (folder / "meta.json").write_text(json.dumps(meta))
+            return self._trained(folder)
+        finally:
+            shutil.rmtree(folder)
+
+    def _trained(self, folder):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                data = open_encoded(folder)
+            except (ValueError, OSError) as error:
+                return "refused" if str(error) else "BAD: an error without words"
+            ChainSVM(solver="block-dual", max_iter=3, window=data.window).fit(data)
+        return "used"
+
+
+def sentences(n=20):
+    rng = np.random.default_rng(0)
+    words = {"Ann": "N", "ran": "V", "fast": "A", "the": "D"}
+    names = list(words)
+    X = [[[names[j]] for j in rng.integers(4, size=int(rng.integers(1, 6)))]
+         for _ in range(n)]  # fmt: skip
+    return X, [[words[token[0]] for token in x] for x in X]
+
+
+def every(names=None):
+    """All subjects, or those whose name has one of the given words."""
+    out = [*models(names), *checkpoints(names)]
+    if _wanted("encoded folder", names):
+        out.append(EncodedFolder())
+    return out
+
+
+def _wanted(name, names):
+    return names is None or any(word in name for word in names)
+
+
+def models(names=None):
+    """Model files of all kinds that the tests know."""
+    from small.models import MODELS, OWN
+
+    out = []
+    for name, made in MODELS.items():
+        if _wanted(f"model {name}", names):
+            model, X = made()
+            out.append(ModelFile(name, model, X, OWN.get(name, ())))
+    return out
+
+
+def checkpoints(names=None):
+    """Checkpoints of the trainers that write them."""
+    from small.runs import RUNS
+
+    out = []
+    for name, (made, data, step) in RUNS.items():
+        if _wanted(f"checkpoint {name}", names):
+            out.append(CheckpointFile(name, made, *data(), step))
+    return out

@@ -1,0 +1,156 @@
+"""Where the machine code of a loop comes from: the wheel, the user's cache, or Numba.
+
+    wheel       packs of machine code, made when the wheel was built (`packs.py`)
+    user cache  what this user has compiled before (`user_cache.py`)
+    Numba       compiles, and the user cache keeps the result
+
+Code is found by the name of the loop and a hash of all that it depends on
+(`code_stamp.py`), so that a loop that has changed is compiled anew. Where nothing fits it
+is compiled, as if there were no packs. `python -m maxmargin.runtime` prints which of them
+is used, and why.
+
+Only loops of this package (and of users who take `loop` from it) pass through here;
+functions compiled by `numba.njit` elsewhere keep Numba's own cache.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import pickle
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from typing import Any
+
+from numba.core import compiler, sigutils
+from numba.core.runtime.nrt import rtsys
+from numba.core.serialize import dumps
+
+from maxmargin.core.compiled.code_stamp import code_stamp
+from maxmargin.core.compiled.compiling import compiling_now
+from maxmargin.core.compiled.packs import Target, stores
+
+log = logging.getLogger("maxmargin")
+
+
+@dataclass
+class Uses:
+    """Loops that Python has called, by where their machine code came from."""
+
+    shipped: list[str] = field(default_factory=list)
+    cached: list[str] = field(default_factory=list)
+    compiled: list[str] = field(default_factory=list)
+
+    def counts(self) -> dict[str, int]:
+        """How many of each."""
+        return {kind: len(names) for kind, names in vars(self).items()}
+
+
+USES = Uses()
+Recorder = Callable[[str, tuple[Any, ...]], None]
+RECORDERS: list[Recorder] = []  # told of each loop that Python calls, with its types
+
+
+def entry_name(loop: str, stamp: str, signature: str, *more: str) -> str:
+    """The name of an entry: of the loop, and a hash of what its code depends on."""
+    text = "\n".join((stamp, signature, *more))
+    digest = hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
+    return f"{loop.removeprefix('maxmargin.')}-{digest}"
+
+
+class LoopCache:
+    """The cache of one loop, as Numba's dispatcher wants it."""
+
+    def __init__(self, dispatcher: Any) -> None:
+        function = dispatcher.py_func
+        self.loop = f"{function.__module__}.{function.__qualname__}"
+        self._dispatcher, self._stamp, self._enabled = dispatcher, "", True
+
+    @property
+    def cache_path(self) -> str | None:
+        """Folder of the user's cache."""
+        folder = stores().user.folder
+        return None if folder is None else str(folder)
+
+    def enable(self) -> None:
+        """Look for code, and keep it."""
+        self._enabled = True
+
+    def disable(self) -> None:
+        """Compile always."""
+        self._enabled = False
+
+    def flush(self) -> None:
+        """Nothing: a loop that has changed has another name."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Machine code for a signature; None where it must be compiled."""
+        called = not compiling_now()  # by Python, not by a loop that is compiled
+        types, _ = sigutils.normalize_signature(sig)
+        if called:
+            for record in RECORDERS:
+                record(self.loop, types)
+        if self._enabled:
+            where = stores()
+            for uses, data in (
+                (USES.shipped, where.shipped(self.shipped_name(sig))),
+                (USES.cached, where.user.load(self.cached_name(sig))),
+            ):
+                made = None if data is None else self._rebuilt(data, target_context)
+                if made is not None:
+                    if called:
+                        uses.append(self.loop)
+                    return made
+        if called:
+            USES.compiled.append(self.loop)
+        return None
+
+    def save_overload(self, sig: Any, made: Any) -> None:
+        """Keep what has been compiled."""
+        if not self._enabled or stores().user.folder is None:
+            return
+        if made.lifted or made.library.has_dynamic_globals:
+            return  # holds addresses of this process
+        # The annotated source, which nobody reads, would be a third of the file.
+        data = dumps(made._replace(type_annotation="")._reduce())
+        stores().user.save(self.cached_name(sig), data)
+
+    def shipped_name(self, sig: Any) -> str:
+        """Name of a signature's code in a pack."""
+        return entry_name(self.loop, self.stamp(), signature_text(sig))
+
+    def cached_name(self, sig: Any) -> str:
+        """Name of a signature's code in the user's cache."""
+        target = map(str, asdict(_here()).values())
+        return entry_name(self.loop, self.stamp(), signature_text(sig), *target)
+
+    def stamp(self) -> str:
+        """Hash of the loop and of all that it calls."""
+        if not self._stamp:
+            self._stamp = code_stamp(self._dispatcher)
+        return self._stamp
+
+    def _rebuilt(self, data: bytes, target_context: Any) -> Any:
+        """The compiled loop from its bytes.
+
+        Numba's own cache first makes its contexts ready for compiling, which takes
+        half a second; for running machine code its allocator is enough.
+        """
+        rtsys.initialize(target_context)
+        try:
+            return compiler.CompileResult._rebuild(target_context, *pickle.loads(data))
+        except Exception as error:  # whatever is wrong with it: compile
+            log.warning("machine code of %s cannot be used: %s", self.loop, error)
+            return None
+
+
+@cache
+def _here() -> Target:
+    return Target.here()
+
+
+def signature_text(sig: Any) -> str:
+    """Types of the arguments, as text."""
+    types, result = sigutils.normalize_signature(sig)
+    return f"({', '.join(map(repr, types))}) -> {result}"
