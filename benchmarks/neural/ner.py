@@ -72,11 +72,15 @@ def show(kind: str, figure: dict[str, list[float]]) -> None:
 
 
 def sentences(path: Path) -> list[tuple[list[str], list[str]]]:
-    """Words and labels of each sentence."""
-    return [
-        ([row[0] for row in rows], [row[-1] for row in rows])
-        for rows in read_conll(path)
-    ]
+    """Words and labels of each sentence; an entity that begins with I- gets a B-."""
+    out = []
+    for rows in read_conll(path):
+        labels = [row[-1] for row in rows]
+        for t, (before, label) in enumerate(zip(["O", *labels], labels, strict=False)):
+            if label[0] == "I" and before[1:] != label[1:]:
+                labels[t] = "B" + label[1:]
+        out.append(([row[0] for row in rows], labels))
+    return out
 
 
 def pieces(word: str) -> tuple[str, ...]:
