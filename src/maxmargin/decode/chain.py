@@ -36,7 +36,7 @@ from maxmargin.decode.batch import (
     row_sizes,
     side_table,
 )
-from maxmargin.decode.label_schemes import legal_tables
+from maxmargin.decode.legal_labels import legal_tables
 from maxmargin.inference.chain.score_tables import (
     ChainTables,
     best_chains,
@@ -64,7 +64,7 @@ class Chain(ScoreStructure):
     labels : sequence, optional
         Names of the labels, in the order of the table: needed for a scheme.
     scheme : str, optional
-        "bio" (IOB2), "iob1" or "bioes": outputs obey it.
+        "bio" (IOB2), "iob1", "bioes" or "bilou": outputs obey it.
     allowed : set of pairs or array (labels, labels), optional
         Which label may follow which.
 

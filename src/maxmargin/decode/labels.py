@@ -34,7 +34,7 @@ def best_labels(
         Any scores, such as logits or log-probabilities; higher is better.
     labels : sequence
         Names of the labels, in the order of the columns.
-    scheme : {"bio", "iob1", "bioes"}, optional
+    scheme : {"bio", "iob1", "bioes", "bilou"}, optional
         How entities are written.
     allowed : set of pairs or array (labels, labels), optional
         Which label may follow which.

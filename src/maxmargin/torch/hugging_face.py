@@ -82,7 +82,7 @@ def decode_logits(
         Word of each piece, None for special tokens: `encoding.word_ids(row)`.
     mask : tensor (rows, pieces), optional
         Which pieces have a label, where there are no word numbers.
-    scheme : {"bio", "iob1", "bioes"} or None, default="bio"
+    scheme : {"bio", "iob1", "bioes", "bilou"} or None, default="bio"
         How entities are written.
     n_jobs : int, default=1
         Threads.
@@ -110,7 +110,7 @@ class TokenClassificationHead(nn.Module):
         Names of the labels, in the order of the columns.
     hidden_size : int, optional
         Size of the hidden states. None: the inputs are logits already.
-    scheme : {"bio", "iob1", "bioes"} or None, default="bio"
+    scheme : {"bio", "iob1", "bioes", "bilou"} or None, default="bio"
         What is legal, in training and decoding.
     loss : str, default="hinge"
         One of `maxmargin.torch.LOSSES`.

@@ -28,11 +28,16 @@ SCHEMES = {
     "iob1": ["O", "B-X", "I-X", "B-Y", "I-Y"],
     "bioes": ["O", "B-X", "I-X", "E-X", "S-X", "S-Y", "B-Y", "E-Y", "I-Y"],
 }
+LETTERS = {"E": "L", "S": "U"}  # of BILOU
+SCHEMES["bilou"] = [LETTERS.get(y[0], y[0]) + y[1:] for y in SCHEMES["bioes"]]
 seeds = st.integers(0, 2**32 - 1)
 
 
 def spans_of(labels, scheme):
     """(kind, first, last) read strictly; None if the labels are illegal."""
+    if scheme == "bilou":
+        back = {"L": "E", "U": "S"}
+        labels, scheme = [back.get(y[0], y[0]) + y[1:] for y in labels], "bioes"
     out, open_span = [], None
     for t, label in enumerate(labels):
         head, _, kind = label.partition("-")

@@ -1,4 +1,4 @@
-"""Which label may follow which under BIO, IOB1 and BIOES, as tables of 0 and -inf.
+"""Which label may follow which under BIO, IOB1, BIOES, BILOU, as tables of 0 and -inf.
 
 In BIO (IOB2) every entity begins with B-; in BIOES single tokens are S- and the last of
 several is E-; in IOB1 entities begin with I-, and B- stands only where an entity follows
@@ -15,7 +15,7 @@ import numpy as np
 from maxmargin.core.arrays import Floats
 from maxmargin.structures.chain.constraints import legal_scores, split_label
 
-SCHEMES = ("bio", "iob1", "bioes")
+SCHEMES = ("bio", "iob1", "bioes", "bilou")
 
 
 def legal_tables(
@@ -37,12 +37,26 @@ def legal_tables(
         )
     names = list(range(k)) if labels is None else list(labels)
     flat = np.zeros(k * k + 2 * k)
+    if scheme == "bilou":  # BIOES with other letters
+        names, scheme = [_as_bioes(name) for name in names], "bioes"
     if scheme == "iob1":
         flat = flat + _iob1(names)
         scheme = None
     if scheme is not None or allowed is not None:
         flat = flat + legal_scores(names, scheme, allowed)
     return flat[: k * k].reshape(k, k), flat[k * k : k * k + k], flat[k * k + k :]
+
+
+def _as_bioes(label: Hashable) -> Hashable:
+    """E- and S- for L- and U-."""
+    head, kind = split_label(label)
+    letter = {"L": "E", "U": "S", "B": "B", "I": "I"}.get(head)
+    if head != "O" and (letter is None or not kind):
+        raise ValueError(
+            f"label {label!r} does not fit scheme='bilou': labels are 'O', or B, I, L or "
+            "U with '-' and a type"
+        )
+    return label if letter is None else f"{letter}-{kind}"
 
 
 def _iob1(labels: Sequence[Hashable]) -> Floats:
