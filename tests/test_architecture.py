@@ -48,6 +48,10 @@ MAY = {
     "datasets": SHAPES | {"io"},
     "reports": SHAPES | {"solvers.base", "datasets", "metrics", "calibration"},
     "plots": {"reports"},
+    "decode": LEAVES
+    | {"core.engine", "core.formulations", "engines", "inference"}
+    | {"structures.chain", "structures.classes"},
+    "torch": LEAVES | {"core.formulations", "decode", "estimators", "structures.chain"},
     "estimators": {"core", "losses", "engines", "kernels", "metrics", "reports"}
     | {"solvers", "structures", "io", "inference"},
 }
@@ -62,6 +66,7 @@ HOMES = {
     "matplotlib": {"reports", "cli"},
     "rich": {"reports", "cli"},
     "pandas": {"reports", "cli", "io"},
+    "torch": {"torch"},
     "threading": {"engines"},
     "multiprocessing": {"engines"},
     "concurrent": {"engines"},

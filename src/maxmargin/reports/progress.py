@@ -24,7 +24,6 @@ from maxmargin.core.compiled.compiling import (
 
 EVERY = 5.0  # seconds between two lines where there is no terminal
 WIDE = 80  # columns of a terminal with room for all figures
-COMPILING = "compiling loops, once per installation .."
 
 
 def progress(tol: float) -> Progress:
