@@ -142,7 +142,7 @@ class Network(ScoreStructure):
             np.asarray(pairwise, np.float64).reshape(-1),
         )
 
-    def _plan(self, graphs: GraphTables) -> decode.Plan:
+    def _plan(self, graphs: GraphTables) -> decode.GraphPlan:
         method = self.inference if self.inference in ("junction", "forest") else "auto"
         return decode.plan(
             graphs.node_ptr, graphs.edge_ptr, graphs.edges, graphs.n_labels, method
