@@ -18,18 +18,20 @@ are those of every other fit.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
-from typing import Any, NamedTuple
+from dataclasses import fields, replace
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+from sklearn.utils.metaestimators import available_if
 
 from maxmargin.core.arrays import Floats, Ints
 from maxmargin.core.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import MappedInputs, Structure
 from maxmargin.estimators.fitting.base import StructuredEstimator
-from maxmargin.estimators.fitting.training import Plan, TrainingData
-from maxmargin.kernels.functions import Kernel, named_kernel, rows_for
+from maxmargin.estimators.fitting.parameter_types import SampleWeight
+from maxmargin.estimators.fitting.training import TrainingData, TrainingPlan
+from maxmargin.kernels.functions import Kernel, Precomputed, named_kernel, rows_for
 from maxmargin.kernels.gram import check_semidefinite
 from maxmargin.kernels.maps import (
     Expansion,
@@ -81,30 +83,21 @@ class KernelMixin(StructuredEstimator):
 
     expansion_: Expansion
 
-    def _plan(self, data: TrainingData, C: float | None = None) -> Plan:
-        if not self._maps_inputs():
-            return super()._plan(data, C)
-        problem = self._problem(*data[:4], C)
-        trainer, problem, mapped = self._kernel_trainer(problem)
+    @available_if(lambda self: self._can_stream())
+    def partial_fit(self, X: Any, y: Any, sample_weight: SampleWeight = None) -> Self:
+        """Continue training with a further batch; not there with a kernel.
 
-        def adopt(one: Any, result: Result, state: State | None) -> None:
-            if isinstance(result, KernelResult):
-                machine = machine_of(data.structure, result)
-            else:
-                assert mapped is not None
-                machine = machine_over_map(data.structure, mapped, result, state)
-            one._adopt_expansion(machine)
+        See `StructuredEstimator.partial_fit`.
+        """
+        return super().partial_fit(X, y, sample_weight)
 
-        return Plan(trainer, problem, adopt, data.X, data.y, streams=False)
-
-    def _maps_inputs(self) -> bool:
-        """Whether a kernel replaces the inputs by scores."""
-        return self.kernel is not None
-
-    def _adopt(self, structure: Structure, result: Result) -> None:
-        super()._adopt(structure, result)
-        for name in ("expansion_", "basis_trace_"):  # of an earlier fit with a kernel
-            self.__dict__.pop(name, None)
+    def _can_stream(self) -> bool:
+        """Whether there is a `partial_fit`."""
+        if self.kernel is not None:
+            raise AttributeError(
+                "partial_fit is not there for kernels, which need all rows at once"
+            )
+        return True
 
     def _adopt_expansion(self, machine: KernelMachine) -> None:
         """Become the model that training with a kernel has led to."""
@@ -146,7 +139,7 @@ class KernelMixin(StructuredEstimator):
 
     def _kernel(self, X: Any) -> Any:
         """The kernel asked for, scaled to the inputs X."""
-        return named_kernel(self.kernel, X)
+        return checked_square(named_kernel(self.kernel, X), X)
 
     def _kernel_trainer(
         self, problem: Problem
@@ -187,8 +180,6 @@ class KernelMixin(StructuredEstimator):
             )
         if self.basis not in BASES:
             raise ValueError(f"basis={self.basis!r} is neither 'free' nor 'train'")
-        if self.n_basis < 1:
-            raise ValueError(f"n_basis={self.n_basis!r}: at least one point is needed")
 
     def _checked_kernel(self, X: Any) -> Kernel:
         """The kernel asked for; refused if it is not positive semi-definite on X."""
@@ -212,6 +203,33 @@ class KernelMixin(StructuredEstimator):
         return MappedProblem(cuts, cuts.over(phi, values), phi, values, whole)
 
 
+def kernel_plan(
+    estimator: KernelMixin, data: TrainingData, C: float | None = None
+) -> TrainingPlan:
+    """What to run where a kernel replaces the inputs by scores."""
+    problem = estimator._problem(*data[:4], C)
+    trainer, problem, mapped = estimator._kernel_trainer(problem)
+
+    def adopt(one: Any, result: Result, state: State | None) -> None:
+        if isinstance(result, KernelResult):
+            machine = machine_of(data.structure, result)
+        else:
+            assert mapped is not None
+            machine = machine_over_map(data.structure, mapped, result, state)
+        one._adopt_expansion(machine)
+
+    return TrainingPlan(trainer, problem, adopt, data.X, data.y, streams=False)
+
+
+def checked_square(kernel: Kernel, X: Any) -> Kernel:
+    """The kernel; a precomputed one is refused unless X is a square matrix."""
+    if isinstance(kernel, Precomputed) and X.shape[0] != X.shape[1]:
+        raise ValueError(
+            f"a precomputed kernel is a square matrix, but X has shape {X.shape}"
+        )
+    return kernel
+
+
 def machine_of(structure: Structure, result: KernelResult) -> KernelMachine:
     """The machine of a solver that chooses its functions itself."""
     return _machine(structure, result.expansion, result.rest, result, result.trace)
@@ -224,6 +242,8 @@ def machine_over_map(
     over = mapped.problem.structure.require(MappedInputs, "a kernel")
     weights, rest = over.split_weights(result.w)
     expansion = mapped.phi.expansion(weights)
+    if not mapped.dual and result.certificate == "exact":
+        result = replace(result, certificate="basis")
     if mapped.dual and state is not None:
         expansion = dual_expansion(mapped, state, weights, expansion)
     return _machine(structure, expansion, rest, result, [])

@@ -184,7 +184,7 @@ class Chain(Structure):
         tokens = gather(X)
         flat, ptr = flat_labels(Y)
         same_lengths(tokens.ptr, ptr)
-        labels = in_order(set(flat))
+        labels = in_order(self._declared(flat))
         names, sparse = None, True
         if tokens.matrix is None:
             names = vocabulary(tokens)
@@ -193,8 +193,19 @@ class Chain(Structure):
             columns = tokens.matrix.shape[1]
             sparse = is_sparse(tokens.matrix)
         bound = self.sized(labels, names, columns, sparse)
-        check_truth(labels, bound.legal, label_rows(bound.labels, flat, ptr))
+        if len(bound.legal):
+            check_truth(labels, bound.legal, label_rows(bound.labels, flat, ptr))
         return bound
+
+    def _declared(self, flat: Sequence[Hashable]) -> set[Hashable]:
+        """The labels given beforehand, or those of the data."""
+        seen, known = set(flat), set(self.labels)
+        for label in flat if known else ():
+            if label not in known:
+                raise ValueError(
+                    f"label {label!r} is not among the {len(known)} classes given"
+                )
+        return known or seen
 
     def sized(
         self,
@@ -204,7 +215,9 @@ class Chain(Structure):
         sparse: bool,
     ) -> Self:
         """Bind to labels and features that are known already."""
-        legal = legal_scores(labels, self.scheme, self.allowed)
+        legal = np.empty(0)
+        if self.scheme is not None or self.allowed is not None:
+            legal = legal_scores(labels, self.scheme, self.allowed)
         layout = layout_of(
             len(labels),
             self.order,
@@ -273,7 +286,8 @@ class Chain(Structure):
         flat, ptr = flat_labels(Y)
         same_lengths(x.ptr, ptr)
         rows = label_rows(self.labels, flat, ptr)
-        check_truth(self.labels, self.legal, rows)
+        if len(self.legal):
+            check_truth(self.labels, self.legal, rows)
         if len(x.forced):
             bad = np.flatnonzero((x.forced >= 0) & (x.forced != rows.data))
             if len(bad):
