@@ -4,6 +4,7 @@ A subject makes mutants and uses them: an outcome is "refused", "used", or begin
 "BAD". What goes wrong in code of the user's own (class `Knapsack`) is not counted.
 """
 
+import contextlib
 import hashlib
 import io
 import json
@@ -63,9 +64,8 @@ class CheckpointFile:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             where = Checkpoint(path, every=0.0)
-            made(checkpoint=where, callbacks=lambda row: row["iteration"] >= step).fit(
-                X, y
-            )
+            with contextlib.suppress(_KilledError):
+                made(checkpoint=where, callbacks=_Kill(step)).fit(X, y)
         self.data = path.read_bytes()
 
     def original(self):
@@ -85,6 +85,21 @@ class CheckpointFile:
             except (ValueError, ModelFileError) as error:
                 return "refused" if str(error) else "BAD: an error without words"
         return "used"
+
+
+class _KilledError(Exception):
+    pass
+
+
+class _Kill:
+    """Ends training as if the process were killed."""
+
+    def __init__(self, step):
+        self.step = step
+
+    def __call__(self, row):
+        if row["iteration"] == self.step:
+            raise _KilledError
 
 
 class _Few:

@@ -17,6 +17,10 @@ from .engine import Serial as Serial
 from .engine import tree_sum as tree_sum
 from .factored import CompiledAscent as CompiledAscent
 from .factored import Factored as Factored
+from .files import InUseError as InUseError
+from .files import Lock as Lock
+from .files import remove_halves as remove_halves
+from .files import replace_file as replace_file
 from .formulations import CRITERIA as CRITERIA
 from .formulations import Formulation as Formulation
 from .formulations import Violation as Violation
@@ -37,6 +41,7 @@ from .memory import memory_setting as memory_setting
 from .oracle import Oracle as Oracle
 from .oracle import OracleError as OracleError
 from .problem import Problem as Problem
+from .sequences import Sequences as Sequences
 from .structure import Augment as Augment
 from .structure import ByLoss as ByLoss
 from .structure import FactoredPlanes as FactoredPlanes
@@ -50,3 +55,8 @@ from .structure import MaxMarginals as MaxMarginals
 from .structure import MostViolated as MostViolated
 from .structure import NBest as NBest
 from .structure import Structure as Structure
+from .validation import Validated as Validated
+from .validation import check_pointers as check_pointers
+from .validation import check_sparse as check_sparse
+from .validation import check_types as check_types
+from .validation import mismatch as mismatch

@@ -10,6 +10,7 @@ resumed run takes the same steps as one that was never interrupted.
 from __future__ import annotations
 
 from dataclasses import fields, is_dataclass
+from enum import Enum
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
@@ -117,6 +118,9 @@ def _check_like(name: str, old: Any, new: Any) -> None:
         require(new == new, f"the checkpoint's {name} is NaN")
         counts = not isinstance(old, int) or new >= 0
         require(counts, f"the checkpoint's {name} is {new!r}")
+    elif old is None:
+        plain = new is None or isinstance(new, np.ndarray | Enum)
+        require(plain, f"the checkpoint's {name} is a {type(new).__name__}")
     elif isinstance(old, list):
         require(isinstance(new, list), f"the checkpoint's {name} is not a list")
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from maxmargin.core.arrays import Floats, Ints, Ragged, Rows, Vectors
+from maxmargin.core import Ragged, Rows, Vectors
+from maxmargin.core.arrays import Floats, Ints
 from maxmargin.core.validation import (
     check_pointers,
     check_sparse,

@@ -24,7 +24,10 @@ def slow(data, w, chunk):
 if __name__ == "__main__":
     engine = Processes(2)
     print("folder", engine._folder, flush=True)
-    list(engine.ask(np.arange(10**5), slow, np.zeros(3), [1, 2]))
+    try:
+        list(engine.ask(np.arange(10**5), slow, np.zeros(3), [1, 2]))
+    finally:
+        engine.close()
 """
 
 

@@ -120,9 +120,9 @@ def test_bombs(small):
     with pytest.raises(ModelFileError, match="members claim"):
         loaded(data)
     with pytest.raises(ModelFileError, match="larger than"):
-        loaded(small[0], most=100)
+        loaded(small[0], max_bytes=100)
     with pytest.raises(ModelFileError, match="members claim"):
-        loaded(small[0], most=len(small[0]))
+        loaded(small[0], max_bytes=len(small[0]))
 
 
 def test_a_directory_that_lies_about_sizes(small):

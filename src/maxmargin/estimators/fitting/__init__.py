@@ -5,6 +5,7 @@ callbacks.py        Callbacks of a run: the user's, progress, scikit-learn's
 checkpoint.py       The state of training in a file, to continue an interrupted run
 inputs.py           Checks of what users pass as X and y
 kernel_training.py  Kernels for estimators whose structure takes mapped inputs
+model_checks.py     What a loaded estimator must be like before it may predict
 model_files.py      `save` and `load`: estimators in model files
 model_tags.py       Names of classes in model files, and where each class is now
 parameter_types.py  Types of constructor parameters

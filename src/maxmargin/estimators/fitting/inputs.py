@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.utils import _safe_indexing
 
 from maxmargin.core.loss import Loss
 from maxmargin.losses.labels import Hamming
@@ -61,6 +62,11 @@ def by_position(values: Any) -> Any:
     """A list instead of a pandas series, whose numbers would mean its index."""
     one_series = hasattr(values, "iloc") and values.ndim == 1
     return values.tolist() if one_series else values
+
+
+def take_rows(values: Any, ids: Any) -> Any:
+    """Some examples by position, whatever the container and its index are."""
+    return None if values is None else _safe_indexing(values, np.asarray(ids))
 
 
 def object_array(items: Sequence[Any]) -> np.ndarray:

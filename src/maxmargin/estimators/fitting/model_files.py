@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
 
 import maxmargin
 from maxmargin.estimators.fitting.model_checks import check_whole, validated_later
@@ -51,6 +52,10 @@ def save(
             f"{type(estimator).__name__} is not an estimator of maxmargin: model files "
             "hold those only"
         )
+    if not any(name.endswith("_") for name in vars(estimator)):
+        raise NotFittedError(
+            f"this {type(estimator).__name__} is not fitted: there is nothing to save"
+        )
     known = {**versions(), "maxmargin": maxmargin.__version__}
     earlier = vars(estimator).get("provenance_", {})
     told = {**known, **earlier, **(notes or {})}
@@ -58,7 +63,7 @@ def save(
     write_model(estimator, path, tag_of, told, check=check_whole)
 
 
-def load(path: Place, *, own: Any = (), most: int = MOST_BYTES) -> Any:
+def load(path: Place, *, own: Any = (), max_bytes: int = MOST_BYTES) -> Any:
     """Read an estimator that `save` wrote; it predicts bit for bit the same.
 
     Parameters
@@ -68,8 +73,9 @@ def load(path: Place, *, own: Any = (), most: int = MOST_BYTES) -> Any:
         What the model uses that is not part of the package, say the structure given to
         `StructuralSVM`. A class gets back the attributes that its object had; an object
         is used as it is.
-    most : int
-        Bytes that the file may take in memory.
+    max_bytes : int
+        Bytes that the arrays of the file may take together; a file that claims more is
+        refused before memory is taken.
 
     Returns
     -------
@@ -93,15 +99,17 @@ def load(path: Place, *, own: Any = (), most: int = MOST_BYTES) -> Any:
     given = [own] if not isinstance(own, list | tuple | set | frozenset) else own
     named = {getattr(o, "__name__", type(o).__name__): o for o in given}
     estimator, notes = read_model(
-        path, class_of, named, most, _check_loaded, validated_later
+        path, class_of, named, max_bytes, _check_loaded, validated_later
     )
     vars(estimator)["provenance_"] = notes
     return estimator
 
 
-def load_as(kind: type[E], path: Place, *, own: Any = (), most: int = MOST_BYTES) -> E:
+def load_as(
+    kind: type[E], path: Place, *, own: Any = (), max_bytes: int = MOST_BYTES
+) -> E:
     """Read an estimator of this class; see `load`."""
-    estimator = load(path, own=own, most=most)
+    estimator = load(path, own=own, max_bytes=max_bytes)
     if not isinstance(estimator, kind):
         raise ModelFileError(
             f"the file holds a {type(estimator).__name__}, not a {kind.__name__}"

@@ -89,7 +89,7 @@ TAGS = {
     "alignment_views.Gaps": "maxmargin.structures.alignment.views:Gaps",
     "anchors.Anchors": "maxmargin.structures.grammar.anchors:Anchors",
     "binarise.Symbol": "maxmargin.structures.grammar.binarise:Symbol",
-    "binarise.Shape": "maxmargin.structures.grammar.binarise:Shape",
+    "binarise.Shape": "maxmargin.structures.grammar.binarise:BinaryShape",
     "chain.Chain": "maxmargin.structures.chain.structure:Chain",
     "chain_features.Layout": "maxmargin.structures.chain.layout:ChainLayout",
     "coreference.Coreference": "maxmargin.structures.clusters.coreference:Coreference",

@@ -25,7 +25,8 @@ from maxmargin.core.problem import Problem
 from maxmargin.core.structure import Structure
 from maxmargin.estimators.fitting.callbacks import Watched, watching
 from maxmargin.estimators.fitting.checkpoint import FileKeeper
-from maxmargin.solvers.base import Result, Run, State, Trainer, Watch, run
+from maxmargin.estimators.fitting.scale import scale_hint, warn_if_large
+from maxmargin.solvers.base import Result, Run, State, Status, Trainer, Watch, run
 from maxmargin.solvers.cccp import CCCP
 from maxmargin.solvers.n_slack.stream import StreamDual
 
@@ -43,7 +44,7 @@ class TrainingData(NamedTuple):
     given: bool = False  # whether y has hidden parts to start from
 
 
-class Plan(NamedTuple):
+class TrainingPlan(NamedTuple):
     """What is run, and what its result means for an estimator."""
 
     trainer: Trainer
@@ -64,25 +65,34 @@ class Trainable(Watched, Protocol):
 
 
 # The runs to make for a plan, one after the other.
-Schedule = Callable[[Plan, Watch | None], Iterator[Run]]
+Schedule = Callable[[TrainingPlan, Watch | None], Iterator[Run]]
 
 
-def train(estimator: Trainable, plan: Plan, schedule: Schedule) -> Iterator[Run]:
+def train(
+    estimator: Trainable, plan: TrainingPlan, schedule: Schedule
+) -> Iterator[Run]:
     """Make the runs of a schedule; after each, the estimator is fitted with its result.
 
-    A generator: whoever has seen enough (a path that gets worse) may stop asking.
+    A generator: whoever has seen enough (a path that gets worse) may stop asking. After
+    a run that was interrupted (Ctrl-C), KeyboardInterrupt goes on to the caller, so that
+    a search over parameters or a script stops; the estimator keeps the best weights.
     """
     try:
         with _watch_of(estimator, plan) as watch:
             for made in schedule(plan, watch):
                 plan.adopt(estimator, made.result, made.state)
+                if made.result.status is Status.INTERRUPTED:
+                    yield made
+                    raise KeyboardInterrupt  # the estimator has the best weights so far
                 warn_unless_converged(made.result)
                 yield made
     finally:
         estimator._release(plan.problem.engine)
 
 
-def _watch_of(estimator: Trainable, plan: Plan) -> AbstractContextManager[Watch | None]:
+def _watch_of(
+    estimator: Trainable, plan: TrainingPlan
+) -> AbstractContextManager[Watch | None]:
     """What is called after each step: callbacks and the progress display, if any."""
     ours = estimator.callbacks is not None or estimator.verbose
     if not ours and not vars(estimator).get("_skl_callbacks"):
@@ -95,18 +105,31 @@ def _watch_of(estimator: Trainable, plan: Plan) -> AbstractContextManager[Watch 
 def once(start: State | None = None, keeper: FileKeeper | None = None) -> Schedule:
     """One run, from the state of an earlier one, with checkpoints."""
 
-    def runs(plan: Plan, watch: Watch | None) -> Iterator[Run]:
+    def runs(plan: TrainingPlan, watch: Watch | None) -> Iterator[Run]:
+        warn_if_large(plan.problem)
         if keeper is None:
-            yield run(plan.trainer, plan.problem, start=start, watch=watch)
+            made = run(plan.trainer, plan.problem, start=start, watch=watch)
+            yield _with_hint(plan.problem, made)
             return
         with keeper.running():
             made = run(
                 plan.trainer, plan.problem, start=start, watch=watch, keeper=keeper
             )
             keeper.finish(made.result)
-        yield made
+        yield _with_hint(plan.problem, made)
 
     return runs
+
+
+def _with_hint(problem: Problem, made: Run) -> Run:
+    """The run, with a note on the scale of C and features where that seems wrong."""
+    if made.result.status is Status.INTERRUPTED:
+        return made
+    hint = scale_hint(problem, made.result)
+    if hint is None:
+        return made
+    noted = replace(made.result, notes={**made.result.notes, "hint": hint})
+    return Run(noted, made.state)
 
 
 def path_over(Cs: Sequence[float]) -> Schedule:
@@ -116,7 +139,7 @@ def path_over(Cs: Sequence[float]) -> Schedule:
     valid when C changes, and alpha scales with C, so each run starts near its solution.
     """
 
-    def runs(plan: Plan, watch: Watch | None) -> Iterator[Run]:
+    def runs(plan: TrainingPlan, watch: Watch | None) -> Iterator[Run]:
         state: State | None = None
         for C in Cs:
             if state is not None:
@@ -132,7 +155,7 @@ def path_over(Cs: Sequence[float]) -> Schedule:
 def next_batch(state: State | None) -> Schedule:
     """A run on the next batch of a stream; `state` holds the planes of those before."""
 
-    def runs(plan: Plan, watch: Watch | None) -> Iterator[Run]:
+    def runs(plan: TrainingPlan, watch: Watch | None) -> Iterator[Run]:
         trainer = plan.trainer
         if not plan.streams:
             raise ValueError(
@@ -151,8 +174,12 @@ def next_batch(state: State | None) -> Schedule:
 
 def warn_unless_converged(result: Result) -> None:
     """Say so when neither the tolerance nor another rule asked for was met."""
+    hint = result.notes.get("hint")
     if not result.status.as_asked:
+        more = "" if hint is None else f"; {hint}"
         warnings.warn(
-            f"{result.status.value} ({result.summary()})", ConvergenceWarning,
+            f"{result.status.value} ({result.summary()}){more}", ConvergenceWarning,
             stacklevel=5,
         )  # fmt: skip
+    elif hint is not None:
+        warnings.warn(hint, ConvergenceWarning, stacklevel=5)

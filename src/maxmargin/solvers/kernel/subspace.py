@@ -171,7 +171,7 @@ class Subspace(Solver[BasisState]):
         told = state.trace[-1] if state.trace else {}
         assert state.inner is not None
         notes = {**result.notes, **state.inner.notes, **told}
-        plain = vars(result) | {"notes": notes}
+        plain = vars(result) | {"notes": notes, "certificate": "basis"}
         trace = list(state.trace)
         return KernelResult(**plain, expansion=expansion, rest=rest, trace=trace)
 
