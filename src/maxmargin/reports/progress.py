@@ -153,9 +153,11 @@ class _Bar(Progress):
     def show(self, row: Any) -> None:
         filled = int(self.width * self.share(row))
         bar = "#" * filled + "." * (self.width - filled)
-        wide = shutil.get_terminal_size().columns >= WIDE
-        text = line(row) if wide else short_line(row, self.tol)
-        self._write(f"[{bar}] {text}  {waiting(self.to_go(row)):14s}")
+        left = f"{waiting(self.to_go(row)):14s}"
+        text = f"[{bar}] {line(row)}  {left}"
+        if len(text) >= shutil.get_terminal_size().columns:
+            text = f"[{bar}] {short_line(row, self.tol)}  {left}"
+        self._write(text)
 
     def say(self, text: str) -> None:
         self._write(f"[{'.' * self.width}] {text}")

@@ -24,7 +24,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints
-from maxmargin.core.compiled.compiling import working_time
+from maxmargin.core.compiled.compiling import compile_seconds, working_time
 from maxmargin.core.oracle import ADVICE, OracleError
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import Latent, MappedInputs, MostViolated
@@ -446,6 +446,7 @@ class Loop(Generic[S]):
         self.solver, self.problem, self.state = solver, problem, state
         self.notes = notes or {}
         self.begun = working_time() if begun is None else begun
+        self.compiled = compile_seconds()
         self.status: Status | None = None
         self.rows: list[tuple[Any, ...]] = []
 
@@ -569,7 +570,10 @@ class Loop(Generic[S]):
             self.status or Status.STOPPED, state.primal, state.dual, state.gap(),
             state.certificate or self.problem.certificate, state.oracle_calls,
             state.planes, len(self.rows), working_time() - self.begun,
-            self._history(self.rows), {**state.notes, **self.notes},
+            self._history(self.rows), {
+                **state.notes, **self.notes,
+                "compiling": compile_seconds() - self.compiled,
+            },
         )  # fmt: skip
         return self.solver.report(self.problem, state, plain)
 

@@ -267,7 +267,8 @@ def test_sentences_without_a_parse_do_not_stop_a_batch():
         found = list(model.predict(batch))
     assert found == [CAT, None, None, None, DOG]
     flat = GrammarSVM(C=1.0, fallback="flat").fit(X, TREES)
-    found = list(flat.predict(batch))
+    with pytest.warns(UserWarning, match="there is a flat tree only"):
+        found = list(flat.predict(batch))
     assert found[1:4] == [("S", ("SYM", "!")), ("S", ("DT", "the")), None]
     with pytest.warns(UserWarning, match="no training tree has"):
         assert model.predict_nbest(batch, 2)[1] == []

@@ -34,12 +34,12 @@ from maxmargin.estimators.fitting.checkpoint import keeper_of, run_hash
 from maxmargin.estimators.fitting.inputs import (
     by_position,
     check_examples,
+    check_parameters,
     check_same_length,
     named_loss,
     object_array,
 )
 from maxmargin.estimators.fitting.model_files import load_as, save
-from maxmargin.estimators.fitting.parameter_checks import check_parameters
 from maxmargin.estimators.fitting.parameter_types import (
     CallbackChoice,
     CheckpointChoice,
