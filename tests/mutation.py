@@ -33,7 +33,7 @@ TESTS = {
     ],
     "core/formulations.py": ["tests/contracts/test_formulations.py"],
     "core/problem.py": ["tests/contracts/test_formulations.py"],
-    "estimators": ["tests/unit/estimators", "tests/contracts/test_estimators.py"],
+    "estimators": ["tests/unit/estimators", "tests/contracts/test_estimator_table.py"],
     "cli": ["tests/unit/cli"],
 }
 SWAPS: dict[type, type] = {

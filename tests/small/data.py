@@ -65,7 +65,7 @@ def letor():
 FILES = {
     "multiclass": (svmlight(), "accuracy", []),
     "sequences": (CONLL, "token_accuracy", []),
-    "trees": (PENN, "f1", []),
+    "trees": (PENN, "evalb_f1", []),
     "alignments": (PAIRS, "q", []),
     "ranking": (letor(), "ndcg@5", ["--set", "k=3"]),
     "graphs": (JSONL, "node_accuracy", []),

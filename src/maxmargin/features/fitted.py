@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maxmargin.core.arrays import Ints, Labels, Ragged, Vectors
+from maxmargin.core.validation import check_types
 from maxmargin.features import loops
 from maxmargin.features.plan import KindPlan, TemplatePlan
 from maxmargin.features.strings import Strings
@@ -68,6 +69,11 @@ class FittedTemplates:
     values: Strings
     unigrams: Ragged
     bigrams: Ragged
+
+    def validate(self) -> None:
+        """Types of the fields, and all that the constructor asks for."""
+        check_types(self)
+        self.__post_init__()
 
     def __post_init__(self) -> None:
         if len(self.types) != self.templates.width:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
+from maxmargin.core.validation import check_types
 from maxmargin.features.steps import Step
 from maxmargin.features.tables import Gazetteer
 
@@ -53,6 +54,11 @@ class Slot:
     outside: OutsideMode = OutsideMode.SYMBOL
     gazetteer: Gazetteer | None = None
 
+    def validate(self) -> None:
+        """Types of the fields, and all that the constructor asks for."""
+        check_types(self)
+        self.__post_init__()
+
     def __post_init__(self) -> None:
         if type(self.column) is not int or self.column < 0:
             raise ValueError(f"a column is a number from 0, not {self.column!r}")
@@ -92,6 +98,11 @@ class Template:
     literals: tuple[str, ...]
     slots: tuple[Slot, ...] = ()
     source: str = field(default="", compare=False)
+
+    def validate(self) -> None:
+        """Types of the fields, and all that the constructor asks for."""
+        check_types(self)
+        self.__post_init__()
 
     def __post_init__(self) -> None:
         if len(self.literals) != len(self.slots) + 1:

@@ -78,8 +78,11 @@ def slow(row):
     print("step", flush=True)
     time.sleep(0.2)
 model = ChainSVM(tol=1e-9, solver="subgradient", max_iter=1000, callbacks=slow,
-                 checkpoint=Checkpoint(sys.argv[1])).fit(X, y)
-print(model.result_.status.name, flush=True)
+                 checkpoint=Checkpoint(sys.argv[1]))
+try:
+    model.fit(X, y)
+except KeyboardInterrupt:  # which reaches the caller; the best weights stay
+    print(model.result_.status.name, flush=True)
 """
 
 

@@ -53,6 +53,7 @@ def test_check_estimator(estimator, expected):
     assert set(failed) <= set(expected), failed
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("make", [MulticlassSVM, KernelSVM])
 def test_a_weight_of_two_is_two_copies(make):
     """What the listed exceptions leave unchecked, at a small tolerance."""

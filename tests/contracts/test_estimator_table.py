@@ -1,7 +1,7 @@
 """Every estimator with every feature: it works, or it refuses with one good sentence.
 
 `REFUSED` is the only list of what is not there; all else must work, and give the right
-answer where that can be told. ``python tests/contracts/test_estimators.py`` prints the
+answer where that can be told. ``python tests/contracts/test_estimator_table.py`` prints the
 table.
 """
 
