@@ -73,6 +73,10 @@ class Gazetteer:
         return out
 
     def __post_init__(self) -> None:
+        self.validate()
+
+    def validate(self) -> None:
+        """Names have single blanks between their words."""
         if any(p != " ".join(p.split()) or not p for p in self.phrases):
             raise ValueError(f"gazetteer {self.name!r}: a name has stray white space")
 
@@ -154,6 +158,10 @@ class Clusters:
         return Clusters.from_dict(table, name or _stem(path))
 
     def __post_init__(self) -> None:
+        self.validate()
+
+    def validate(self) -> None:
+        """Each word has a cluster."""
         label: Any = self.label
         fits = label.dtype == np.int32 and label.shape == (len(self.words),)
         if not fits or (label < 0).any() or (label >= len(self.labels)).any():
