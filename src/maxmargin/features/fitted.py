@@ -76,6 +76,10 @@ class FittedTemplates:
         self.__post_init__()
 
     def __post_init__(self) -> None:
+        self.validate()
+
+    def validate(self) -> None:
+        """Keys stay within the templates and the values."""
         if len(self.types) != self.templates.width:
             raise ValueError(
                 f"the templates read {self.templates.width} columns, but there are "

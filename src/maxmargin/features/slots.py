@@ -60,6 +60,10 @@ class Slot:
         self.__post_init__()
 
     def __post_init__(self) -> None:
+        self.validate()
+
+    def validate(self) -> None:
+        """Columns and offsets are whole numbers in their ranges."""
         if type(self.column) is not int or self.column < 0:
             raise ValueError(f"a column is a number from 0, not {self.column!r}")
         if type(self.offset) is not int or abs(self.offset) > FARTHEST:
@@ -105,6 +109,10 @@ class Template:
         self.__post_init__()
 
     def __post_init__(self) -> None:
+        self.validate()
+
+    def validate(self) -> None:
+        """There is one literal more than there are slots."""
         if len(self.literals) != len(self.slots) + 1:
             raise ValueError("a template has one literal more than it has slots")
 

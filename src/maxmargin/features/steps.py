@@ -35,6 +35,9 @@ class Step:
         """The new string for each string, or None."""
         raise NotImplementedError
 
+    def validate(self) -> None:
+        """Refuse wrong parameters; most steps have none."""
+
     @property
     def label(self) -> str:
         """Short name."""
@@ -78,6 +81,10 @@ class Prefix(Step):
     size: int
 
     def __post_init__(self) -> None:
+        self.validate()
+
+    def validate(self) -> None:
+        """Refuse wrong parameters."""
         _check_size("a prefix", self.size)
 
     def __call__(self, strings: list[str]) -> Values:
@@ -98,6 +105,10 @@ class Suffix(Step):
     size: int
 
     def __post_init__(self) -> None:
+        self.validate()
+
+    def validate(self) -> None:
+        """Refuse wrong parameters."""
         _check_size("a suffix", self.size)
 
     def __call__(self, strings: list[str]) -> Values:
@@ -203,6 +214,10 @@ class Is(Step):
     }
 
     def __post_init__(self) -> None:
+        self.validate()
+
+    def validate(self) -> None:
+        """Refuse wrong parameters."""
         if self.kind not in self.TESTS:
             raise ValueError(f"{self.kind!r} is not one of {', '.join(self.TESTS)}")
 
@@ -224,6 +239,10 @@ class _Regex(Step):
     pattern: str
 
     def __post_init__(self) -> None:
+        self.validate()
+
+    def validate(self) -> None:
+        """Refuse wrong parameters."""
         try:
             re.compile(self.pattern)
         except re.error as error:
@@ -269,6 +288,10 @@ class Cluster(Step):
     size: int | None = None
 
     def __post_init__(self) -> None:
+        self.validate()
+
+    def validate(self) -> None:
+        """Refuse wrong parameters."""
         if self.size is not None:
             _check_size("the name of a cluster", self.size)
 

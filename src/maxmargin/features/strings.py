@@ -49,6 +49,10 @@ class Strings:
         return cls(np.frombuffer(text, np.uint8).copy(), pointers(list(map(len, kept))))
 
     def __post_init__(self) -> None:
+        self.validate()
+
+    def validate(self) -> None:
+        """Offsets fit the text, and all strings differ."""
         ptr, text = self.ptr, self.text
         whole = text.dtype == np.uint8 and ptr.dtype == np.int64
         whole = whole and text.ndim == ptr.ndim == 1 and len(ptr) > 0

@@ -79,6 +79,10 @@ class Gazetteer:
         self.__post_init__()
 
     def __post_init__(self) -> None:
+        self.validate()
+
+    def validate(self) -> None:
+        """Names have single blanks between their words."""
         if any(p != " ".join(p.split()) or not p for p in self.phrases):
             raise ValueError(f"gazetteer {self.name!r}: a name has stray white space")
 
@@ -165,6 +169,10 @@ class Clusters:
         self.__post_init__()
 
     def __post_init__(self) -> None:
+        self.validate()
+
+    def validate(self) -> None:
+        """Each word has a cluster."""
         label: Any = self.label
         fits = label.dtype == np.int32 and label.shape == (len(self.words),)
         if not fits or (label < 0).any() or (label >= len(self.labels)).any():

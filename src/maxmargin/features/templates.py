@@ -85,12 +85,20 @@ class Templates:
         put(self, "transitions", bool(transitions))
         put(self, "unigrams", tuple(_template(item, names) for item in unigrams))
         put(self, "bigrams", tuple(_template(item, names) for item in bigrams))
-        if len(set(names)) != len(names):
-            raise ValueError(f"two columns have the same name: {', '.join(names)}")
-        if symbol not in ("_B", "_x"):
-            raise ValueError(f"symbol={symbol!r} is not '_B' (CRF++) or '_x' (Wapiti)")
-        if type(min_count) is not int or min_count < 1:
-            raise ValueError(f"min_count={min_count!r} is not a whole number > 0")
+        self.validate()
+
+    def validate(self) -> None:
+        """Refuse wrong parameters, and no templates at all."""
+        if len(set(self.columns)) != len(self.columns):
+            raise ValueError(
+                f"two columns have the same name: {', '.join(self.columns)}"
+            )
+        if self.symbol not in ("_B", "_x"):
+            raise ValueError(
+                f"symbol={self.symbol!r} is not '_B' (CRF++) or '_x' (Wapiti)"
+            )
+        if type(self.min_count) is not int or self.min_count < 1:
+            raise ValueError(f"min_count={self.min_count!r} is not a whole number > 0")
         if not self.unigrams and not self.bigrams:
             raise ValueError("there are no templates")
 
