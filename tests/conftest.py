@@ -1,33 +1,19 @@
-"""Before anything is compiled: a cache of its own for each state of the sources.
+"""Before anything is compiled: one cache of compiled loops for all test runs.
 
-Numba's disk cache watches the calling file only, so a cache that outlives an edit can
-be stale. A folder named by the hash of `src` cannot, and repeated runs are warm.
+Entries are named by a hash of all that a loop depends on (`core/compiled`), so that the
+cache can outlive any edit, and checkouts of several branches can share it.
 """
 
-import hashlib
+import getpass
 import os
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 
-
-def _source_hash():
-    digest = hashlib.blake2b(digest_size=8)
-    for path in sorted((ROOT / "src").rglob("*.py")):
-        digest.update(str(path.relative_to(ROOT)).encode())
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
-
-
-_base = os.environ.get("NUMBA_CACHE_DIR") or tempfile.gettempdir()
-_cache = Path(_base) / f"maxmargin-tests-{_source_hash()}"
-if "PYTEST_XDIST_WORKER" not in os.environ:  # workers inherit it
-    os.environ["NUMBA_CACHE_DIR"] = str(_cache)
-if "numba" in sys.modules:
-    sys.modules["numba"].config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"]
+CACHE = Path(tempfile.gettempdir()) / f"maxmargin-tests-{getpass.getuser()}"
+os.environ.setdefault("MAXMARGIN_CACHE_DIR", str(CACHE))
 
 import pytest  # noqa: E402
 from hypothesis import HealthCheck, settings  # noqa: E402
@@ -42,14 +28,6 @@ settings.load_profile("maxmargin")
 
 if str(ROOT / "tests") not in sys.path:
     sys.path.insert(0, str(ROOT / "tests"))
-
-
-def pytest_sessionfinish():
-    """Forget the caches of sources that have not been tested for a week."""
-    for old in Path(_base).glob("maxmargin-tests-*"):
-        if old != _cache and time.time() - old.stat().st_mtime > 7 * 86400:
-            for file in old.rglob("*.nb[ic]"):
-                file.unlink(missing_ok=True)
 
 
 @pytest.fixture(scope="session")

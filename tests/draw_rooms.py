@@ -21,7 +21,8 @@ PICTURES = ROOT / "docs" / "pictures"
 
 # Of core: used everywhere.
 SHAPES = (
-    "arrays", "compiled", "files", "jit", "mapped", "memory", "sequences", "validation",
+    "arrays", "compiled", "files", "jit", "label_schemes", "mapped", "memory", "sequences",
+    "validation",
 )  # fmt: skip
 BASE, TOP = "core shapes", "cli"
 ALWAYS = [("solvers", "core")]  # drawn although it follows from others
@@ -42,12 +43,14 @@ PLACES = {
     "estimators": Place(1, 1, 5, "scikit-learn estimators: one file per task"),
     "baselines": Place(1, 6, 6, "to compare with"),
     "reports": Place(2, 0, 0, "pages, pictures"),
-    "metrics": Place(2, 1, 1, "scores"),
     "solvers": Place(3, 2, 2, "planes to weights"),
     "engines": Place(2, 3, 3, "where it runs"),
     "structures": Place(2, 4, 4, "what an output is"),
-    "io": Place(2, 5, 5, "file formats"),
     "datasets": Place(2, 6, 6, "loaders"),
+    "calibration": Place(3, 0, 0, "probabilities"),
+    "metrics": Place(4, 0, 0, "scores"),
+    "features": Place(4, 5, 5, "text to features"),
+    "io": Place(5, 5, 5, "file formats"),
     "kernels": Place(4, 1, 1, "Gram, maps"),
     "losses": Place(3, 4, 4, "how wrong"),
     "core": Place(

@@ -76,9 +76,9 @@ def settings(**more):
 @pytest.fixture(scope="module")
 def cache():
     """What was compiled for wheels of these sources before."""
-    base = Path(os.environ["NUMBA_CACHE_DIR"])
+    base = Path(os.environ["MAXMARGIN_CACHE_DIR"] + "-wheel")
     base.mkdir(parents=True, exist_ok=True)
-    return str(base / "wheel")
+    return str(base)
 
 
 @pytest.fixture(scope="module")

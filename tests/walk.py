@@ -5,8 +5,8 @@
     python tests/walk.py ChainSVM --steps     # every function where it is first called
 
 `fit` and `predict` run on tiny data, once to compile and import, then once under
-`sys.setprofile`. Only functions of the package are counted; compiled loops are not
-Python and do not appear. A *room* is a top-level folder or module of `maxmargin`, and
+`sys.setprofile`. Only functions of the package are counted, with the compiled loops that
+Python calls; what a loop calls is not seen. A *room* is a top-level folder or module of `maxmargin`, and
 each module of `core`, on whose arrays all rooms build. Two rooms call each other *both ways* when a function of each calls a function of the other,
 directly or through a callback; the same is counted for files. What an object calls on
 itself stays inside it, whichever of its classes holds the method.

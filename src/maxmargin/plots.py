@@ -4,8 +4,16 @@ from maxmargin.reports.plots import (
     confusion,
     convergence,
     path,
+    reliability,
     substitutions,
     transitions,
 )
 
-__all__ = ["confusion", "convergence", "path", "substitutions", "transitions"]
+__all__ = [
+    "confusion",
+    "convergence",
+    "path",
+    "reliability",
+    "substitutions",
+    "transitions",
+]

@@ -10,7 +10,7 @@ from dense import ROWS, make, optimum
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from maxmargin.core import CRITERIA, Formulation, Problem
+from maxmargin.core import CRITERIA, Formulation, MostViolated, Problem
 from maxmargin.losses import Hamming
 
 CASES = {
@@ -88,7 +88,11 @@ def test_a_sum_cut_lies_below_the_risk_and_touches_it(case, name, seed):
 def without_layers(problem):
     """The same problem, its structure bereft of what makes slack rescaling exact."""
     base = type(problem.structure)
-    plain = type("Plain", (base,), {"offers": lambda self, capability: None})
+
+    def offers(self, capability):
+        return None if capability is not MostViolated else self
+
+    plain = type("Plain", (base,), {"offers": offers})
     bare = copy.copy(problem.structure)
     object.__setattr__(bare, "__class__", plain)
     return replace(problem, structure=bare)

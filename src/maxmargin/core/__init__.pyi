@@ -27,6 +27,10 @@ from .formulations import Violation as Violation
 from .jit import dense_loop as dense_loop
 from .jit import inner_loop as inner_loop
 from .jit import loop as loop
+from .label_schemes import Recognised as Recognised
+from .label_schemes import convert_scheme as convert_scheme
+from .label_schemes import labels_of_spans as labels_of_spans
+from .label_schemes import recognise_scheme as recognise_scheme
 from .loss import Loss as Loss
 from .loss import ZeroOne as ZeroOne
 from .mapped import Pages as Pages
@@ -34,7 +38,8 @@ from .mapped import open_array as open_array
 from .mapped import place_of as place_of
 from .memory import MEMORY as MEMORY
 from .memory import memory_setting as memory_setting
-from .problem import OracleError as OracleError
+from .oracle import Oracle as Oracle
+from .oracle import OracleError as OracleError
 from .problem import Problem as Problem
 from .sequences import Sequences as Sequences
 from .structure import Augment as Augment

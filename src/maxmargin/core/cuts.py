@@ -1,11 +1,10 @@
-"""Planes as they travel: one per example, or their sum; and how parts are put together.
+"""Planes as they travel: one per example, or their sum.
 
 Solvers see these and `Problem`, workers send them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,17 +45,3 @@ def add(left: Any, right: Any) -> Any:
         np.add(left.a, right.a, out=left.a)
         out = out._replace(b=left.b + right.b)
     return out
-
-
-def joined(answers: Iterable[Cuts]) -> Cuts:
-    """The planes of several chunks, one after the other."""
-    parts = list(answers)
-    if len(parts) == 1:
-        return parts[0]
-    return Cuts(
-        np.concatenate([p.ids for p in parts]),
-        Rows.concat([p.a for p in parts]),
-        np.concatenate([p.b for p in parts]),
-        np.concatenate([p.slack for p in parts]),
-        Ragged.concat([p.labels for p in parts]),
-    )

@@ -12,7 +12,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged
 from maxmargin.core.structure import Augment
-from maxmargin.inference.graph.decode import Plan
+from maxmargin.inference.graph.decode import GraphPlan
 from maxmargin.inference.graph.tables import GraphTables
 from maxmargin.inference.marginals.ascent import Ascent
 from maxmargin.inference.marginals.directions import Direction
@@ -26,7 +26,7 @@ class Factored(Protocol):
     def inference(self) -> str:
         """How the best labelling is found: a method of `inference.graph.decode`."""
 
-    def plan(self, x: Any) -> Plan:
+    def plan(self, x: Any) -> GraphPlan:
         """How inference treats each graph."""
 
     def tables(self, x: Any, ids: Ints, w: Floats) -> GraphTables:

@@ -2,170 +2,56 @@
 
     primal(w) = 1/2 ||w||^2 + sum_i cost_i(slack_i),   slack_i = max_y  b_iy - <a_iy, w>
 
-`Problem.cuts(w, ids)` asks the structure for the worst output of each example and
-returns its plane; `sum_cut(w)` adds planes up where the data is. Solvers see nothing
-else. Where a formulation is not linear in the loss (slack rescaling, squared penalty)
-the worst output is exact if the structure can layer its outputs by loss; otherwise a
-search over the weight of the loss finds the best vertex of the hull of (loss, score)
-pairs and a bound on what it may have missed, and `exact` is False.
-
-[1] Tsochantaridis et al. 2005, Algorithm 1, line 5-6.
+`Problem.cuts(w, ids)` finds the highest plane of each example, and `sum_cut(w)` adds
+planes up where the data are. The engine runs both; how a plane is found is in `oracle`.
+Solvers see nothing else.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
 
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints, Ragged, Rows
 from maxmargin.core.cuts import Cuts as Cuts  # solvers and estimators take it from here
-from maxmargin.core.cuts import Risk, SumCut, add, joined
-from maxmargin.core.engine import Engine, Serial, Span
-from maxmargin.core.formulations import DualSet, Formulation
-from maxmargin.core.loss import Loss
-from maxmargin.core.mapped import Pages
-from maxmargin.core.structure import (
-    Answer,
-    Augment,
-    ByLoss,
-    FactoredPlanes,
-    FewOutputs,
-    NBest,
-    OuterCoordinates,
-    OuterProductFeatures,
-    Structure,
+from maxmargin.core.cuts import Risk, SumCut, add
+from maxmargin.core.engine import Engine, Serial
+from maxmargin.core.oracle import (
+    CHUNK,
+    Oracle,
+    chunks_of,
+    find_cuts,
+    find_outer_cuts,
+    find_risk,
+    find_several,
+    find_slacks,
+    find_sum_cut,
 )
 
-CHUNK = 32  # examples per task: fixed, so that sums do not depend on the threads
 TASK = 3e6  # multiply-adds that are worth a task of their own
-PARTS, LARGEST = 32, 4096  # parts of a sum, and examples in one at most: fixed likewise
-SEARCHES = 24  # weights tried per example where the loss does not enter linearly
-ADVICE = "check_structure(structure, X, Y) tells what is wrong with it"
-
-
-class OracleError(ValueError):
-    """A structure's argmax returned an output that is not the best one."""
-
-
-class Outputs(NamedTuple):
-    """All planes of a problem with few outputs, see `OuterProductFeatures`."""
-
-    product: OuterProductFeatures
-    truth: Ints  # (n,)
-    delta: Floats  # (k, k) loss of each pair (true output, output)
 
 
 @dataclass(frozen=True)
-class Problem:
-    """structure x loss x formulation x data x engine; never altered.
+class Problem(Oracle):
+    """An oracle and the engine that runs it; never altered.
 
     Parameters
     ----------
-    structure, loss : bound
-        What outputs are and how wrong they may be.
-    formulation : Formulation
-        How the loss enters the dual.
-    x, truth : encoded inputs and outputs
-    C : array (n,)
-        Penalty of each example: C times its sample weight.
+    structure, loss, formulation, x, truth, C, first
+        As in `Oracle`.
     engine : Engine
         Where the oracle runs.
-    first : int
-        Number of the first example in the whole sample, for messages.
     """
 
-    structure: Structure
-    loss: Loss
-    formulation: Formulation
-    x: Any
-    truth: Ragged
-    C: Floats
     engine: Engine = Serial()
-    first: int = 0
-
-    def __post_init__(self) -> None:
-        """SVM0, SVM1 and SVM2 proper are margin rescaling with the zero-one loss."""
-        if self.formulation.rescaling is None or self.formulation.penalty == "hard":
-            loss = self.loss.zero_one(self.structure.label_count())
-            object.__setattr__(self, "loss", loss)
-        if self.loss.form not in self.structure.losses:
-            name = type(self.structure).__name__
-            why = " (penalty='hard', or no rescaling)" * (self.loss.form == "zero-one")
-            raise ValueError(
-                f"{name} cannot be trained for a loss of form {self.loss.form!r}{why}; "
-                f"it knows {', '.join(map(repr, self.structure.losses))}"
-            )
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Pickle the fields, not what was derived from them."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
-
-    @property
-    def n(self) -> int:
-        """Number of examples."""
-        return self.truth.n
 
     @cached_property
     def shared_data(self) -> Problem:
         """The problem without its engine, which is what workers get."""
         return replace(self, engine=Serial())
-
-    def slice(self, start: int, stop: int) -> tuple[Problem, int]:
-        """Some neighbours: a problem that has them, and where they begin in it.
-
-        A structure that cannot cut its inputs leaves them whole.
-        """
-        x = self.structure.slice(self.x, start, stop)
-        if x is None:
-            return self, start
-        ptr = self.truth.ptr[start : stop + 1]
-        truth = Ragged(ptr - ptr[0], self.truth.data[ptr[0] : ptr[-1]])
-        C, first = self.C[start:stop], self.first + start
-        return replace(self, x=x, truth=truth, C=C, first=first), 0
-
-    def spans(self) -> list[Span]:
-        """The parts that sums are made of, by the number of examples alone."""
-        size = -(-self.n // (PARTS * CHUNK)) * CHUNK
-        size = min(max(size, CHUNK), LARGEST)
-        return [(s, min(s + size, self.n)) for s in range(0, self.n, size)]
-
-    @cached_property
-    def pages(self) -> Pages:
-        """The files that inputs and outputs lie in, if any."""
-        return Pages((self.x, self.truth), self.n)
-
-    @property
-    def dim(self) -> int:
-        """Length of w."""
-        return self.structure.dim
-
-    @property
-    def dual_set(self) -> DualSet:
-        """Bounds and ridge of the dual."""
-        return self.formulation.dual_set(self.C)
-
-    @property
-    def exact(self) -> bool:
-        """Whether `slack` is attained, or only a bound."""
-        return self.structure.exact and (self._linear or self._layered)
-
-    @property
-    def certificate(self) -> str:
-        """What slacks are worth: "exact", or "relaxed" or "bound" (above the exact)."""
-        if self.exact:
-            return "exact"
-        return self.structure.certificate if self._linear else "bound"
-
-    @cached_property
-    def _linear(self) -> bool:
-        return self.formulation.linear_in_loss(self.loss.form == "zero-one")
-
-    @cached_property
-    def _layered(self) -> bool:
-        return self.structure.layered(self.loss)
 
     def with_truth(self, truth: Ragged) -> Problem:
         """The same problem with other true outputs (hidden parts completed)."""
@@ -179,152 +65,63 @@ class Problem:
         self, w: Floats, ids: Ints | None = None, chunk: int | None = None
     ) -> Cuts:
         """The highest plane of each example in `ids` (default: all)."""
-        return self._map_cuts(w, ids, _cuts, chunk)
+        return self._map_cuts(w, ids, find_cuts, chunk)
 
     def slacks(self, w: Floats) -> Floats:
         """The slack of each example: a pass without its planes."""
-        chunks = _chunks(np.arange(self.n), self._task)
+        chunks = chunks_of(np.arange(self.n), self._task)
         return np.concatenate(
-            list(self.engine.ask(self.shared_data, _slacks, w, chunks))
+            list(self.engine.ask(self.shared_data, find_slacks, w, chunks))
         )
-
-    def parts(self) -> OuterCoordinates | None:
-        """The coordinates that `planes` uses, if the structure has any of its own."""
-        factored = self.structure.offers(FactoredPlanes)
-        if factored is None or not (self._linear or self._layered):
-            return None
-        return factored.outer_coordinates(self.x)
 
     def planes(self, w: Floats, ids: Ints | None = None) -> Cuts:
         """As `cuts`, in the coordinates of `outer_coordinates`."""
-        return self._map_cuts(w, ids, _cuts if self.parts() is None else _part_cuts)
+        return self._map_cuts(
+            w, ids, find_cuts if self.outer_coordinates() is None else find_outer_cuts
+        )
 
     def _map_cuts(
-        self, w: Floats, ids: Ints | None, question: Any, chunk: int | None = None
+        self,
+        w: Floats,
+        ids: Ints | None,
+        question: Callable[[Oracle, Floats, Ints], Cuts],
+        chunk: int | None = None,
     ) -> Cuts:
         ids = np.arange(self.n) if ids is None else ids
         # Long passes are cut into some 64 tasks: each costs a little, whatever it holds.
-        chunks = _chunks(ids, chunk or max(self._task, min(len(ids) // 64, 8 * CHUNK)))
-        return joined(self.engine.ask(self.shared_data, question, w, chunks))
-
-    def most(self, k: int) -> int:
-        """How many planes of an example `several` can find, up to k."""
-        return k if self._linear and self.structure.listed(self.loss) else 1
+        chunks = chunks_of(
+            ids, chunk or max(self._task, min(len(ids) // 64, 8 * CHUNK))
+        )
+        return _joined(self.engine.ask(self.shared_data, question, w, chunks))
 
     def several(self, w: Floats, ids: Ints, k: int) -> Cuts:
         """Up to k highest planes of each example, best first; ids repeat.
 
-        In the coordinates of `outer_coordinates` where inference is exact; `slack` is then the
-        height of each row. Where there is no `nbest` for this loss (see `most`), the
-        highest comes alone.
+        In the coordinates of `outer_coordinates` where inference is exact; `slack` is
+        then the height of each row. Where there is no `nbest` for this loss (see
+        `most`), the highest comes alone.
         Rows of one example are neighbours; an example with fewer than k outputs has
         fewer rows. The truth itself, a plane of height zero, may be among them.
         """
         if self.most(k) == 1:
             return self.planes(w, ids) if self.exact else self.cuts(w, ids)
-        chunks = [(chunk, k) for chunk in _chunks(ids, self._task)]
-        return joined(self.engine.ask(self.shared_data, _several, w, chunks))
+        chunks = [(chunk, k) for chunk in chunks_of(ids, self._task)]
+        return _joined(self.engine.ask(self.shared_data, find_several, w, chunks))
 
     def sum_cut(self, w: Floats) -> SumCut:
         """A plane below  sum_i cost_i(slack_i)  that touches it at w.
 
         Planes are added up where the data is, and the sums along a fixed tree.
         """
-        return self.engine.total(self.shared_data, _sum_cut, add, w, self.spans())
+        return self.engine.total(self.shared_data, find_sum_cut, add, w, self.spans())
 
     def risk_at(self, w: Floats) -> Risk:
         """sum_i cost_i(slack_i) at w and the largest slack, summed as `sum_cut` does."""
-        return self.engine.total(self.shared_data, _risk, add, w, self.spans())
-
-    def primal(self, w: Floats, slack: Floats) -> float:
-        """Objective at w with the given slacks; hard margins at the scaled-up w."""
-        return self.primal_at(w, self.costs(slack, np.arange(self.n)))
-
-    def primal_at(self, w: Floats, risk: Risk | SumCut) -> float:
-        """Objective at w from what the slacks cost; hard margins at the scaled-up w."""
-        if self.formulation.penalty == "hard":
-            margin = 1.0 - risk.worst
-            return 0.5 * float(w @ w) / margin**2 if margin > 0 else np.inf
-        return 0.5 * self.structure.square(w) + risk.risk
-
-    def costs(self, slack: Floats, ids: Ints) -> Risk:
-        """What the slacks of some examples cost."""
-        C = self.C[ids]
-        worst = float((slack * (C > 0)).max(initial=0.0))
-        if self.formulation.penalty == "hard":
-            return Risk(0.0, worst)
-        return Risk(float(self.formulation.cost(C, slack).sum()), worst)
+        return self.engine.total(self.shared_data, find_risk, add, w, self.spans())
 
     def risk(self, w: Floats) -> float:
         """sum_i cost_i(slack_i) at w."""
         return self.risk_at(w).risk
-
-    def work(self) -> Floats:
-        """Cost of the oracle per example, about in multiply-adds."""
-        rounds = 1 if self._linear else 4 if self._layered else SEARCHES
-        structure = self.structure
-        if not self.pages.files or structure.slice(self.x, 0, 1) is None:
-            return structure.work(self.x) * rounds
-        out = np.empty(self.n)
-        for a, b in self.spans():
-            out[a:b] = structure.work(structure.slice(self.x, a, b))
-            self.pages.touched(b - a)
-        return out * rounds
-
-    def outputs(self) -> Outputs | None:
-        """All planes in factored form, where outputs are few and psi is a product."""
-        few = self.structure.offers(FewOutputs)
-        if few is None:
-            return None
-        product = few.outer_product(self.x)
-        truth = self.truth.data.astype(np.int64)
-        return Outputs(product, truth, np.ascontiguousarray(self.loss.table))
-
-    def _cuts(self, w: Floats, ids: Ints, ask: Any, features: Any) -> Cuts:
-        if self._linear:
-            answer = ask(self.x, ids, w, self._augment(self._ones))
-            slack = answer.bound
-        elif self._layered:
-            answer, slack = self._best_layer(w, ids, features)
-        else:
-            answer, slack = self._search(w, ids)
-        self._check(ids, slack, w)
-        a, b = self.formulation.plane(answer.dpsi, answer.delta)
-        return Cuts(ids, a, b, np.maximum(slack, 0.0), answer.labels)
-
-    def _several(self, w: Floats, ids: Ints, k: int) -> Cuts:
-        plain = self.loss.form == "zero-one"  # adds the same to all but the truth
-        augment = None if plain else self._augment(self._ones)
-        nbest = self.structure.require(NBest, "a list of planes per example")
-        layers = nbest.nbest(self.x, ids, w, k + plain, augment)
-        sizes = np.diff(layers.ptr)
-        who, features = np.repeat(ids, sizes), self.structure.features
-        truth_score = features(self.x, ids, self.truth.take(ids)).dot(w)
-        factored = self.structure.offers(FactoredPlanes)
-        if factored is not None and self.exact and self.parts() is not None:
-            features = factored.outer_features
-        truth = self.truth.take(who)
-        dpsi = features(self.x, who, truth).minus(features(self.x, who, layers.labels))
-        a, b = self.formulation.plane(dpsi, self.loss.value(truth, layers.labels))
-        height = b - np.repeat(truth_score, sizes) + layers.score  # linear: a is dpsi
-        return Cuts(who, a, b, np.maximum(height, 0.0), layers.labels)
-
-    def _sum_cut(self, w: Floats, ids: Ints) -> SumCut:
-        a, b, squared = np.zeros(self.dim), 0.0, self.formulation.penalty == "squared"
-        slacks = []
-        for chunk in _chunks(ids):
-            cuts = _cuts(self, w, chunk)
-            C, height = self.C[chunk], cuts.b - cuts.a.dot(w)
-            if squared:
-                factor = C * np.maximum(height, 0.0)
-                b += float(0.5 * factor @ np.maximum(height, 0.0))
-                b += float(factor @ (cuts.b - height))
-            else:
-                factor = np.where(height > 0, 1.0 if np.isinf(C).any() else C, 0.0)
-                b += float(factor @ cuts.b)
-            cuts.a.add_to(a, factor)
-            slacks.append(cuts.slack)
-        return SumCut(a, b, *self.costs(np.concatenate(slacks), ids))
 
     @cached_property
     def _task(self) -> int:
@@ -332,125 +129,16 @@ class Problem:
         dear = float(self.work().mean()) if self.n else 0.0
         return int(np.clip(TASK / max(dear, 1.0), 4, CHUNK))
 
-    @cached_property
-    def _ones(self) -> Floats:
-        return np.ones(self.n)
 
-    def _augment(self, weight: Floats) -> Augment:
-        return Augment(self.truth, self.loss, weight)
-
-    def _best_layer(self, w: Floats, ids: Ints, features: Any) -> tuple[Answer, Floats]:
-        """Exact: the best of the best outputs for each value of the loss."""
-        criterion = self.formulation.criterion
-        by_loss = self.structure.require(ByLoss, "an exact search over the loss")
-        layers = by_loss.argmax_by_loss(
-            self.x, ids, w, Augment(self.truth, self.loss, self._ones, criterion)
-        )
-        truth_score = self.structure.features(self.x, ids, self.truth.take(ids)).dot(w)
-        sizes = np.diff(layers.ptr)
-        margin = np.repeat(truth_score, sizes) - layers.score
-        height = criterion.value(layers.loss, margin)
-        best = np.empty(len(ids), np.int64)
-        for q in range(len(ids)):
-            start = layers.ptr[q]
-            best[q] = start + int(np.argmax(height[start : layers.ptr[q + 1]]))
-        labels, truth = layers.labels.take(best), self.truth.take(ids)
-        dpsi = features(self.x, ids, truth).minus(features(self.x, ids, labels))
-        return Answer(labels, dpsi, layers.loss[best], height[best]), height[best]
-
-    def _search(self, w: Floats, ids: Ints) -> tuple[Answer, Floats]:
-        """Best vertex of the (loss, score) hull, and a bound on all outputs."""
-        criterion, m = self.formulation.criterion, len(ids)
-        weight = np.ones(self.n)
-        low, high = np.zeros(m), np.full(m, np.inf)
-        best, bound = np.full(m, -np.inf), np.full(m, np.inf)
-        kept: list[Answer] = []
-        chosen = np.zeros(m, np.int64)
-        most = np.full(m, np.inf)
-        for k in range(SEARCHES):
-            answer = self.structure.cuts(self.x, ids, w, self._augment(weight))
-            margin = answer.dpsi.dot(w)
-            height = criterion.value(answer.delta, margin)
-            kept.append(answer)
-            chosen = np.where(height > best, k, chosen)
-            best = np.maximum(best, height)
-            at = weight[ids]
-            bound = np.minimum(bound, criterion.line_bound(at, answer.bound, most))
-            if (bound - best <= 1e-9 * (1.0 + np.abs(best))).all():
-                break
-            ideal = np.where(
-                answer.delta > 0, criterion.ideal_weight(answer.delta, margin), np.inf
-            )
-            low = np.where(ideal > at, np.maximum(low, at), low)
-            high = np.where(ideal <= at, np.minimum(high, at), high)
-            middle = np.where(
-                np.isinf(high), 4.0 * at, np.sqrt(np.maximum(low, 1e-3 * high) * high)
-            )
-            inside = (ideal > low) & (ideal < high) & (k % 2 == 0)
-            weight = weight.copy()
-            weight[ids] = np.maximum(np.where(inside, ideal, middle), 1e-12)
-        take = [(kept[chosen[q]], q) for q in range(m)]
-        labels = Ragged.concat([a.labels.take([q]) for a, q in take])
-        dpsi = Rows.concat([a.dpsi.take([q]) for a, q in take])
-        delta = np.array([a.delta[q] for a, q in take])
-        return Answer(labels, dpsi, delta, bound), np.maximum(bound, best)
-
-    def _check(self, ids: Ints, slack: Floats, w: Floats) -> None:
-        """The truth itself has slack zero: a worse answer is a broken oracle."""
-        if slack.min(initial=0.0) >= -1e-6:
-            return
-        scale = 1e-6 * (1.0 + np.abs(slack))
-        bad = np.flatnonzero(~(slack >= -scale))
-        if len(bad):  # large weights make large scores, whose rounding is no fault
-            rounding = 1e-10 * float(np.linalg.norm(w))
-            bad = bad[~(slack[bad] >= -scale[bad] - rounding)]
-        if len(bad):
-            i, value = self.first + int(ids[bad[0]]), float(slack[bad[0]])
-            scores = f"scores {-value:.6g} less than the truth does"
-            scores = "has no finite score" if np.isnan(value) else scores
-            raise OracleError(
-                f"example {i}: argmax of {type(self.structure).__name__} returned an "
-                f"output that {scores}; {ADVICE}"
-            )
-
-
-# What workers are asked: functions of a module, so that they can be sent by name.
-
-
-def _cuts(problem: Problem, w: Floats, ids: Ints) -> Cuts:
-    structure = problem.structure
-    out = problem._cuts(w, ids, structure.cuts, structure.features)
-    problem.pages.touched(len(ids))
-    return out
-
-
-def _part_cuts(problem: Problem, w: Floats, ids: Ints) -> Cuts:
-    structure = problem.structure
-    factored = structure.require(FactoredPlanes, "planes in factored coordinates")
-    ask, features = factored.outer_cuts, structure.features
-    if not problem._linear:
-        ask, features = structure.cuts, factored.outer_features
-    out = problem._cuts(w, ids, ask, features)
-    problem.pages.touched(len(ids))
-    return out
-
-
-def _several(problem: Problem, w: Floats, asked: tuple[Ints, int]) -> Cuts:
-    return problem._several(w, *asked)
-
-
-def _slacks(problem: Problem, w: Floats, ids: Ints) -> Floats:
-    return _cuts(problem, w, ids).slack
-
-
-def _sum_cut(problem: Problem, w: Floats, ids: Ints) -> SumCut:
-    return problem._sum_cut(w, ids)
-
-
-def _risk(problem: Problem, w: Floats, ids: Ints) -> Risk:
-    slacks = [_cuts(problem, w, chunk).slack for chunk in _chunks(ids)]
-    return problem.costs(np.concatenate(slacks), ids)
-
-
-def _chunks(ids: Ints, size: int = CHUNK) -> list[Ints]:
-    return [ids[s : s + size] for s in range(0, len(ids), size)] or [ids]
+def _joined(answers: Iterable[Cuts]) -> Cuts:
+    """The planes of several chunks, one after the other."""
+    parts = list(answers)
+    if len(parts) == 1:
+        return parts[0]
+    return Cuts(
+        np.concatenate([p.ids for p in parts]),
+        Rows.concat([p.a for p in parts]),
+        np.concatenate([p.b for p in parts]),
+        np.concatenate([p.slack for p in parts]),
+        Ragged.concat([p.labels for p in parts]),
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from itertools import chain as concatenated
 from typing import Any, cast
 
@@ -87,6 +87,24 @@ def flat_labels(Y: Any) -> tuple[list[Any], Ints]:
                 f"sequence {i}: labels are a {type(row).__name__}, not a list of labels"
             )
     return list(concatenated.from_iterable(rows)), pointers([len(row) for row in rows])
+
+
+def has_hidden(Y: Any) -> bool:
+    """Whether any label is None, that is, not known.
+
+    Examples
+    --------
+    >>> has_hidden([["a", "b"], ["a", None]]), has_hidden([np.array([0, 1])])
+    (True, False)
+    """
+    rows = [Y.flat] if isinstance(Y, Sequences) else Y
+    return any(
+        label is None
+        for row in rows
+        if isinstance(row, Iterable)
+        and not (isinstance(row, np.ndarray) and row.dtype != object)
+        for label in row
+    )
 
 
 def same_lengths(tokens: Ints, labels: Ints) -> None:

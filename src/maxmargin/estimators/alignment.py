@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.arrays import Floats
+from maxmargin.core.loss import ZeroOne
 from maxmargin.core.memory import MEMORY
 from maxmargin.core.structure import Structure
 from maxmargin.estimators.alignment_kernel import with_kernel
@@ -28,7 +29,6 @@ from maxmargin.estimators.fitting.parameter_types import (
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.fitting.prediction import predict_found
 from maxmargin.estimators.fitting.training import TrainingData
-from maxmargin.losses.base import ZeroOne
 from maxmargin.losses.pairs import AlignedPairs
 from maxmargin.reports.learned import substitution_table
 from maxmargin.structures.alignment.inputs import is_real, record_name, tracks_of

@@ -12,11 +12,12 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.arrays import Floats, Ints
-from maxmargin.core.loss import Loss
+from maxmargin.core.loss import Loss, ZeroOne
 from maxmargin.core.problem import Problem
+from maxmargin.core.sequences import has_hidden
 from maxmargin.core.structure import Layers, Structure
 from maxmargin.estimators.fitting.inputs import object_array
-from maxmargin.estimators.fitting.kernel_training import KernelMixin
+from maxmargin.estimators.fitting.kernel_training import KernelMixin, kernel_plan
 from maxmargin.estimators.fitting.parameter_types import (
     CallbackChoice,
     CheckpointChoice,
@@ -35,7 +36,6 @@ from maxmargin.estimators.fitting.prediction import (
     predict_found,
 )
 from maxmargin.estimators.fitting.training import Plan, TrainingData
-from maxmargin.losses.base import ZeroOne
 from maxmargin.losses.labels import Hamming
 from maxmargin.losses.partial import PartialLoss
 from maxmargin.metrics.sequences import token_error
@@ -47,7 +47,7 @@ from maxmargin.structures.chain.constraints import legal_scores
 from maxmargin.structures.chain.encoded import Encoded
 from maxmargin.structures.chain.names import input_weights
 from maxmargin.structures.chain.structure import Chain, Tokens
-from maxmargin.structures.latent.partial import Partial, has_hidden
+from maxmargin.structures.latent.partial import Partial
 
 
 @describe_parameters()
@@ -254,6 +254,8 @@ class ChainSVM(KernelMixin):
     def _plan(self, data: TrainingData, C: float | None = None) -> Plan:
         k, labels = data.structure.label_count(), data.truth.data
         self._counts = np.bincount(labels[labels < k], minlength=k)
+        if self.kernel is not None:
+            return kernel_plan(self, data, C)
         return super()._plan(data, C)
 
     def _adopt(self, structure: Structure, result: Result) -> None:

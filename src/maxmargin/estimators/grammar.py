@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.arrays import Floats, Ints
+from maxmargin.core.loss import ZeroOne
 from maxmargin.core.structure import Layers, Structure
 from maxmargin.estimators.fitting.base import StructuredEstimator
 from maxmargin.estimators.fitting.inputs import by_position
@@ -25,7 +26,6 @@ from maxmargin.estimators.fitting.parameter_types import (
 )
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.fitting.prediction import ask_batches, joined_layers
-from maxmargin.losses.base import ZeroOne
 from maxmargin.losses.brackets import BracketF1, BracketHamming
 from maxmargin.metrics.brackets import bracket_scores
 from maxmargin.reports.explanation import Hard

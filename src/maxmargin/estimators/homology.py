@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.arrays import Floats, Ints, Ragged
+from maxmargin.core.loss import ZeroOne
 from maxmargin.core.structure import Structure
 from maxmargin.estimators.alignment import (
     AlignmentSVM,
@@ -29,7 +30,6 @@ from maxmargin.estimators.fitting.parameter_types import (
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.fitting.prediction import ask_batches
 from maxmargin.estimators.fitting.training import TrainingData
-from maxmargin.losses.base import ZeroOne
 from maxmargin.structures.alignment.homology import Homology
 from maxmargin.structures.alignment.paths import check_rows
 

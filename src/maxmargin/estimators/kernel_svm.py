@@ -193,7 +193,7 @@ class KernelSVM(MulticlassSVM):
             return super()._kernel_trainer(problem)
         structure = problem.structure.require(MappedInputs, "a kernel")
         kernel = self._checked_kernel(structure.input_matrix(problem.x))
-        moves = BinarySmo.max_iter if self.max_iter is None else self.max_iter
+        moves = self.max_iter or max(BinarySmo.max_iter, 100 * problem.n)
         trainer = BinarySmo(
             self.tol, moves, self.max_time, self._seed(), kernel, self.memory
         )

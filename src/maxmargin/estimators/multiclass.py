@@ -16,7 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from maxmargin.core.arrays import Floats, Ints, Ragged
-from maxmargin.core.loss import Loss
+from maxmargin.core.loss import Loss, ZeroOne
 from maxmargin.core.structure import Pieces, Structure
 from maxmargin.estimators.class_inputs import (
     check_finite,
@@ -28,6 +28,7 @@ from maxmargin.estimators.fitting.base import example_C
 from maxmargin.estimators.fitting.kernel_training import (
     KernelMachine,
     KernelMixin,
+    kernel_plan,
 )
 from maxmargin.estimators.fitting.parameter_types import (
     CallbackChoice,
@@ -41,8 +42,7 @@ from maxmargin.estimators.fitting.parameter_types import (
     SolverChoice,
 )
 from maxmargin.estimators.fitting.parameters import describe_parameters
-from maxmargin.estimators.fitting.training import TrainingData
-from maxmargin.losses.base import ZeroOne
+from maxmargin.estimators.fitting.training import Plan, TrainingData
 from maxmargin.losses.labels import Hamming
 from maxmargin.solvers.base import Result
 from maxmargin.structures.classes.output_features import (
@@ -285,6 +285,11 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
                 raise ValueError(f"class_weight: {strange[0]!r} is not a class of y")
         factor: Floats = compute_class_weight(self.class_weight, classes=classes, y=y)
         return factor
+
+    def _plan(self, data: TrainingData, C: float | None = None) -> Plan:
+        if self.kernel is not None:
+            return kernel_plan(self, data, C)
+        return super()._plan(data, C)
 
     def _adopt(self, structure: Any, result: Result) -> None:
         """Also set coef_ and intercept_ of the classes."""

@@ -10,11 +10,12 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.arrays import Floats, Ints
-from maxmargin.core.loss import Loss
+from maxmargin.core.loss import Loss, ZeroOne
 from maxmargin.core.problem import Problem
+from maxmargin.core.sequences import has_hidden
 from maxmargin.core.structure import Augment, ByLoss, Latent, Layers, Structure
 from maxmargin.estimators.fitting.inputs import check_same_length
-from maxmargin.estimators.fitting.kernel_training import KernelMixin
+from maxmargin.estimators.fitting.kernel_training import KernelMixin, kernel_plan
 from maxmargin.estimators.fitting.parameter_types import (
     CallbackChoice,
     CheckpointChoice,
@@ -28,15 +29,14 @@ from maxmargin.estimators.fitting.parameter_types import (
 )
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.fitting.prediction import ask_batches, joined_layers
-from maxmargin.estimators.fitting.training import TrainingData
+from maxmargin.estimators.fitting.training import Plan, TrainingData
 from maxmargin.kernels.functions import Linear, named_kernel
-from maxmargin.losses.base import ZeroOne
 from maxmargin.losses.labels import Hamming
 from maxmargin.losses.partial import PartialLoss
 from maxmargin.metrics.margins import margin_losses
 from maxmargin.metrics.sequences import token_error
 from maxmargin.solvers.base import Result, Trainer, run
-from maxmargin.structures.latent.partial_network import PartialNetwork, has_hidden
+from maxmargin.structures.latent.partial_network import PartialNetwork
 from maxmargin.structures.network.graphs import Graph, as_graph, plain
 from maxmargin.structures.network.kernel_structure import KernelNetwork
 from maxmargin.structures.network.structure import Network
@@ -189,8 +189,10 @@ class NetworkSVM(KernelMixin):
         both = self.kernel, self.edge_kernel
         return self.kernel_method == "exact" and both != (None, None)
 
-    def _maps_inputs(self) -> bool:
-        return self.kernel is not None and not self._factored()
+    def _plan(self, data: TrainingData, C: float | None = None) -> Plan:
+        if self.kernel is not None and not self._factored():
+            return kernel_plan(self, data, C)
+        return super()._plan(data, C)
 
     def fit(self, X: Any, y: Any, sample_weight: SampleWeight = None) -> Self:
         """Learn weights; ends with a certificate in `result_`.

@@ -18,6 +18,7 @@ from maxmargin.estimators.fitting.base import StructuredEstimator, example_C, se
 from maxmargin.estimators.fitting.inputs import (
     by_position,
     check_same_length,
+    named_loss,
     object_array,
 )
 from maxmargin.estimators.fitting.parameter_types import (
@@ -32,7 +33,6 @@ from maxmargin.estimators.fitting.parameter_types import (
 )
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.fitting.training import TrainingData
-from maxmargin.losses.base import named_loss
 from maxmargin.losses.ranking import (
     AveragePrecision,
     DiscountedLoss,

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from maxmargin.core.loss import ZeroOne
 from maxmargin.core.structure import Structure
 from maxmargin.estimators.fitting.base import StructuredEstimator
 from maxmargin.estimators.fitting.parameter_types import (
@@ -21,7 +22,6 @@ from maxmargin.estimators.fitting.parameter_types import (
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.fitting.prediction import predict_found
 from maxmargin.estimators.fitting.training import Plan, TrainingData
-from maxmargin.losses.base import ZeroOne
 from maxmargin.losses.labels import Hamming
 from maxmargin.structures.python_structure import as_structure, check_own_loss, own_loss
 

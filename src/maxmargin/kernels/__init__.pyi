@@ -13,7 +13,6 @@ from .maps import exact as exact
 from .maps import incomplete_cholesky as incomplete_cholesky
 from .maps import map_to as map_to
 from .maps import nystroem as nystroem
-from .preimage import descend as descend
 from .preimage import fixed_point as fixed_point
 from .preimage import held as held
 from .preimage import refine as refine

@@ -7,17 +7,16 @@ points holds of v is, with G = K(b, b) and h = K(b, x) R,
 
 `refine` moves all points up the gradient of it: for differentiable kernels points need
 not be training rows. `fixed_point` is the iteration for one point of the RBF kernel.
-`descend` moves points, coefficients and further weights together, down the objective
-itself: v changes as points move, and steps at a fixed v stop far from where that ends.
+Training then moves points, coefficients and further weights together
+(`solvers/kernel/moving_points.py`).
 
 [1] Yu 2011, equation (6.9). [2] Burges 1996; Schoelkopf et al. 1999 (fixed points).
 [3] Wu, Schoelkopf, Bakir: A direct method for building sparse kernel learning
-    algorithms, 2006 (gradients in all points, and of the objective).
+    algorithms, 2006 (gradients in all points).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -27,8 +26,6 @@ from scipy.optimize import minimize
 from maxmargin.core.arrays import Floats
 from maxmargin.kernels.functions import Rbf
 
-BLOCK, VALUES = 1024, 1 << 18  # rows at once, or kernel values if these are more
-SEEN, SHORT = 256, 1e-5  # rows looked at, and how far single precision may be off
 JITTER = 1e-9  # share of the diagonal added to G: near points are nearly dependent
 
 
@@ -96,80 +93,3 @@ def fixed_point(
             break
         point = (c @ X) / total
     return kept
-
-
-Risk = Callable[[Floats, Floats], tuple[float, Floats, Floats]]
-
-
-def descend(
-    kernel: Any, X: Any, risk: Risk, points: Floats, beta: Floats, rest: Floats,
-    steps: int, late: Callable[[], bool] = bool,
-) -> tuple[Floats, Floats, Floats]:  # fmt: skip
-    r"""Points, coefficients and further weights of a lower objective.
-
-    .. math:: F(b, \beta, u) = \tfrac12 \sum_a \beta_a' G \beta_a
-       + \tfrac12 \|u\|^2 + \mathrm{risk}(K(x, b) \beta, u)
-
-    Parameters
-    ----------
-    risk : function (scores, rest) -> (risk, fall in scores, fall in rest)
-        The risk and its negative gradient.
-    late : function
-        Whether the time is up: no further steps are made then.
-    """
-    shape, m, X = points.shape, len(points), shortened(kernel, X, points)
-    first, ends = None, np.cumsum([points.size, beta.size])
-
-    def objective(flat: Floats) -> tuple[float, Floats]:
-        nonlocal first
-        b, c, u = np.split(flat, ends)
-        b, c = b.reshape(shape), c.reshape(m, -1)
-        value, slopes = _objective(kernel, X, risk, b, c, u)
-        first = max(abs(value), 1e-300) if first is None else first
-        return value / first, np.concatenate([s.ravel() for s in slopes]) / first
-
-    def stop(intermediate_result: Any) -> None:
-        if late():
-            raise StopIteration
-
-    start = np.concatenate((points.ravel(), beta.ravel(), rest))
-    found = minimize(
-        objective, start, jac=True, method="L-BFGS-B", callback=stop,
-        options={"maxiter": steps, "maxfun": steps + steps // 4 + 2, "ftol": 1e-5},
-    )  # fmt: skip
-    b, c, u = np.split(found.x if found.fun < 1.0 else start, ends)
-    return b.reshape(shape), c.reshape(m, -1), u
-
-
-def _objective(
-    kernel: Any, X: Any, risk: Risk, b: Floats, c: Floats, u: Floats
-) -> tuple[float, tuple[Floats, Floats, Floats]]:
-    """The objective of `descend` and its gradient in points, coefficients, weights."""
-    n, m, kind = X.shape[0], len(b), X.dtype
-    points, weights = b.astype(kind, copy=False), c.astype(kind, copy=False)
-    cross, gram = np.empty((n, m), kind), kernel(b, b)
-    step = max(BLOCK, VALUES // m)
-    for s in range(0, n, step):
-        cross[s : s + step] = kernel(X[s : s + step], points)
-    value, R, fall = risk((cross @ weights).astype(np.float64, copy=False), u)
-    whole = gram @ c
-    value += 0.5 * float(np.vdot(c, whole)) + 0.5 * float(u @ u)
-    by_points = kernel.slope(b, b, gram, c @ c.T)
-    R = R.astype(kind, copy=False)
-    for s in range(0, n, step):
-        part = slice(s, s + step)
-        if np.any(R[part]):
-            by_points -= kernel.slope(X[part], points, cross[part], R[part] @ weights.T)
-    return value, (by_points, whole - cross.T @ R, u - fall)
-
-
-def shortened(kernel: Any, X: Any, points: Floats) -> Any:
-    """X in single precision, where kernel values come out about the same from it."""
-    if not isinstance(X, np.ndarray):
-        return X
-    few = X[:: max(1, len(X) // SEEN)]
-    short = few.astype(np.float32)
-    exact, values = kernel(few, points), kernel(short, points.astype(np.float32))
-    scale = np.abs(exact).max(initial=0.0)
-    fits = np.abs(exact - values).max(initial=0.0) <= SHORT * scale
-    return X.astype(np.float32) if fits else X

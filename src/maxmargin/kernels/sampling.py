@@ -84,7 +84,7 @@ def draw(
     return own[at], V[at] * (times * (ends[-1] / r) / mass[at])[:, None]
 
 
-class Sums(NamedTuple):
+class KernelSums(NamedTuple):
     """Functions of rows drawn."""
 
     coefficients: Floats  # (rows drawn, functions)
@@ -106,7 +106,7 @@ class Functions:
         """Number of functions."""
         return int(self.values.shape[1])
 
-    def sums(self, ids: Ints, S: Floats, parts: int, R: Floats) -> Sums:
+    def sums(self, ids: Ints, S: Floats, parts: int, R: Floats) -> KernelSums:
         """Rows in `parts` runs, each a function per label; and the expansion of R."""
         m, z = S.shape
         part = np.arange(m) * min(parts, m) // m
@@ -121,9 +121,9 @@ class Functions:
             block = self.kernel(self.X[s : s + step], points)
             np.matmul(block, C, out=values[s : s + step])
             at += block.T @ R[s : s + step]
-        return Sums(C, values, at)
+        return KernelSums(C, values, at)
 
-    def add(self, ids: Ints, made: Sums) -> bool:
+    def add(self, ids: Ints, made: KernelSums) -> bool:
         """Extend the basis; False if all sums are in its span already."""
         inside = self.values[ids].T @ made.coefficients  # (width, functions)
         gram = made.coefficients.T @ made.values[ids]

@@ -1,6 +1,8 @@
 """How wrong an output is: Delta(y, y') >= 0, zero at the truth.
 
-base.py      A loss by its name; the contract itself is `core.loss`
+The contract that losses keep, `Loss`, and `ZeroOne`, which every structure knows, are in
+`core/loss.py`.
+
 labels.py    Sums over labels: Hamming distance, matrices of costs
 brackets.py  Labelled brackets of trees
 pairs.py     Aligned pairs of residues

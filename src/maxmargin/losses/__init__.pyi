@@ -1,12 +1,11 @@
-from .base import Loss as Loss
-from .base import ZeroOne as ZeroOne
-from .base import named_loss as named_loss
 from .brackets import BracketF1 as BracketF1
 from .brackets import BracketHamming as BracketHamming
 from .brackets import bracket_counts as bracket_counts
 from .clusters import ForestLoss as ForestLoss
 from .clusters import PairLoss as PairLoss
 from .labels import Hamming as Hamming
+from .labels import Loss as Loss
+from .labels import ZeroOne as ZeroOne
 from .motif import MotifLoss as MotifLoss
 from .own import OwnLoss as OwnLoss
 from .pairs import AlignedPairs as AlignedPairs

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from maxmargin.core.arrays import Floats, Ragged
-from maxmargin.core.loss import Loss
+from maxmargin.core.loss import Loss as Loss
+from maxmargin.core.loss import ZeroOne as ZeroOne
 from maxmargin.core.validation import check_shape, check_types, require
 
 

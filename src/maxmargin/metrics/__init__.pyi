@@ -10,6 +10,7 @@ from .ranking import ndcg_at_k as ndcg_at_k
 from .ranking import precision_at_k as precision_at_k
 from .ranking import roc_area as roc_area
 from .sequences import sequence_accuracy as sequence_accuracy
+from .sequences import span_confusion as span_confusion
 from .sequences import span_f1 as span_f1
 from .sequences import span_report as span_report
 from .sequences import span_scores as span_scores

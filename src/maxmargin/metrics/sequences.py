@@ -13,11 +13,13 @@ A predicted span is correct if begin, end and type agree:
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from maxmargin.core.label_schemes import all_spans
+
+Span = tuple[str, int, int, int]  # type, sequence, first token, last token
 AVERAGES = ("micro", "macro", "weighted")
 
 
@@ -71,7 +73,7 @@ def spans(labels: Sequence[str]) -> list[tuple[str, int, int]]:
     >>> spans(["B-PER", "I-PER", "O", "I-LOC"])
     [('PER', 0, 1), ('LOC', 3, 3)]
     """
-    return [(kind, a, b) for kind, _, a, b in _all_spans([list(labels)])]
+    return [(kind, a, b) for kind, _, a, b in all_spans([list(labels)])]
 
 
 def span_scores(y_true: Sequence[Any], y_pred: Sequence[Any]) -> dict[str, SpanScore]:
@@ -83,15 +85,7 @@ def span_scores(y_true: Sequence[Any], y_pred: Sequence[Any]) -> dict[str, SpanS
     >>> scores["P"].f1, scores["micro"].recall, scores["macro"].f1
     (1.0, 0.5, 0.5)
     """
-    pairs = [(a, b) for _, a, b in _aligned(y_true, y_pred)]
-    for i, (a, _) in enumerate(pairs):
-        if None in a:
-            raise ValueError(
-                f"sequence {i}, token {a.index(None)}: the true label is None; spans "
-                "are scored where all labels are known"
-            )
-    true = set(_all_spans([a for a, _ in pairs]))
-    said = set(_all_spans([b for _, b in pairs]))
+    true, said = map(set, _known_spans(y_true, y_pred))
     kinds = sorted({span[0] for span in true | said})
     counts = np.zeros((len(kinds), 3), np.int64)  # correct, predicted, true
     place = {kind: j for j, kind in enumerate(kinds)}
@@ -150,6 +144,117 @@ def span_report(y_true: Sequence[Any], y_pred: Sequence[Any], digits: int = 2) -
     return "\n".join(rows) + "\n"
 
 
+class SpanErrors(NamedTuple):
+    """What became of the spans, counted; each true and each predicted span once.
+
+    A predicted span that is not correct is paired with the true span, not yet paired,
+    that it shares most tokens with.
+    """
+
+    correct: int  # begin, end and type agree
+    wrong_type: int  # begin and end agree
+    wrong_extent: int  # the type agrees, and some tokens
+    wrong_both: int  # some tokens agree
+    missed: int  # true spans without a partner
+    spurious: int  # predicted spans without a partner
+
+
+class SpanConfusion(NamedTuple):
+    """Types of paired spans: rows are true types, columns predicted ones.
+
+    The last row and column are spans without a partner: spurious and missed ones.
+    """
+
+    kinds: list[str]
+    counts: np.ndarray  # (kinds + 1, kinds + 1)
+
+    def table(self) -> str:
+        """As text."""
+        heads = [*self.kinds, "none"]
+        width = max(len(h) for h in [*heads, "true"]) + 2
+        lines = ["true".ljust(width) + "".join(h.rjust(width) for h in heads)]
+        for head, row in zip(heads, self.counts.tolist()):
+            lines.append(head.ljust(width) + "".join(f"{v:>{width}}" for v in row))
+        return "\n".join(lines) + "\n"
+
+
+def span_confusion(
+    y_true: Sequence[Any], y_pred: Sequence[Any]
+) -> tuple[SpanConfusion, SpanErrors]:
+    """Which types are taken for which others, and what kinds of errors there are.
+
+    Examples
+    --------
+    >>> truth = [["B-PER", "I-PER", "O", "B-LOC", "O", "B-ORG"]]
+    >>> found = [["B-PER", "O", "O", "B-ORG", "B-LOC", "O"]]
+    >>> confusion, errors = span_confusion(truth, found)
+    >>> print(confusion.table())
+    true     LOC   ORG   PER  none
+    LOC        0     1     0     0
+    ORG        0     0     0     1
+    PER        0     0     1     0
+    none       1     0     0     0
+    <BLANKLINE>
+    >>> errors.wrong_type, errors.wrong_extent, errors.missed, errors.spurious
+    (1, 1, 1, 1)
+    """
+    true, said = _known_spans(y_true, y_pred)
+    kinds = sorted({span[0] for span in (*true, *said)})
+    place = {kind: j for j, kind in enumerate(kinds)}
+    counts = np.zeros((len(kinds) + 1, len(kinds) + 1), np.int64)
+    tally = dict.fromkeys(SpanErrors._fields, 0)
+    pairs = _paired_spans(true, said)
+    for a, b in pairs:
+        counts[place[a[0]], place[b[0]]] += 1
+        if a == b:
+            tally["correct"] += 1
+        elif a[1:] == b[1:]:
+            tally["wrong_type"] += 1
+        else:
+            tally["wrong_extent" if a[0] == b[0] else "wrong_both"] += 1
+    for span in set(true) - {a for a, _ in pairs}:
+        counts[place[span[0]], -1] += 1
+        tally["missed"] += 1
+    for span in set(said) - {b for _, b in pairs}:
+        counts[-1, place[span[0]]] += 1
+        tally["spurious"] += 1
+    return SpanConfusion(kinds, counts), SpanErrors(**tally)
+
+
+def _paired_spans(true: list[Span], said: list[Span]) -> list[tuple[Span, Span]]:
+    """Spans of both sides that belong together, largest overlaps first."""
+    by_sequence: dict[int, list[Span]] = {}
+    for span in said:
+        by_sequence.setdefault(span[1], []).append(span)
+    found = []
+    for a in true:
+        for b in by_sequence.get(a[1], []):
+            shared = min(a[3], b[3]) - max(a[2], b[2]) + 1
+            if shared > 0:
+                same = a[2:] == b[2:], a[0] == b[0]
+                found.append((not same[0], -shared, not same[1], a, b))
+    pairs, used = [], set()
+    for *_, a, b in sorted(found):
+        if ("true", a) not in used and ("said", b) not in used:
+            used |= {("true", a), ("said", b)}
+            pairs.append((a, b))
+    return pairs
+
+
+def _known_spans(
+    y_true: Sequence[Any], y_pred: Sequence[Any]
+) -> tuple[list[Span], list[Span]]:
+    """Spans of true and predicted labels, all of which must be known."""
+    pairs = [(a, b) for _, a, b in _aligned(y_true, y_pred)]
+    for i, (a, _) in enumerate(pairs):
+        if None in a:
+            raise ValueError(
+                f"sequence {i}, token {a.index(None)}: the true label is None; spans "
+                "are scored where all labels are known"
+            )
+    return all_spans([a for a, _ in pairs]), all_spans([b for _, b in pairs])
+
+
 def _aligned(
     y_true: Sequence[Any], y_pred: Sequence[Any]
 ) -> Iterable[tuple[int, list[Any], list[Any]]]:
@@ -175,43 +280,3 @@ def _score(found: int, said: int, true: int) -> SpanScore:
     recall = found / true if true else 0.0
     f1 = 2 * precision * recall / (precision + recall) if found else 0.0
     return SpanScore(float(precision), float(recall), float(f1), int(true))
-
-
-def _all_spans(rows: list[list[str]]) -> list[tuple[str, int, int, int]]:
-    """(type, sequence, first token, last token), by tables over pairs of labels."""
-    known = sorted({"O", *chain.from_iterable(rows)})
-    code = {label: j for j, label in enumerate(known)}
-    out = code["O"]
-    parts = [(label[:1], label[1:].split("-", 1)[-1] or "_") for label in known]
-    opens = np.array([[_opens(p, q) for q in parts] for p in parts])
-    closes = np.array([[_closes(p, q) for q in parts] for p in parts])
-    flat = [out]
-    for row in rows:
-        flat.extend(code[label] for label in row)
-        flat.append(out)
-    codes = np.array(flat)
-    begin = np.flatnonzero(opens[codes[:-1], codes[1:]]) + 1
-    end = np.flatnonzero(closes[codes[:-1], codes[1:]])
-    first = np.cumsum([1] + [len(row) + 1 for row in rows])  # token 0 of each sequence
-    row_of = np.searchsorted(first, end, "right") - 1
-    begin = begin[np.searchsorted(begin, end, "right") - 1] if len(end) else begin
-    return [
-        (parts[codes[b]][1], int(i), int(a - first[i]), int(b - first[i]))
-        for i, a, b in zip(row_of, begin, end, strict=True)
-    ]
-
-
-def _opens(before: tuple[str, str], here: tuple[str, str]) -> bool:
-    """Whether a span begins with the label `here`."""
-    if here[0] in "BS":
-        return True
-    if here[0] in "O.":
-        return False
-    return before[0] in "ESO" or before[1] != here[1]
-
-
-def _closes(before: tuple[str, str], here: tuple[str, str]) -> bool:
-    """Whether a span ends with the label `before`."""
-    if before[0] in "O.":
-        return False
-    return before[0] in "ES" or here[0] in "BSO" or before[1] != here[1]

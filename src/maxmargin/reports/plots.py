@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from maxmargin.calibration.measures import reliability as binned
 from maxmargin.reports.tally import confusion as counted
 from maxmargin.reports.tally import flat_labels
 
@@ -108,6 +109,44 @@ def path(
     ax.plot(c[order], v[order], marker=".")
     ax.axvline(c[int(np.argmax(v))], color="0.7", lw=1, zorder=0)
     ax.set(xscale="log", xlabel="C", ylabel=name)
+    return ax
+
+
+def reliability(
+    confidence: ArrayLike, correct: ArrayLike, *, bins: int = 15, ax: Any = None
+) -> Any:
+    """Reliability diagram: how often answers are right against how sure they are.
+
+    Bars on the diagonal are calibrated; below it, the model is too sure of itself. The
+    title has the expected calibration error.
+
+    Parameters
+    ----------
+    confidence : array (n,)
+        Probability that was given to each answer.
+    correct : array (n,)
+        Whether it was right.
+    bins : int
+    ax : matplotlib axis, optional
+
+    Examples
+    --------
+    >>> ax = reliability([0.9, 0.9, 0.8, 0.1], [1, 1, 0, 0], bins=2)
+    >>> len(ax.patches), ax.get_title()
+    (2, 'expected calibration error 17.5 %')
+    """
+    ax = _axis(ax)
+    found = binned(confidence, correct, bins=bins)
+    share = found.counts / max(int(found.counts.sum()), 1)
+    left = np.floor(np.minimum(found.confidence, 1.0 - 1e-12) * bins) / bins
+    shades = 0.35 + 0.65 * share / max(share.max(initial=0.0), 1e-12)
+    bars = ax.bar(left, found.accuracy, width=1.0 / bins, align="edge", color="C0")
+    for bar, shade in zip(bars, shades):
+        bar.set_alpha(shade)
+    ax.plot([0.0, 1.0], [0.0, 1.0], color="0.4", lw=1, ls="--")
+    ax.plot(found.confidence, found.accuracy, ls="", marker=".", color="C3")
+    ax.set(xlim=(0, 1), ylim=(0, 1), xlabel="confidence", ylabel="share that is right")
+    ax.set_title(f"expected calibration error {100.0 * found.error:.1f} %", fontsize=9)
     return ax
 
 

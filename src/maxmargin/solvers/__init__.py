@@ -1,15 +1,14 @@
 """From cutting planes to weights: the training algorithms.
 
-auto.py         `auto`: looks at what the problem costs, decides, and says why
 base.py         What a trainer is, and the one loop that runs all of them
 cccp.py         Latent structural SVM: the concave-convex procedure (CCCP)
-choose.py       Solvers by name
+choose.py       Solvers by name, and `auto`, which chooses by what the problem costs
 one_slack.py    One slack for the whole sample: cutting planes below the risk
 qp.py           The small dense QP behind cutting-plane methods, warm-started
 resting.py      Examples that sit out passes because visiting them has changed nothing
 resume.py       The dual state as plain data, and back: what a checkpoint holds
 smo.py          SMO on the factored dual of max-margin Markov networks
-subgradient.py  Stochastic subgradient steps (Pegasos), averaged: a baseline for every
+subgradient.py  Stochastic subgradient steps (Pegasos), averaged: a baseline
 distributed/    Trainers for data spread over several machines
 enumerated/     Trainers for problems whose outputs can all be listed
 frank_wolfe/    Block-coordinate Frank-Wolfe

@@ -1,6 +1,3 @@
-from .auto import Auto as Auto
-from .auto import Costs as Costs
-from .auto import decide as decide
 from .base import Result as Result
 from .base import Run as Run
 from .base import Solver as Solver
@@ -10,6 +7,9 @@ from .base import check as check
 from .base import run as run
 from .cccp import CCCP as CCCP
 from .choose import SOLVERS as SOLVERS
+from .choose import Auto as Auto
+from .choose import Costs as Costs
+from .choose import decide as decide
 from .choose import resolve as resolve
 from .distributed.cocoa import Cocoa as Cocoa
 from .enumerated.block_dual import Enumerated as Enumerated

@@ -25,7 +25,8 @@ import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints
 from maxmargin.core.compiled.compiling import working_time
-from maxmargin.core.problem import ADVICE, OracleError, Problem
+from maxmargin.core.oracle import ADVICE, OracleError
+from maxmargin.core.problem import Problem
 from maxmargin.core.structure import MostViolated
 from maxmargin.core.validation import check_finite, check_types, require
 from maxmargin.solvers.resume import Keeper, restore_into, snapshot_of
@@ -128,8 +129,9 @@ class State:
     def judge(self, rise: float, least: float, patience: int) -> bool:
         """Whether a step that raised the dual by `rise` was a stall.
 
-        One that raised it by `least` of its value at most is; the next step then makes
-        sure by a certified pass, and after `patience` stalls in a row training ends.
+        It was if it raised the dual by at most `least` of its value. The next step then
+        checks this by a certified pass, and after `patience` stalls in a row training
+        ends.
         """
         if rise > least * abs(self.dual):
             self.stalls = 0
@@ -543,7 +545,7 @@ class Loop(Generic[S]):
 def permutation(seed: int, turn: int, n: int, run: int = 1) -> Ints:
     """Order of examples in pass `turn`: the same for the same seed.
 
-    Runs of neighbours stay together, which is kind to caches where data are large.
+    Runs of neighbours stay together, which uses caches better where data are large.
     """
     rng = np.random.default_rng([seed, turn])
     if run == 1 or n < 100 * run:

@@ -414,7 +414,10 @@ class CCCP(Solver[LatentState]):
         moved = differing(start.trained, truth)
         if len(moved) == 0:
             return
-        if not isinstance(start.dual, BlockState) or problem.parts() is not None:
+        if (
+            not isinstance(start.dual, BlockState)
+            or problem.outer_coordinates() is not None
+        ):
             start.dual = None  # factored planes do not move with the truth
             return
         features = problem.structure.features

@@ -2,10 +2,10 @@
 
     min_w  1/2 ||w||^2 + R(w),     R(w) >= b_k - <a_k, w>   for every cut k
 
-A step asks the oracle about all examples, adds the sum of their planes as one cut,
-and solves the dual QP over the cuts, warm-started; cuts without weight for many
-rounds are dropped. Sums are formed where the data is. R is the weighted sum of
-slacks, or of squared slacks: a cut is its tangent, so both penalties fit.
+A step finds the most violated output of every example, adds the sum of their planes as
+one cut, and solves the dual QP over the cuts, warm-started. Cuts without weight for many
+rounds are dropped. Sums are computed where the data are. R is the weighted sum of slacks,
+or of squared slacks; a cut is a tangent of R, so both penalties work.
 
 [1] Yu 2011, Algorithm 3.1 (margin rescaling) and 3.2 (slack rescaling);
     Joachims, Finley, Yu 2009. [2] Teo et al. 2010 for smooth risks.
@@ -113,8 +113,9 @@ class OneSlack(Solver[CutState]):
     patience : int
         Rounds without weight after which a cut is dropped.
     memory : float
-        Bytes for cuts at most: beyond it the longest idle are dropped, then the two
-        lightest become their average, which leaves w and the dual as they are.
+        Largest size of all cuts in bytes. Beyond it the cuts that were idle longest are
+        dropped, then the two with the least weight are replaced by their average, which
+        changes neither w nor the dual.
     """
 
     patience: int = 50
@@ -160,7 +161,7 @@ class OneSlack(Solver[CutState]):
 
 
 def _make_room(state: CutState, a: Floats, memory: float) -> None:
-    """Fewer cuts, if need be, so that one more fits into the memory.
+    """Drop cuts where needed, so that one more fits into the memory.
 
     Unused cuts go first, the longest idle before the others; then the two lightest
     become their average.

@@ -2,14 +2,16 @@
 
     max  sum_x sum_v mu_x(y_v) Delta(y_v) - 1/2 || sum_x C psi(truth) - E_mu psi ||^2
 
-over locally consistent marginals mu of nodes and edges with mass C: the exponential
-dual itself on forests; with marginals of cliques also on triangulated graphs; on
-others a relaxation, whose value is an upper bound. A step takes one example: inference
-finds the labels y1 of highest gradient (the loss-augmented best) and the labels y2 of
-lowest gradient that still carry mass; mass lambda moves from the marginals of y2 to
-those of y1, with lambda in closed form; where y1 and y2 differ in several places that
-are not connected, each place has its own lambda, one after the other. When no y1 beats
-its y2, the KKT conditions hold. Examples at their optimum rest, twice as long each time.
+over locally consistent marginals mu of nodes and edges with mass C. On forests, and with
+marginals of cliques on triangulated graphs, this is the exponential dual itself; on
+other graphs it is a relaxation, whose value is an upper bound.
+
+A step takes one example. Inference finds the labels y1 of highest gradient (the
+loss-augmented best) and the labels y2 of lowest gradient that still have mass. Mass
+lambda moves from the marginals of y2 to those of y1, with lambda in closed form. Where
+y1 and y2 differ in several places that are not connected, each place has a lambda of its
+own. When no y1 beats its y2, the KKT conditions hold. Examples at their optimum are
+skipped for some passes, each time twice as many as before.
 
 [1] Taskar, Guestrin and Koller 2003, equations (10) and (12), section 5.
 """
@@ -57,7 +59,7 @@ class SmoState(State):
 class Smo(Solver[SmoState]):
     """Mass moved between marginals, one example at a time.
 
-    A step of `max_iter` is one pass over the examples that do not rest.
+    A step of `max_iter` is one pass over the examples that are not skipped.
 
     Parameters
     ----------

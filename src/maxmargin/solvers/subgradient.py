@@ -3,11 +3,11 @@
     w <- (1 - m / t) w + (n / t) sum_{i in block} alpha_i a_i,      t <- t + m
 
 with m examples per block, a_i the highest plane of example i and alpha_i = C (linear
-penalty) or C times its height (squared). Without replacement every w at the end of a
-pass is a point of the dual, with mass alpha_i per example on average, so its value
-and that of the average of such points are lower bounds: the run has a certificate,
-if a loose one. What is returned is the weighted average (weights t) or the last w,
-whichever has the lower primal.
+penalty) or C times its height (squared). Examples are drawn without replacement, so w
+at the end of a pass is a feasible point of the dual, with mass alpha_i per example on
+average. Its value, and that of the average of such points, are lower bounds: the run has
+a certificate, though a loose one. The result is the weighted average (weights t) or the
+last w, whichever has the lower primal value.
 
 [1] Shalev-Shwartz, Singer, Srebro, Cotter: Pegasos, 2011. [2] Ratliff, Bagnell,
     Zinkevich 2007 (structures). [3] Lacoste-Julien et al. 2012 (weights t).

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints, Labels, Ragged
+from maxmargin.core.loss import ZeroOne
 from maxmargin.core.structure import Augment, ByLoss, Found, Layers, NBest, Structure
-from maxmargin.losses.base import ZeroOne
 from maxmargin.losses.labels import Hamming
 from maxmargin.structures.python_structure import as_structure, own_loss
 

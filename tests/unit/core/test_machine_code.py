@@ -327,6 +327,7 @@ def test_a_loop_is_compiled_where_its_code_cannot_be_used(monkeypatch):
     assert len(USES.compiled) + len(USES.cached) > before
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_compiling_does_not_count_against_max_time():
     from numba.core import event
 

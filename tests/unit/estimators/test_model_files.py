@@ -191,7 +191,7 @@ def test_every_class_of_ours_is_in_the_table_or_left_out_on_purpose():
         "Objects Tokens Sentences Anchored Graphs Graph Search SequencePairs MatchingInputs MentionPairs Side "
         "LetterCodes Points Documents Bases PairFeatures Augment Found Layers Answer "
         "OuterProductFeatures OuterCoordinates Gathered Part Reason Node Mention Document _Facts Tree Sentence "
-        "Report Visit Store Scratch Dual Tables Space GramSpace Outside Sums Mean Costs Solver WorkingSets "
+        "Report Visit Store Scratch Dual Tables Space GramSpace Outside Sums KernelSums Mean Costs Solver WorkingSets "
         "Function Message Reply Flat TokenCut Pieces Encoded State Trainer Run Resolved Start "
         "Slope Turn Drawn BasisFit KernelResult Handover Violation Bounded Moves ProductRisk Penalty"
     )

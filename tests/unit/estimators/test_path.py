@@ -9,7 +9,7 @@ from small.problems import chain_problem, multiclass_problem
 
 from maxmargin.estimators import MulticlassSVM, PathCV, StructuralSVM
 from maxmargin.solvers import Auto, Costs, decide
-from maxmargin.solvers.n_slack import BlockDual, Stream
+from maxmargin.solvers.n_slack import BlockDual, StreamDual
 from maxmargin.structures.chain import Chain
 from maxmargin.structures.classes import Multiclass
 
@@ -106,7 +106,7 @@ def test_stream_of_classes():
 
 def test_first_batch_of_a_stream_is_a_fit():
     problem = chain_problem(8, n=20)
-    first, _ = Stream(tol=1e-4).solve(problem)
+    first, _ = StreamDual(tol=1e-4).solve(problem)
     block, _ = BlockDual(tol=1e-4).solve(problem)
     assert first.certificate == "exact"
     assert abs(first.primal - block.primal) <= 2e-4 * block.primal

@@ -11,14 +11,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maxmargin import Sequences
+from maxmargin.io import FormatError
 from maxmargin.io.sequences import (
     load_conll,
+    load_conllu,
     ner,
     pos,
     read_conll,
+    read_conll_text,
+    read_conllu,
     read_crfsuite,
     read_svm_hmm,
     write_conll,
+    write_conllu,
     write_crfsuite,
     write_svm_hmm,
 )
@@ -155,3 +160,75 @@ def test_template_is_that_of_the_peers():
     seen = set(known)
     for t in range(0, len(flat), 97):
         assert flat[t] & seen == {known[j] for j in idx[ptr[t] : ptr[t + 1]]}
+
+
+def test_columns_are_written_again_with_all_between_them(tmp_path):
+    path = tmp_path / "a.txt"
+    text = "-DOCSTART- -X- O\n\n# id 1\nAna NP\nvive V\n\n\n-DOCSTART- -X- O\n\nEva NP"
+    path.write_text(text)
+    found = read_conll_text(path, comment="#")
+    assert [len(s) for s in found.sentences] == [2, 1]
+    lines = list(found.with_labels([["B-PER", "O"], ["B-PER"]]))
+    kept = text.replace("Ana NP", "Ana NP B-PER").replace("vive V", "vive V O")
+    assert lines == kept.replace("Eva NP", "Eva NP B-PER").split("\n")
+    assert found.sentences == read_conll(path, comment="#")
+    assert found.sentences[0][0][1] is found.sentences[1][0][1]
+    with pytest.raises(ValueError, match="do not fit the sentences"):
+        list(found.with_labels([["O"], ["O"]]))
+
+
+def test_ragged_columns_are_named(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("\nAna NP O\nvive O\n")
+    with pytest.raises(
+        FormatError, match=r"line 3: 2 columns where 3 were before \(line 2\)"
+    ):
+        read_conll(path)
+
+
+CONLLU = """\
+# sent_id = 1
+# text = Vámonos ya
+1-2\tVámonos\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No
+1\tVamos\tir\tVERB\t_\tMood=Imp\t0\troot\t_\t_
+2\tnos\tnosotros\tPRON\t_\t_\t1\tobj\t_\t_
+2.1\tya\tya\tADV\t_\t_\t_\t_\t1:advmod\t_
+3\tya mismo\tya\tADV\t_\t_\t1\tadvmod\t_\t_
+
+# sent_id = 2
+1\tSí\tsí\tINTJ\t_\t_\t0\troot\t_\t_
+
+"""
+
+
+def test_conllu_round_trip(tmp_path):
+    path = tmp_path / "a.conllu"
+    path.write_text(CONLLU, encoding="utf-8")
+    sentences = read_conllu(path)
+    X, y = load_conllu(path, columns=("form", "lemma"))
+    assert X[0] == [("Vamos", "ir"), ("nos", "nosotros"), ("ya mismo", "ya")]
+    assert y == [["VERB", "PRON", "ADV"], ["INTJ"]]
+    write_conllu(tmp_path / "b.conllu", sentences)
+    assert (tmp_path / "b.conllu").read_text(encoding="utf-8") == CONLLU
+    write_conllu(tmp_path / "c.conllu", sentences, [["A", "B", "C"], ["D"]])
+    changed = (tmp_path / "c.conllu").read_text(encoding="utf-8")
+    assert changed == CONLLU.replace("VERB", "A").replace("PRON", "B").replace(
+        "ya mismo\tya\tADV", "ya mismo\tya\tC"
+    ).replace("INTJ", "D")
+
+
+@pytest.mark.parametrize(
+    "line, message",
+    [
+        ("1 Vamos ir", "line 2: 1 columns divided by tabs, where CoNLL-U has 10"),
+        ("2" + "\t_" * 9, "line 2: the word after 0 others must have the number 1"),
+        ("x" + "\t_" * 9, "not 'x'"),
+    ],
+)
+def test_bad_conllu_is_named(tmp_path, line, message):
+    path = tmp_path / "a.conllu"
+    path.write_text(f"# comment\n{line}\n")
+    with pytest.raises(FormatError, match=message):
+        read_conllu(path)
+    with pytest.raises(ValueError, match="'word' is not one of id, form"):
+        write_conllu(path, [], label="word")

@@ -19,7 +19,6 @@ from maxmargin.kernels import (
     Precomputed,
     Rbf,
     check_semidefinite,
-    descend,
     exact,
     extend,
     fixed_point,
@@ -33,6 +32,7 @@ from maxmargin.kernels import (
     residual,
 )
 from maxmargin.kernels.preimage import _objective
+from maxmargin.solvers.kernel import descend
 
 KERNELS = [Linear(), Polynomial(2), Polynomial(3, 0.5, 0.2), Rbf(0.7)]
 smooth = pytest.mark.parametrize("kernel", KERNELS, ids=repr)

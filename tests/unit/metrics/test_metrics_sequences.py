@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from maxmargin.metrics import (
     sequence_accuracy,
+    span_confusion,
     span_f1,
     span_report,
     span_scores,
@@ -78,3 +79,23 @@ def test_labels_that_are_not_known_do_not_count():
     assert sequence_accuracy(true, said) == 0.5
     with pytest.raises(ValueError, match="sequence 0, token 1: the true label is None"):
         span_f1(true, said)
+
+
+@settings(deadline=None)
+@given(two_labellings())
+def test_span_errors_count_every_span_once(pair):
+    truth, said = pair
+    confusion, errors = span_confusion(truth, said)
+    true = sum(len(spans(row)) for row in truth)
+    predicted = sum(len(spans(row)) for row in said)
+    paired = (
+        errors.correct + errors.wrong_type + errors.wrong_extent + errors.wrong_both
+    )
+    assert paired + errors.missed == true and paired + errors.spurious == predicted
+    assert confusion.counts[:-1].sum() == true
+    assert confusion.counts[:, :-1].sum() == predicted
+    assert np.trace(confusion.counts) == errors.correct + errors.wrong_extent
+    scores = span_scores(truth, said)
+    exact = sum(len(set(spans(a)) & set(spans(b))) for a, b in zip(truth, said))
+    assert errors.correct == exact
+    assert scores["micro"].recall == pytest.approx(exact / true if true else 0.0)

@@ -96,4 +96,5 @@ def test_figures(model):
     assert plots.convergence(fitted.result_, what="dual").get_yscale() == "linear"
     assert plots.transitions(fitted).images
     assert plots.confusion(y, list(fitted.predict(X))).images
+    assert "error 20.0 %" in plots.reliability([0.8] * 5, [1, 1, 1, 0, 0]).get_title()
     assert plots.path([0.1, 1.0], [0.5, 0.7]).get_xscale() == "log"

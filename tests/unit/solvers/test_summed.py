@@ -127,7 +127,9 @@ def test_several_are_the_best_of_all():
         theirs = np.append(b[owner == i] - A[owner == i] @ w, 0.0)  # and the truth
         size = min(3, len(theirs))
         assert np.allclose(mine, np.maximum(np.sort(theirs)[::-1][:size], 0.0))
-        held = PlaneBlocks(6, problem.dim, problem.dual_set, parts=problem.parts())
+        held = PlaneBlocks(
+            6, problem.dim, problem.dual_set, parts=problem.outer_coordinates()
+        )
         for q in np.flatnonzero(got.ids == i):
             rows = np.array([q])
             cut = got.ids[rows], got.a.take(rows), got.b[rows], got.slack[rows]

@@ -49,13 +49,15 @@ def _kept(uses: Sequence[tuple[str, tuple[object, ...]]]) -> int:
 
 def _shared(estimators: Sequence[str]) -> int:
     """Write a pack for this processor into the installed package."""
-    from maxmargin.core.compiled.packs import PACKS
+    from maxmargin.core.compiled import packs
 
-    command = [sys.executable, "-m", "maxmargin.core.compiled.precompile", str(PACKS)]
-    ended = subprocess.run([*command, "--only", ",".join(estimators)], check=False)
-    if ended.returncode:
+    folder, user = packs.PACKS, packs.stores().user.folder
+    command = [sys.executable, "-m", "maxmargin.core.compiled.precompile", str(folder)]
+    command += ["--only", ",".join(estimators)]
+    command += ["--cache", str(user)] if user is not None else []
+    if subprocess.run(command, check=False).returncode:
         return FAILED
-    print(f"machine code for this processor: {PACKS}")
+    print(f"machine code for this processor: {folder}")
     return DONE
 
 

@@ -18,7 +18,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.arrays import Floats, Ints, Ragged
-from maxmargin.core.engine import Engine
+from maxmargin.core.engine import Engine, Serial
 from maxmargin.core.formulations import Formulation
 from maxmargin.core.loss import Loss
 from maxmargin.core.problem import Problem
@@ -33,6 +33,7 @@ from maxmargin.estimators.fitting.inputs import (
     by_position,
     check_examples,
     check_same_length,
+    named_loss,
     object_array,
 )
 from maxmargin.estimators.fitting.model_files import load_as, save
@@ -57,7 +58,6 @@ from maxmargin.estimators.fitting.training import (
 )
 from maxmargin.io.model_file.archive import MOST_BYTES
 from maxmargin.io.model_file.model import Place
-from maxmargin.losses.base import named_loss
 from maxmargin.reports.explanation import Explanation, Hard, SupportTable
 from maxmargin.reports.history import history_frame
 from maxmargin.reports.learned import largest_weights
@@ -69,9 +69,8 @@ from maxmargin.solvers.n_slack.stream import StreamState
 if TYPE_CHECKING:
     from maxmargin.reports.history import DataFrame
 
-# Not pickled: the dual state with the mark of its data, and the data that callbacks may
-# score on.
-PRIVATE = ("_state", "_mark", "_callback_data")
+OF_KERNELS = ("expansion_", "basis_trace_")  # attributes of a fit with a kernel
+PRIVATE = ("_state", "_mark")  # not pickled: the dual state, the mark of its data
 
 
 class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
@@ -208,7 +207,9 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
         mark = run_hash(plan.problem) if self.warm_start else None
         same = mark is not None and mark == self.__dict__.get("_mark")
         start = self.__dict__.get("_state") if same else None
-        keeper = keeper_of(self.checkpoint, plan.problem, plan.trainer)
+        keeper = None
+        if self.checkpoint is not None:
+            keeper = keeper_of(self.checkpoint, plan.problem, plan.trainer)
         for made in train(self, plan, once(start, keeper)):
             self._state = made.state if self.warm_start else None
             self._mark = mark
@@ -238,6 +239,8 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
     def _adopt(self, structure: Structure, result: Result) -> None:
         """Become the model that training has led to."""
         self.structure_, self.result_, self.coef_ = structure, result, result.w
+        for name in OF_KERNELS:  # of an earlier fit
+            self.__dict__.pop(name, None)
 
     def _problem(
         self, structure: Structure, x: Any, truth: Ragged, sample_weight: SampleWeight,
@@ -285,6 +288,8 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
         jobs = effective_n_jobs(self.n_jobs)
         if isinstance(self.engine, str) and self.n_jobs is None and jobs == 1:
             jobs = effective_n_jobs(-1)
+        if self.engine is None and jobs == 1:
+            return Serial()
         return choose_engine(self.engine, jobs)
 
     def _release(self, engine: Engine) -> None:

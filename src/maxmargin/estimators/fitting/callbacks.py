@@ -15,6 +15,7 @@ from copy import copy
 from typing import Any, Protocol, TypeVar
 
 from maxmargin.core.compiled.compiling import listening
+from maxmargin.solvers.base import Watch
 
 try:
     from sklearn.callback import CallbackSupportMixin as CallbackSupportMixin
@@ -26,7 +27,6 @@ except ImportError:  # scikit-learn before 1.9
 
 Row = Any  # of the history, a structured array
 Ended = Callable[[], Any]  # the result if training ended here
-Watch = Callable[[Row, Ended], bool]
 M = TypeVar("M", bound="Watched")
 Adopt = Callable[[M, Any], None]  # an estimator becomes what a result says
 
@@ -39,22 +39,14 @@ class Watched(Protocol):
     tol: float
 
 
-def keep_callback_data(estimator: Watched, X: Any, y: Any) -> None:
-    """Keep the data that callbacks of scikit-learn may score on, until the run ends."""
-    if has_sklearn_callbacks(estimator):
-        vars(estimator)["_callback_data"] = X, y
-
-
-def has_sklearn_callbacks(estimator: Watched) -> bool:
-    """Whether `set_callbacks` of scikit-learn has set any."""
-    return bool(vars(estimator).get("_skl_callbacks"))
-
-
 @contextmanager
-def watching(estimator: M, adopt: Adopt[M]) -> Iterator[Watch | None]:
+def watching(
+    estimator: M, adopt: Adopt[M], X: Any = None, y: Any = None
+) -> Iterator[Watch | None]:
     """The function to call after each step of a run; None if nobody watches.
 
-    `adopt(estimator, result)` makes an estimator the model of a step's result.
+    `adopt(estimator, result)` makes an estimator the model of a step's result. X and y
+    are the data that callbacks of scikit-learn may score on.
     """
     watchers: list[Watch] = [_of_row(own) for own in callbacks_of(estimator.callbacks)]
     with ExitStack() as ending:
@@ -65,8 +57,8 @@ def watching(estimator: M, adopt: Adopt[M]) -> Iterator[Watch | None]:
             ending.callback(bar.close)
             ending.enter_context(listening(bar))
             watchers.append(_of_row(bar))
-        if has_sklearn_callbacks(estimator):
-            tasks = _Tasks(estimator, adopt)
+        if vars(estimator).get("_skl_callbacks"):  # from `set_callbacks`
+            tasks = _Tasks(estimator, adopt, X, y)
             ending.callback(tasks.close)
             watchers.append(tasks)
         yield _all(watchers) if watchers else None
@@ -75,9 +67,8 @@ def watching(estimator: M, adopt: Adopt[M]) -> Iterator[Watch | None]:
 class _Tasks:
     """Steps as tasks of scikit-learn's callbacks: fit, and below it one per step."""
 
-    def __init__(self, estimator: Any, adopt: Adopt[Any]) -> None:
+    def __init__(self, estimator: Any, adopt: Adopt[Any], X: Any, y: Any) -> None:
         self.estimator, self.adopt = estimator, adopt
-        X, y = vars(estimator).pop("_callback_data", (None, None))
         self.seen = {"estimator": estimator, "X": X, "y": y}
         self.fit = estimator._init_callback_context(max_subtasks=None)
         self.fit.call_on_fit_task_begin(**self.seen)

@@ -139,10 +139,8 @@ class FileKeeper:
                 )  # fmt: skip
 
 
-def keeper_of(checkpoint: Any, problem: Problem, solver: Any) -> FileKeeper | None:
+def keeper_of(checkpoint: Any, problem: Problem, solver: Any) -> FileKeeper:
     """The keeper that an estimator's parameter asks for."""
-    if checkpoint is None:
-        return None
     if not isinstance(checkpoint, Checkpoint):
         if not isinstance(checkpoint, str | os.PathLike):
             raise TypeError(f"checkpoint={checkpoint!r}: give a path or a Checkpoint")

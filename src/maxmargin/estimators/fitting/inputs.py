@@ -1,4 +1,4 @@
-"""Checks of what users pass as X and y, and the shapes that estimators return."""
+"""What users pass as X, y and `loss`: checks, and the forms that estimators return."""
 
 from __future__ import annotations
 
@@ -6,6 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+
+from maxmargin.core.loss import Loss
+from maxmargin.losses.labels import Hamming
+
+FORMER_NAMES = {"hamming-normalized": "hamming-mean"}  # still accepted
 
 
 def check_same_length(X: Any, y: Any) -> None:
@@ -32,6 +37,24 @@ def check_examples(data: Any, name: str = "X") -> int:
             if example is None:
                 raise ValueError(f"{name}[{i}] is None: there is no example")
     return int(data.shape[0]) if hasattr(data, "shape") else len(data)
+
+
+def named_loss(loss: Any, known: Mapping[str, Loss]) -> Loss:
+    """A loss by name, as a cost matrix, or an object as it is."""
+    if isinstance(loss, str):
+        loss = FORMER_NAMES.get(loss, loss)
+        if loss not in known:
+            names = ", ".join(repr(k) for k in known)
+            raise ValueError(f"loss={loss!r} is not known here: choose from {names}")
+        return known[loss]
+    if isinstance(loss, np.ndarray | list | tuple):
+        return Hamming(cost=np.asarray(loss, dtype=np.float64))
+    if not isinstance(loss, Loss):
+        raise ValueError(
+            f"loss={loss!r} is neither a name, nor a matrix of costs, nor a Loss; names "
+            f"are {', '.join(repr(k) for k in known)}"
+        )
+    return loss
 
 
 def by_position(values: Any) -> Any:

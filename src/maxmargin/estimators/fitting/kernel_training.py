@@ -81,31 +81,6 @@ class KernelMixin(StructuredEstimator):
 
     expansion_: Expansion
 
-    def _plan(self, data: TrainingData, C: float | None = None) -> Plan:
-        if not self._maps_inputs():
-            return super()._plan(data, C)
-        problem = self._problem(*data[:4], C)
-        trainer, problem, mapped = self._kernel_trainer(problem)
-
-        def adopt(one: Any, result: Result, state: State | None) -> None:
-            if isinstance(result, KernelResult):
-                machine = machine_of(data.structure, result)
-            else:
-                assert mapped is not None
-                machine = machine_over_map(data.structure, mapped, result, state)
-            one._adopt_expansion(machine)
-
-        return Plan(trainer, problem, adopt, data.X, data.y, streams=False)
-
-    def _maps_inputs(self) -> bool:
-        """Whether a kernel replaces the inputs by scores."""
-        return self.kernel is not None
-
-    def _adopt(self, structure: Structure, result: Result) -> None:
-        super()._adopt(structure, result)
-        for name in ("expansion_", "basis_trace_"):  # of an earlier fit with a kernel
-            self.__dict__.pop(name, None)
-
     def _adopt_expansion(self, machine: KernelMachine) -> None:
         """Become the model that training with a kernel has led to."""
         self.structure_, self.result_ = machine.structure, machine.result
@@ -210,6 +185,24 @@ class KernelMixin(StructuredEstimator):
             phi = nystroem(kernel, X, self.n_basis, self._seed(), memory)
             values = phi(X)
         return MappedProblem(cuts, cuts.over(phi, values), phi, values, whole)
+
+
+def kernel_plan(
+    estimator: KernelMixin, data: TrainingData, C: float | None = None
+) -> Plan:
+    """What to run where a kernel replaces the inputs by scores."""
+    problem = estimator._problem(*data[:4], C)
+    trainer, problem, mapped = estimator._kernel_trainer(problem)
+
+    def adopt(one: Any, result: Result, state: State | None) -> None:
+        if isinstance(result, KernelResult):
+            machine = machine_of(data.structure, result)
+        else:
+            assert mapped is not None
+            machine = machine_over_map(data.structure, mapped, result, state)
+        one._adopt_expansion(machine)
+
+    return Plan(trainer, problem, adopt, data.X, data.y, streams=False)
 
 
 def machine_of(structure: Structure, result: KernelResult) -> KernelMachine:

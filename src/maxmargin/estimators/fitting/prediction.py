@@ -10,22 +10,19 @@ Batches do not depend on the number of workers, and neither do the answers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints, Ragged, pointers
+from maxmargin.core.arrays import Floats, Ragged, pointers
 from maxmargin.core.engine import Engine
-from maxmargin.core.problem import CHUNK
+from maxmargin.core.oracle import CHUNK
+from maxmargin.core.prediction import A, OutputQuestion, S, answer, best_outputs
 from maxmargin.core.structure import Found, Layers, Structure
 
 BATCH = 4 * CHUNK  # examples per batch
-
-S = TypeVar("S", bound=Structure)
-A = TypeVar("A")
-Question = Callable[[S, Any, Ints, Floats], A]
 
 
 class Predictor(Protocol):
@@ -46,7 +43,7 @@ class Predictor(Protocol):
 
 
 def ask_batches(
-    model: Predictor, structure: S, x: Any, question: Question[S, A]
+    model: Predictor, structure: S, x: Any, question: OutputQuestion[S, A]
 ) -> list[A]:
     """The answers for all examples of `x`, one per batch, in order.
 
@@ -71,16 +68,10 @@ def ask_batches(
     batches = [ids[s : s + BATCH] for s in range(0, x.n, BATCH)] or [ids]
     engine = model._engine()
     try:
-        answer = partial(_answer, question)
-        return list(engine.ask((structure, x), answer, model._weights(), batches))
+        asked = partial(answer, question)
+        return list(engine.ask((structure, x), asked, model._weights(), batches))
     finally:
         model._release(engine)
-
-
-def _answer(question: Question[S, A], home: tuple[S, Any], w: Floats, ids: Ints) -> A:
-    """A question in the form that engines take."""
-    structure, x = home
-    return question(structure, x, ids, w)
 
 
 def predict_found(
@@ -88,16 +79,12 @@ def predict_found(
 ) -> Found:
     """The best output of each example, with its score and bound."""
     asked = model.structure_ if structure is None else structure
-    parts = ask_batches(model, asked, x, _best)
+    parts = ask_batches(model, asked, x, best_outputs)
     return Found(
         Ragged.concat([part.labels for part in parts]),
         np.concatenate([part.score for part in parts]),
         np.concatenate([part.bound for part in parts]),
     )
-
-
-def _best(structure: Structure, x: Any, ids: Ints, w: Floats) -> Found:
-    return structure.argmax(x, ids, w)
 
 
 def joined_layers(parts: Sequence[Layers]) -> Layers:

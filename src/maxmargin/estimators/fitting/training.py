@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any, NamedTuple, Protocol
 
@@ -22,15 +23,11 @@ from maxmargin.core.arrays import Floats, Ragged
 from maxmargin.core.engine import Engine
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import Structure
-from maxmargin.estimators.fitting.callbacks import (
-    Watched,
-    keep_callback_data,
-    watching,
-)
+from maxmargin.estimators.fitting.callbacks import Watched, watching
 from maxmargin.estimators.fitting.checkpoint import FileKeeper
 from maxmargin.solvers.base import Result, Run, State, Trainer, Watch, run
 from maxmargin.solvers.cccp import CCCP
-from maxmargin.solvers.n_slack.stream import Stream
+from maxmargin.solvers.n_slack.stream import StreamDual
 
 
 class TrainingData(NamedTuple):
@@ -75,15 +72,24 @@ def train(estimator: Trainable, plan: Plan, schedule: Schedule) -> Iterator[Run]
 
     A generator: whoever has seen enough (a path that gets worse) may stop asking.
     """
-    keep_callback_data(estimator, plan.X, plan.y)
     try:
-        with watching(estimator, lambda one, now: plan.adopt(one, now, None)) as watch:
+        with _watch_of(estimator, plan) as watch:
             for made in schedule(plan, watch):
                 plan.adopt(estimator, made.result, made.state)
                 warn_unless_converged(made.result)
                 yield made
     finally:
         estimator._release(plan.problem.engine)
+
+
+def _watch_of(estimator: Trainable, plan: Plan) -> AbstractContextManager[Watch | None]:
+    """What is called after each step: callbacks and the progress display, if any."""
+    ours = estimator.callbacks is not None or estimator.verbose
+    if not ours and not vars(estimator).get("_skl_callbacks"):
+        return nullcontext()
+    return watching(
+        estimator, lambda one, now: plan.adopt(one, now, None), plan.X, plan.y
+    )
 
 
 def once(start: State | None = None, keeper: FileKeeper | None = None) -> Schedule:
@@ -138,7 +144,7 @@ def next_batch(state: State | None) -> Schedule:
                 "completed again and again: use fit, with warm_start=True to go on"
             )
         settings = trainer.tol, trainer.max_iter, trainer.max_time, trainer.seed
-        yield run(Stream(*settings), plan.problem, start=state, watch=watch)
+        yield run(StreamDual(*settings), plan.problem, start=state, watch=watch)
 
     return runs
 

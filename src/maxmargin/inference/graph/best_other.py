@@ -12,12 +12,14 @@ import numpy as np
 
 from maxmargin.core.arrays import Labels
 from maxmargin.inference.graph import junction
-from maxmargin.inference.graph.decode import FOREST, NARROW, Plan, decode
+from maxmargin.inference.graph.decode import FOREST, NARROW, GraphPlan, decode
 from maxmargin.inference.graph.layers import best_by_cost
 from maxmargin.inference.graph.tables import Best, GraphTables, best_flip, spans
 
 
-def best_other(tables: GraphTables, graphs: Plan, method: str, given: Labels) -> Best:
+def best_other(
+    tables: GraphTables, graphs: GraphPlan, method: str, given: Labels
+) -> Best:
     """Best labels of each graph that are not the given ones.
 
     Graphs without other labels get the given ones, with score and bound -inf.
@@ -69,7 +71,7 @@ def _on_forests(tables: GraphTables, given: Labels) -> Best:
 
 
 def _by_classes(
-    tables: GraphTables, graphs: Plan, given: Labels
+    tables: GraphTables, graphs: GraphPlan, given: Labels
 ) -> tuple[Labels, float]:
     """One graph of low treewidth."""
     labels, top = given.copy(), -np.inf

@@ -39,7 +39,7 @@ AUTO_TABLE = 1 << 15  # the largest table for which "auto" prefers a junction tr
 FOREST, NARROW, DENSE = 0, 1, 2
 
 
-class Plan(NamedTuple):
+class GraphPlan(NamedTuple):
     """What each graph of a batch allows; depends on its edges only."""
 
     node_ptr: Ints  # (graphs + 1,)
@@ -49,11 +49,11 @@ class Plan(NamedTuple):
     scope_ptr: Ints  # (nodes + 1,)
     scope: Ints
 
-    def take(self, ids: Ints) -> Plan:
+    def take(self, ids: Ints) -> GraphPlan:
         """The graphs `ids`, in that order."""
         nodes, node_ptr = spans(self.node_ptr, ids)
         entries, scope_ptr = spans(self.scope_ptr, nodes)
-        return Plan(
+        return GraphPlan(
             node_ptr,
             self.kind[ids],
             self.width[ids],
@@ -85,7 +85,7 @@ class Plan(NamedTuple):
 
 def plan(
     node_ptr: Ints, edge_ptr: Ints, edges: Labels, n_labels: Ints, method: str
-) -> Plan:
+) -> GraphPlan:
     """Look at the graphs of a batch; `edges` hold node numbers of the whole batch."""
     if method not in METHODS:
         raise ValueError(
@@ -116,7 +116,7 @@ def plan(
             kind[g] = NARROW
         parts.append(part or _no_order(int(b - a), 1 if extra[g] == 0 else -1))
     width = np.array([p.width for p in parts], dtype=np.int64)
-    return Plan(
+    return GraphPlan(
         node_ptr,
         kind,
         width,
@@ -126,7 +126,7 @@ def plan(
     )
 
 
-def decode(tables: GraphTables, graphs: Plan, method: str) -> Best:
+def decode(tables: GraphTables, graphs: GraphPlan, method: str) -> Best:
     """Best labels that `method` finds for each graph, with their bound.
 
     Examples
@@ -159,7 +159,7 @@ def decode(tables: GraphTables, graphs: Plan, method: str) -> Best:
     return Best(labels, score, bound)
 
 
-def _auto(tables: GraphTables, graphs: Plan, kind: int) -> Best:
+def _auto(tables: GraphTables, graphs: GraphPlan, kind: int) -> Best:
     """Graphs of one kind."""
     if kind == FOREST:
         return forest.best_in_forest(tables)

@@ -16,7 +16,7 @@ import numpy as np
 from maxmargin.core.arrays import Floats, Ints, Labels, pointers
 from maxmargin.core.jit import loop
 from maxmargin.inference.graph import forest, junction
-from maxmargin.inference.graph.decode import FOREST, NARROW, Plan
+from maxmargin.inference.graph.decode import FOREST, NARROW, GraphPlan
 from maxmargin.inference.graph.tables import GraphTables, spans
 from maxmargin.inference.loopy import messages, relaxation
 from maxmargin.inference.marginals import directions
@@ -32,7 +32,7 @@ class Point:
     ----------
     tables : GraphTables
         Of all graphs; only sizes and edges are read.
-    graphs : Plan
+    graphs : GraphPlan
         What each graph allows.
     labels : int array (nodes,)
         Where all mass is at first.
@@ -48,7 +48,7 @@ class Point:
     DUAL = ("node", "edge", "clique")  # what a checkpoint holds
 
     def __init__(
-        self, tables: GraphTables, graphs: Plan, labels: Labels, mass: Floats
+        self, tables: GraphTables, graphs: GraphPlan, labels: Labels, mass: Floats
     ) -> None:
         self.mass, self.graphs = mass, graphs
         self._last: tuple[Labels, Labels] | None = None

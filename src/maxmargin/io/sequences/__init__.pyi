@@ -1,6 +1,12 @@
+from .conll import ConllText as ConllText
 from .conll import load_conll as load_conll
 from .conll import read_conll as read_conll
+from .conll import read_conll_text as read_conll_text
 from .conll import write_conll as write_conll
+from .conllu import ConlluSentence as ConlluSentence
+from .conllu import load_conllu as load_conllu
+from .conllu import read_conllu as read_conllu
+from .conllu import write_conllu as write_conllu
 from .crfsuite import read_crfsuite as read_crfsuite
 from .crfsuite import write_crfsuite as write_crfsuite
 from .svm_hmm import read_svm_hmm as read_svm_hmm

@@ -8,9 +8,9 @@ Columns are divided by blanks; the label is the last one unless told otherwise.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from maxmargin.io.sequences.templates import Template, ner
 from maxmargin.io.text import FormatError, numbered_lines, open_text
@@ -36,25 +36,80 @@ def read_conll(
     comment : str, optional
         Lines that begin with it are skipped (so are -DOCSTART- lines).
     """
+    return read_conll_text(
+        path, separator=separator, comment=comment, encoding=encoding
+    ).sentences
+
+
+class ConllText(NamedTuple):
+    """A file of columns with everything in it, so that it can be written again.
+
+    Lines that are no tokens (empty ones, -DOCSTART-, comments) stay where they are.
+    """
+
+    sentences: list[Sentence]
+    lines: list[str | None]  # None for each token
+    separator: str  # what divided the columns
+
+    def with_labels(self, labels: Iterable[Sequence[Any]]) -> Iterator[str]:
+        """Lines of the file with one more column.
+
+        Examples
+        --------
+        >>> text = ConllText([[("Ana",)], [("va",)]], ["-DOCSTART-", "", None, "", None], " ")
+        >>> list(text.with_labels([["B-PER"], ["O"]]))
+        ['-DOCSTART-', '', 'Ana B-PER', '', 'va O']
+        """
+        rows = [list(row) for row in labels]
+        sizes = [len(s) for s in self.sentences], [len(row) for row in rows]
+        if sizes[0] != sizes[1]:
+            raise ValueError("the labels do not fit the sentences of the file")
+        tokens = (
+            self.separator.join([*columns, str(label)])
+            for sentence, row in zip(self.sentences, rows)
+            for columns, label in zip(sentence, row)
+        )
+        for line in self.lines:
+            yield next(tokens) if line is None else line
+
+
+def read_conll_text(
+    path: str | Path,
+    *,
+    separator: str | None = None,
+    comment: str | None = None,
+    encoding: str = "utf-8",
+) -> ConllText:
+    """Sentences of a file and all that stands between them; see `read_conll`.
+
+    Equal strings are one object, which takes less memory and is faster to look up.
+    """
     sentences: list[Sentence] = []
     current: Sentence = []
-    width = 0
+    lines: list[str | None] = []
+    same: dict[str, str] = {}
+    first: tuple[int, int] | None = None  # width and number of the first token's line
     for number, line in numbered_lines(path, encoding):
-        if not line.strip():
-            if current:
-                sentences.append(current)
+        blank = not line.strip()
+        if blank and current:
+            sentences.append(current)
             current = []
+        aside = line.startswith("-DOCSTART-") or (comment and line.startswith(comment))
+        if blank or aside:
+            lines.append(line)
             continue
-        if line.startswith("-DOCSTART-") or (comment and line.startswith(comment)):
-            continue
-        columns = tuple(line.split(separator))
-        width = width or len(columns)
-        if len(columns) != width:
+        lines.append(None)
+        columns = tuple([same.setdefault(cell, cell) for cell in line.split(separator)])
+        first = first or (len(columns), number)
+        if len(columns) != first[0]:
             raise FormatError(
-                path, number, f"{len(columns)} columns where {width} were before"
-            )
+                path, number,
+                f"{len(columns)} columns where {first[0]} were before (line {first[1]})",
+            )  # fmt: skip
         current.append(columns)
-    return sentences + [current] if current else sentences
+    if current:
+        sentences.append(current)
+    return ConllText(sentences, lines, separator or " ")
 
 
 def load_conll(

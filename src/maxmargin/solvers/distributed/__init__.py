@@ -1,7 +1,7 @@
 """Trainers for data spread over several machines.
 
-choice.py  Which trainer where examples are spread over machines: by n, dim and the
-cocoa.py   Block dual over shards: each improves the dual of its own examples, where
+choice.py  Which trainer to use where examples are spread over machines
+cocoa.py   Block dual over shards: each improves the dual of its own examples
 shards.py  What a shard of the block dual does, where its examples are (see `cocoa`)
 """
 

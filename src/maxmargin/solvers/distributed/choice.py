@@ -7,10 +7,9 @@ seconds to send w out and a vector back, all measured at the start,
     shards      PASSES["shards"]    * (1.1 n t / (s K) + r)       planes fit on K workers
     one slack   PASSES["one-slack"] * (n t / K + r)               always
 
-and the least is taken. The passes are those to a gap of 1 % on OCR (docs/scaling.md); on
-other tasks all three need more, and one slack most of all.
-Clocks are looked at, so the choice may differ between two runs; name a trainer where
-that matters.
+and the smallest is taken. The passes are those to a gap of 1 % on OCR (docs/scaling.md);
+on other tasks all three need more, and one slack most of all. These are measured times,
+so the choice may differ between two runs; name a trainer where that matters.
 """
 
 from __future__ import annotations

@@ -19,7 +19,8 @@ import numpy as np
 from maxmargin.core.arrays import Floats, Ints
 from maxmargin.core.cuts import Cuts, Risk
 from maxmargin.core.formulations import DualSet, Formulation
-from maxmargin.core.problem import CHUNK, Problem
+from maxmargin.core.oracle import CHUNK
+from maxmargin.core.problem import Problem
 from maxmargin.core.structure import OuterCoordinates
 from maxmargin.solvers.base import permutation
 from maxmargin.solvers.n_slack.block_dual import (
@@ -89,7 +90,7 @@ class Shard:
 
     def parts(self) -> OuterCoordinates | None:
         """The coordinates of planes."""
-        return self._problem.parts()
+        return self._problem.outer_coordinates()
 
     def work(self) -> Floats:
         """Cost of the oracle per example."""
@@ -184,7 +185,7 @@ def _shard_state(
     if "state" not in memory:
         sizes = shard.n, dim, shard.dual_set, local.most, local.memory
         memory["state"] = BlockState(
-            np.zeros(0), blocks=PlaneBlocks(*sizes, shard.parts()),
+            np.zeros(0), blocks=PlaneBlocks(*sizes, shard.outer_coordinates()),
             work=shard.work() + PER_PLANE, resting=Resting(shard.n, LONGEST_REST),
         )  # fmt: skip
     elif memory["root"] != root:

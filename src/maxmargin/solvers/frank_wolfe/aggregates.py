@@ -37,8 +37,8 @@ from maxmargin.solvers.planes.coordinates import (
     part_clear,
     part_dot,
     place,
-    space_of,
 )
+from maxmargin.solvers.planes.store import space_of
 
 PER_ENTRY = 12  # bytes
 

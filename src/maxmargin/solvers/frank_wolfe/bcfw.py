@@ -103,7 +103,7 @@ class BCFW(Solver[WolfeState]):
             kept.rescale(upper)
         elif self.cache == 0:
             sizes = n, problem.dim, upper, self.memory
-            kept = Aggregates(*sizes, problem.parts())
+            kept = Aggregates(*sizes, problem.outer_coordinates())
         else:
             kept = Atoms(
                 n, problem.dim, problem.dual_set, self.cache, self.memory, self.steps

@@ -1,10 +1,11 @@
 """Trainers for kernels.
 
-binary_smo.py    SMO: the exact dual of a binary kernel machine, two variables at a
-cuts.py          Cuts in the coordinates of kernels: pairs (input row, label), and
-result.py        What training with a kernel leads to: an expansion with a certificate
-sampled_cuts.py  Sampled planes: kernels in time linear in the number of rows
-subspace.py      Cutting-plane subspace pursuit: a shared basis that grows with the
+binary_smo.py     SMO: the exact dual of a binary kernel machine
+cuts.py           Cuts in the coordinates of kernels: pairs (input row, label)
+moving_points.py  Points, coefficients and weights down the objective together
+result.py         What training with a kernel leads to: an expansion with a certificate
+sampled_cuts.py   Sampled planes: kernels in time linear in the number of rows
+subspace.py       Cutting-plane subspace pursuit: a shared basis that grows
 """
 
 import lazy_loader as lazy

@@ -1,9 +1,9 @@
 """Cuts in the coordinates of kernels: pairs (input row, label), and weights as they are.
 
 For psi(x, y) = sum_t phi(x_t) (x) e(y_t) + rest, a plane a = sum_ia R_ia phi(x_i) (x) e_a
-+ rest is a matrix R over the training rows and labels. A structure is asked through
-vectors of its own making: over scores of its labels (weights one) it answers for any
-expansion; over unit vectors its features ARE the coordinates R.
++ rest is a matrix R over the training rows and labels. The structure is asked with other
+vectors in place of phi(x_t): with the scores of its labels (and weights of one) it
+answers for any expansion, and with unit vectors its features are the coordinates R.
 
 [1] Yu 2011, section 6.6, equation (6.11). [2] Tsochantaridis et al. 2005, eq. (14).
 """
@@ -107,9 +107,9 @@ class ProductRisk:
 
 
 def carried(state: State) -> State | None:
-    """What of a state fits any map: dual variables of enumerated outputs.
+    """The part of a state that fits any map: dual variables of enumerated outputs.
 
-    Planes in weights do not; the mapped rows are left behind.
+    Planes in the coordinates of w do not fit; the mapped rows are left out.
     """
     if not isinstance(state, AlphaState):
         return None
@@ -152,7 +152,7 @@ class TokenCuts:
         return replace(self.problem, structure=structure.mapped(phi), x=x)
 
     def at(self, scores: Floats, rest: Floats) -> TokenCut:
-        """The cut that touches the risk where labels score so."""
+        """The cut that touches the risk at these scores of the labels."""
         structure: Any = self._scores
         x = structure.with_inputs(self.problem.x, scores)
         problem = replace(self.problem, structure=structure, x=x)
@@ -165,13 +165,13 @@ class TokenCuts:
             t, alpha = state.tables, state.alpha
             weight = alpha * t.c[t.truth]
             return weight.sum(axis=1)[:, None] * t.lambdas[t.truth] - weight @ t.lambdas
-        if isinstance(state, BlockState) and problem.parts() is not None:
+        if isinstance(state, BlockState) and problem.outer_coordinates() is not None:
             flat = state.blocks.coordinates()
             return flat[: self.X.shape[0] * self.z].reshape(-1, self.z)
         return None
 
     def slope(self, scores: Floats, rest: Floats, width: float) -> Slope:
-        """The risk where labels score so, and its fall by scores and further weights.
+        """The risk at these scores, and its negative gradient in scores and weights.
 
         With the linear penalty a slack below `width` counts slack^2 / (2 width), one
         above it slack - width / 2: the risk then has a gradient.

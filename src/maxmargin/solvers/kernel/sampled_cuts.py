@@ -32,7 +32,7 @@ from maxmargin.core.structure import MappedInputs
 from maxmargin.kernels.functions import Kernel, Linear
 from maxmargin.kernels.gram import refuse_large
 from maxmargin.kernels.maps import COPIES, Expansion
-from maxmargin.kernels.sampling import Functions, Sums, draw, tree_order
+from maxmargin.kernels.sampling import Functions, KernelSums, draw, tree_order
 from maxmargin.solvers.base import Result, Solver, State, Status, Trainer, run
 from maxmargin.solvers.choose import choose
 from maxmargin.solvers.kernel.cuts import Flat, TokenCuts, carried
@@ -61,7 +61,7 @@ class Drawn(NamedTuple):
 
     ids: Ints
     S: Floats  # (rows drawn, z)
-    sums: Sums
+    sums: KernelSums
 
 
 @dataclass(kw_only=True)

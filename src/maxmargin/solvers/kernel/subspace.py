@@ -35,11 +35,12 @@ from maxmargin.core.structure import MappedInputs
 from maxmargin.kernels.functions import Differentiable, Kernel, Linear, dense_rows
 from maxmargin.kernels.gram import refuse_large
 from maxmargin.kernels.maps import COPIES, Expansion, KernelMap, map_points, map_to
-from maxmargin.kernels.preimage import descend, refine
+from maxmargin.kernels.preimage import refine
 from maxmargin.kernels.pursuit import extend, residual
 from maxmargin.solvers.base import Loop, Result, Solver, State, Status, Trainer, begin
 from maxmargin.solvers.choose import choose
 from maxmargin.solvers.kernel.cuts import TokenCuts, carried
+from maxmargin.solvers.kernel.moving_points import descend
 from maxmargin.solvers.kernel.result import KernelResult
 
 FIRST = 8  # points of the first basis

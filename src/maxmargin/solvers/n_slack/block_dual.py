@@ -1,18 +1,25 @@
-"""Block dual: the default trainer.
+"""Block coordinate ascent on the dual, the default trainer.
 
-Ask the oracle for a block of examples at once (in parallel), take in the planes that
-are news, and solve each example's block exactly on the planes it holds; then sweep
-over the planes held, without the oracle, while that raises the dual faster per unit
-of work than the pass as a whole did (the slope rule of MP-BCFW, with counted instead
-of clocked work, so that runs repeat bit for bit). Examples whose oracle brings no
-news rest, twice as long each time; blocks that are closed are skipped in sweeps.
-Planes that carry no weight for several visits are forgotten: more than half of all
-that were found, and with them half of the coordinates that a visit reads.
+    max_alpha  sum_iy alpha_iy b_iy - 1/2 ||w||^2,
+    w = sum_iy alpha_iy a_iy,   alpha >= 0,   sum_y alpha_iy <= C_i
 
-When the gaps seen on the way suggest that the tolerance is met, a pass at fixed
-weights certifies it; its planes are taken in like any others. While the gap is wide
-the average of the weights on the way, later ones weighing more, has the lower primal:
-it is looked at, too, where training ends there.
+Repeat until the duality gap is below `tol`:
+
+1. For a block of examples, find the most violated constraint of each (loss-augmented
+   inference, in parallel).
+2. Add it to the working set of its example and solve that example's small QP exactly.
+3. Sweep over the working sets a few times without inference, as long as this raises the
+   dual faster per unit of work than step 1 did [1]. Work is counted, not timed, so that
+   runs repeat bit for bit.
+
+An example without a new constraint is skipped for some passes, each time twice as many
+as before. Sweeps skip examples whose QP is solved. Constraints that have had no weight
+for eight visits are dropped: more than half of all that were found.
+
+When the gaps seen along the way suggest that `tol` is met, a full pass at fixed weights
+certifies it. Its constraints are added like any others. While the gap is wide, the
+running average of the weights, in which later ones count more, often has the lower
+primal value; where training ends at such a gap, both are evaluated.
 
 [1] Shah, Kolmogorov, Lampert: A multi-plane block-coordinate Frank-Wolfe algorithm
     for training structural SVMs with a costly max-oracle, 2015.
@@ -38,12 +45,12 @@ from maxmargin.solvers.resting import Resting
 PER_ENTRY, PER_VISIT, PER_PLANE = 4.0, 1000.0, 5000.0
 SIZES = 8, 16, 32  # of blocks in the first, the second, and all further passes
 SHARE = 20  # a block has one in so many of the examples, if that is less
-RUN = 8  # neighbours visited together in these
+RUN = 8  # neighbouring examples that are visited together
 MEAN = 100.0  # work per weight after which w is taken into the average
 WIDE = 0.02  # gap above which the average is often better than w
 LONGEST_REST = 7  # passes that an example sits out at most
-IDLE = 8  # visits without weight after which a plane is forgotten
-BATCH = 8192  # examples whose planes are in hand at a time in a certified pass
+IDLE = 8  # visits without weight after which a constraint is dropped
+BATCH = 8192  # examples of a certified pass whose planes are held at a time
 
 
 @dataclass(kw_only=True)
@@ -66,23 +73,25 @@ class BlockState(State):
 
 @dataclass(frozen=True)
 class BlockDual(Solver[BlockState]):
-    """Planes per example, exact block steps, sweeps between oracle passes.
+    """Block coordinate ascent on the dual: working sets, exact steps, cached sweeps.
+
+    See the module docstring for the steps of the algorithm.
 
     Parameters
     ----------
     block : int or None
-        Examples per oracle call; None for one in twenty, at most 8 in the first pass,
-        where each answer changes w most, 16 in the second and 32 from then on.
+        Number of examples per call of inference. None: one in twenty, but at most 8 in
+        the first pass, where each answer changes w most, 16 in the second, then 32.
     most : int
-        Planes per example at most.
+        Largest size of a working set.
     memory : float
-        Bytes for planes at most.
+        Largest size of all working sets, in bytes.
     sweeps : int
-        Sweeps between two oracle passes at most.
+        Largest number of sweeps between two passes with inference.
     average : bool
-        Return the average of the weights on the way, later ones weighing more, instead
-        of the last ones, whatever the gap. The certificate is theirs. Averages often
-        predict better where training is stopped early, and close the gap later.
+        Return the running average of the weights, in which later ones count more,
+        instead of the last weights. The certificate is that of the average. It often
+        predicts better when training is stopped early, but closes the gap later.
     """
 
     block: int | None = None
@@ -99,7 +108,7 @@ class BlockDual(Solver[BlockState]):
             blocks.rescale(problem.dual_set, blocks.dual_set.growth(problem.dual_set))
         else:
             sizes = n, problem.dim, problem.dual_set, self.most, self.memory
-            blocks = PlaneBlocks(*sizes, problem.parts())
+            blocks = PlaneBlocks(*sizes, problem.outer_coordinates())
         w = blocks.weights()
         state = BlockState(
             w, blocks=blocks, work=problem.work() + PER_PLANE,
@@ -110,7 +119,7 @@ class BlockDual(Solver[BlockState]):
         return state
 
     def step(self, problem: Problem, state: BlockState) -> None:
-        """One oracle pass over the examples that are awake, then sweeps."""
+        """One pass with inference over the examples that are not skipped, then sweeps."""
         state.turn += 1
         if state.gap_estimate * state.trust <= self.tol:
             gap, rise, work = self._certified_pass(problem, state)
@@ -132,7 +141,7 @@ class BlockDual(Solver[BlockState]):
             state.status = state.status or Status.NOT_SEPARABLE
 
     def certify(self, problem: Problem, state: BlockState) -> None:
-        """Witness w, or the average if asked for; while the gap is wide, both."""
+        """Evaluate w, or the average if asked for; both while the gap is wide."""
         points = [state.mean if self.average else state.w]
         if not self.average and state.taken and state.gap_estimate > WIDE:
             points.append(state.mean)
@@ -144,7 +153,7 @@ class BlockDual(Solver[BlockState]):
     def _pass(
         self, problem: Problem, state: BlockState, among: Ints | None = None
     ) -> tuple[float, float, float]:
-        """Inference and block steps for the examples that do not rest, or some of them.
+        """Inference and block steps for the examples that are not skipped.
 
         Returns the gaps seen, the rise of the dual, and the work.
         """
@@ -153,7 +162,7 @@ class BlockDual(Solver[BlockState]):
         if among is not None:
             order = order[np.isin(order, among)]
         awake = state.resting.next_pass(order)
-        gap, rise, work = 0.0, 0.0, 0.0  # those who rest had no gap to speak of
+        gap, rise, work = 0.0, 0.0, 0.0  # examples that are skipped had hardly a gap
         most = SIZES[state.turn - 1] if early else SIZES[-1]
         block = self.block or int(np.clip(problem.n // SHARE, 1, most))
         for s in range(0, len(awake), block):
@@ -206,7 +215,7 @@ class BlockDual(Solver[BlockState]):
     def _sweep(
         self, problem: Problem, state: BlockState, gap: float, rise: float, work: float
     ) -> float:
-        """Sweep while it pays; returns the rise of the dual in the whole step."""
+        """Sweep as long as it raises the dual fast; returns the rise of the whole step."""
         counts = state.blocks.counts()
         held = np.flatnonzero(counts)
         gaps = np.full(problem.n, np.inf)
@@ -217,7 +226,7 @@ class BlockDual(Solver[BlockState]):
             turn = 1000 * state.turn + k
             order = held[permutation(self.seed + 1, turn, len(held), RUN)]
             if k > 0:
-                # The widest gaps first: the others wait for the next oracle pass.
+                # Only the widest gaps: the others wait for the next pass with inference.
                 order = order[gaps[order] > max(closed, 0.3 * gaps[held].mean())]
             if len(order) == 0:
                 break
@@ -231,7 +240,7 @@ class BlockDual(Solver[BlockState]):
 
 
 def _average(state: BlockState, work: float) -> None:
-    """Take w into the average, now and then: as often as is cheap beside the work.
+    """Add w to the running average, as often as this is cheap beside the other work.
 
     mean_k+1 = (k mean_k + 2 w) / (k + 2), as in Frank-Wolfe.
     """

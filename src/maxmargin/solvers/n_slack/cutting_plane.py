@@ -63,7 +63,7 @@ class NSlack(Solver[WorkingSets]):
     def start(self, problem: Problem, warm: State | None = None) -> WorkingSets:
         """Empty working sets, or those of an earlier run."""
         epsilon = 0.1
-        parts = problem.parts() if problem.exact else None
+        parts = problem.outer_coordinates() if problem.exact else None
         sizes = problem.n, problem.dim, problem.dual_set, self.most, self.memory
         blocks = PlaneBlocks(*sizes, parts)
         if isinstance(warm, WorkingSets) and warm.blocks.n == problem.n:

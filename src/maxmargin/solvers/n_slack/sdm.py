@@ -74,7 +74,7 @@ class SDM(Solver[LoopState]):
             blocks.rescale(dual_set, blocks.dual_set.growth(dual_set))
         else:
             sizes = n, problem.dim, problem.dual_set, self.most, self.memory
-            blocks = PlaneBlocks(*sizes, problem.parts())
+            blocks = PlaneBlocks(*sizes, problem.outer_coordinates())
         w = blocks.weights()
         return LoopState(w, blocks.dual(w), planes=blocks.planes, blocks=blocks)
 

@@ -1,10 +1,10 @@
-"""A stream of examples: the oracle for the new ones, planes for all.
+"""Training in batches: inference for the new examples, planes of all examples.
 
     max  dual over the planes of all examples so far
 
-Examples of earlier batches are never asked about again; the planes they left stay and
-keep being improved together with those of the new batch. The certificate is that of
-the problem in which old examples have the planes held only: "reduced".
+Inference is never run again for examples of earlier batches. Their planes stay and are
+improved together with those of the new batch. The certificate is "reduced": it is that of
+the problem in which old examples have only the planes that were found for them.
 
 [1] Balamurugan, Shevade, Babu 2012, section VI (online learning from the dual).
 """
@@ -33,7 +33,7 @@ class StreamState(State):
 
 
 @dataclass(frozen=True)
-class Stream(Solver[StreamState]):
+class StreamDual(Solver[StreamState]):
     """Block dual on a growing sample. A step is a pass over the new batch.
 
     Parameters

@@ -1,10 +1,10 @@
 """The cutting planes of each example, and steps on their dual variables.
 
-blocks.py       The planes we hold: one block per example, and the dual on them
-coordinates.py  Loops over the parts that planes are made of (see
+blocks.py       The working sets: planes of each example, and the dual on them
+coordinates.py  Loops over the parts that planes are made of
 loops.py        Loops over a store of planes, one block per example
-steps.py        Ascent on the dual of one block of planes, its Gram matrix at hand
-store.py        The arrays that hold planes, and loops that make room in them and add
+steps.py        Ascent on the dual of one block of planes, from its Gram matrix
+store.py        The arrays that hold planes, and loops that make room in them
 """
 
 import lazy_loader as lazy

@@ -1,12 +1,12 @@
-"""The planes we hold: one block per example, and the dual on them.
+"""The working sets: the planes of each example, and the dual on them.
 
     dual(alpha) = sum alpha b - 1/2 ||w||^2 - 1/2 sum_i ridge_i (sum_y alpha_iy)^2,
     w = sum alpha a
 
-`PlaneBlocks` owns the arrays that `plane_loops` works on: it makes room, forgets
-planes that carry no weight, merges when an example holds too many, and keeps all of
-it under a bound on memory. Merging two planes leaves w and the dual as they are (an
-average of planes is a plane), so the dual never falls.
+`PlaneBlocks` owns the arrays that `loops` works on. It makes room, drops planes that
+carry no weight, merges planes of an example that has too many, and keeps everything
+below a bound on memory. The average of two planes is again a plane, so merging changes
+neither w nor the dual.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from maxmargin.core.memory import MEMORY
 from maxmargin.core.structure import OuterCoordinates
 from maxmargin.solvers.planes import loops
 from maxmargin.solvers.planes import store as stores
-from maxmargin.solvers.planes.coordinates import space_of
 from maxmargin.solvers.planes.loops import Dual, Scratch
 from maxmargin.solvers.planes.store import Store
 
@@ -38,7 +37,7 @@ class Visit(NamedTuple):
     gap: float  # sum of the gaps of the examples, before
     rise: float  # of the dual
     work: float  # multiply-adds
-    found: Ints  # (len(ids),) 1: news, -1: nothing new, 0: w had moved on
+    found: Ints  # (len(ids),) 1: new, -1: nothing new, 0: w had moved on
 
 
 class PlaneBlocks:
@@ -76,7 +75,7 @@ class PlaneBlocks:
         first = n * np.array([4, 8, 64, 64])
         share = min(1.0, 0.5 * self._bound / max(_bytes(first), 1.0))
         self._store = _new_store(n, *(share * first).astype(int).tolist())
-        self._space, self._pages = space_of(parts), Pages(parts, n)
+        self._space, self._pages = stores.space_of(parts), Pages(parts, n)
         spread = dim if parts is not None else 0
         coordinates = dim - self._space.base + self._space.ring
         self._scratch = _new_scratch(coordinates, spread, 1024, most + 2)
@@ -117,9 +116,9 @@ class PlaneBlocks:
         news: float = 1e-9,
         closed: float = 0.0,
     ) -> Visit:
-        """Add the planes of distinct examples `ids` that are news at w; improve both.
+        """Add the planes of distinct examples `ids` that are new at w; improve the dual.
 
-        The change of the dual variables is added to w.
+        w follows the dual variables.
         """
         sizes, found = np.diff(a.ptr), np.zeros(len(ids), np.int64)
         gap, rise, work = 0.0, 0.0, 0.0
@@ -146,9 +145,9 @@ class PlaneBlocks:
         return rise, float(work)
 
     def violated(self, w: Floats, C: Floats, a: Floats) -> tuple[float, Floats]:
-        """Sums of the positive heights per example; C times those planes go to a and b.
+        """Sum of the positive heights of each example; adds C times those planes to a, b.
 
-        C may be empty: then only the sums are wanted.
+        An empty C means that only the sums are needed.
         """
         slack, b = np.zeros(self.n), 0.0
         for s, e in self._pages.spans(self.n):
@@ -181,14 +180,15 @@ class PlaneBlocks:
     def coordinates(self) -> Floats:
         """Sum of alpha * a in the coordinates of the planes themselves."""
         out = np.zeros(self.dim - self._space.base + self._space.limit)
-        stores.add_weights(self._store, space_of(None), 0, self.n, out)
+        stores.add_weights(self._store, stores.space_of(None), 0, self.n, out)
         return out
 
     def stretch(self, w: Floats) -> None:
         """On a cone, move alpha (and w) along its own ray to where the dual is highest.
 
         With s = sum alpha b the best factor is s / (||w||^2 + ridge terms). Coordinate
-        steps alone are slow to grow; where no weights separate, this makes it plain.
+        steps alone let alpha grow slowly; where no weights separate the data, alpha then
+        grows without end, and this shows soon.
         """
         square = float(w @ w)
         linear = self.dual(w) + 0.5 * square
@@ -215,8 +215,8 @@ class PlaneBlocks:
     def shift(self, ids: Ints, change: Rows, scaled: bool) -> None:
         """Other true outputs: add `change` to every plane of each example in `ids`.
 
-        With scaled planes (slack rescaling) b times it. Heights b, alpha and the dual
-        set stay; what w becomes, `weights` tells.
+        With scaled planes (slack rescaling), b times `change`. Heights b, alpha and the
+        dual set stay; call `weights` for the new w.
         """
         s = self._store
         for q, i in enumerate(ids):
@@ -244,7 +244,7 @@ class PlaneBlocks:
                 s.alpha[last], s.idle[last] = alpha[j], idle[j]
 
     def extend(self, dual_set: DualSet) -> None:
-        """More examples, without planes so far, after those at hand."""
+        """Append examples that have no planes yet."""
         new, old = len(dual_set.upper), self.dual_set
         pad = np.zeros(new, np.int64)
         self._store = self._store._replace(

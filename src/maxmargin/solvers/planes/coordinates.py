@@ -12,7 +12,6 @@ import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints, Labels, inner
 from maxmargin.core.jit import inner_loop
-from maxmargin.core.structure import OuterCoordinates
 
 
 class Space(NamedTuple):
@@ -29,17 +28,6 @@ class Space(NamedTuple):
     limit: int
     base: int  # the weight that coordinate `limit` stands for
     ring: int  # a power of two, not below the vectors of any example times k
-
-
-def space_of(parts: OuterCoordinates | None) -> Space:
-    """The space of planes; None: their coordinates are the weights themselves."""
-    if parts is None:
-        none = np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0)
-        return Space(*none, 0, 1, 0, 0, 0)
-    vectors, k, ptr = parts
-    longest = int(np.diff(ptr).max(initial=1)) * k
-    ring = 1 << (longest - 1).bit_length()
-    return Space(*vectors, k, vectors.n * k, vectors.width * k, ring)
 
 
 @inner_loop

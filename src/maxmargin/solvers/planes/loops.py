@@ -1,9 +1,9 @@
 """Loops over a store of planes, one block per example.
 
-The planes of an example share a *support*: the sorted-by-arrival list of coordinates
-of w that any of them touches. A visit gathers w on the support once, works on small
-local arrays, and scatters the change back once, so that its cost in cache misses is
-the size of the support and not the sum over planes.
+The planes of an example share a *support*: the list, in order of arrival, of the
+coordinates of w that any of them touches. A visit reads w on the support once, works on
+small local arrays, and writes the change back once. Its cache misses are therefore those
+of the support, not those of all planes.
 """
 
 from __future__ import annotations
@@ -143,11 +143,12 @@ def violated(store, scratch, space, start, stop, w, C, a, slack):
 def take_in(
     store, scratch, space, dual, ids, ptr, idx, val, b, slack, w, news, closed, found
 ):
-    """Add the planes that say something new and improve their blocks, in order.
+    """Add the planes that are new and improve their blocks, in order.
 
-    A plane is news if it is higher at w than all that are held by more than `news`.
-    found[q] is 1 where it was, -1 where the oracle knew nothing new even at its own w
-    (`slack`), 0 where w has moved on since; returns (sum of gaps, rise, work, added).
+    A plane is new if, at w, it is higher by more than `news` than all planes of its
+    example. found[q] is 1 for a new plane, -1 if there was nothing new even at the w
+    that the oracle was asked about (`slack`), and 0 if w has moved on since. Returns
+    (sum of gaps, rise, work, added).
     """
     total, rise, work, added = 0.0, 0.0, 0, 0
     for q in range(len(ids)):

@@ -1,4 +1,4 @@
-"""Ascent on the dual of one block of planes, its Gram matrix at hand.
+"""Ascent on the dual of one block of planes, from its Gram matrix.
 
     max_alpha  sum_j alpha_j h_j - 1/2 (alpha - alpha0)' (G + ridge) (alpha - alpha0)
 
@@ -7,7 +7,7 @@ over  alpha >= 0, sum alpha <= upper  (infinite upper: a cone), or over the box
 The zero plane, which takes what is left of `upper`, has index m.
 
 Pairs are chosen as in SMO with second-order information: the plane with the largest
-gradient gains what the plane that makes the largest rise loses.
+gradient gains weight, and the plane whose loss of it raises the dual most gives it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The arrays that hold planes, and loops that make room in them and add them up.
+"""The arrays that hold planes, and loops that make room in them and sum them.
 
 Blocks of planes, one per example, live in flat arrays. A block that is full moves to
 the end with twice the room; `compact` copies all blocks into fresh arrays, in order.
@@ -12,6 +12,7 @@ import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints, Labels, pointers
 from maxmargin.core.jit import inner_loop, loop
+from maxmargin.core.structure import OuterCoordinates
 from maxmargin.core.validation import (
     check_finite,
     check_range,
@@ -19,7 +20,7 @@ from maxmargin.core.validation import (
     check_types,
     require,
 )
-from maxmargin.solvers.planes.coordinates import part_add
+from maxmargin.solvers.planes.coordinates import Space, part_add
 
 
 class Store(NamedTuple):
@@ -102,6 +103,17 @@ def _spans_of(start: Ints, stop: Ints) -> tuple[Ints, Ints]:
     """All places from each start to its stop, and where each span begins among them."""
     ptr = pointers(stop - start)
     return np.arange(ptr[-1]) + np.repeat(start - ptr[:-1], stop - start), ptr
+
+
+def space_of(parts: OuterCoordinates | None) -> Space:
+    """What coordinates stand for; None: they are the weights themselves."""
+    if parts is None:
+        none = np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0)
+        return Space(*none, 0, 1, 0, 0, 0)
+    vectors, k, ptr = parts
+    longest = int(np.diff(ptr).max(initial=1)) * k
+    ring = 1 << (longest - 1).bit_length()
+    return Space(*vectors, k, vectors.n * k, vectors.width * k, ring)
 
 
 @inner_loop

@@ -54,7 +54,7 @@ class Violators:
     DUAL: ClassVar[tuple[str, ...]] = ("blocks", "known", "full")
 
     def __init__(self, problem: Problem, k: int, memory: float) -> None:
-        parts = problem.parts() if problem.exact else None
+        parts = problem.outer_coordinates() if problem.exact else None
         self.blocks = PlaneBlocks(
             problem.n, problem.dim, problem.dual_set, MOST, memory, parts
         )

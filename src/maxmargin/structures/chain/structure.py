@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple, Self
 
@@ -60,10 +61,11 @@ from maxmargin.structures.chain.layout import (
 from maxmargin.structures.chain.names import WeightNames, token_parts
 from maxmargin.structures.chain.oracle import best_sequences, join, tables
 from maxmargin.structures.chain.tokens import (
+    Pairs,
     gather,
     is_sparse,
     label_rows,
-    matrix_of,
+    named_vectors,
     vectors_of,
     vocabulary,
     windowed,
@@ -191,7 +193,8 @@ class Chain(Structure):
             columns = tokens.matrix.shape[1]
             sparse = is_sparse(tokens.matrix)
         bound = self.sized(labels, names, columns, sparse)
-        check_truth(labels, bound.legal, label_rows(bound.labels, flat, ptr))
+        if len(bound.legal):
+            check_truth(labels, bound.legal, label_rows(bound.labels, flat, ptr))
         return bound
 
     def sized(
@@ -202,7 +205,9 @@ class Chain(Structure):
         sparse: bool,
     ) -> Self:
         """Bind to labels and features that are known already."""
-        legal = legal_scores(labels, self.scheme, self.allowed)
+        legal = np.empty(0)
+        if self.scheme is not None or self.allowed is not None:
+            legal = legal_scores(labels, self.scheme, self.allowed)
         layout = layout_of(
             len(labels),
             self.order,
@@ -233,9 +238,16 @@ class Chain(Structure):
         tokens = gather(X)
         matrix = tokens.matrix
         if self.names is not None:
-            if matrix is not None and matrix.shape[0] > 0:
-                raise ValueError("this model was trained on named features, not arrays")
-            matrix = matrix_of(tokens, self.names)
+            if matrix is not None:
+                if matrix.shape[0] > 0:
+                    raise ValueError(
+                        "this model was trained on named features, not arrays"
+                    )
+                tokens = tokens._replace(matrix=None)
+            vectors = named_vectors(tokens, self.names, self._pairs)
+            if self.window == 0 and self.phi is None:
+                return Tokens(vectors, tokens.ptr, _NO_LABELS)
+            matrix = vectors.csr()
         elif matrix is None:
             raise ValueError("this model was trained on arrays, not named features")
         elif matrix.shape[0] == 0:
@@ -254,12 +266,18 @@ class Chain(Structure):
             )
         return Tokens(vectors, tokens.ptr, np.empty(0, np.int32))
 
+    @cached_property
+    def _pairs(self) -> Pairs:
+        """Columns of named features by key and value, as they are met."""
+        return {}
+
     def encode_labels(self, x: Tokens, Y: Sequence[Any]) -> Ragged:
         """Labels as numbers; refuses unknown ones and those the mask forbids."""
         flat, ptr = flat_labels(Y)
         same_lengths(x.ptr, ptr)
         rows = label_rows(self.labels, flat, ptr)
-        check_truth(self.labels, self.legal, rows)
+        if len(self.legal):
+            check_truth(self.labels, self.legal, rows)
         if len(x.forced):
             bad = np.flatnonzero((x.forced >= 0) & (x.forced != rows.data))
             if len(bad):

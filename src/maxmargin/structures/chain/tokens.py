@@ -14,7 +14,7 @@ offsets, taken as it is. Dicts follow CRFsuite: a string value makes the feature
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, repeat
+from itertools import accumulate, chain, repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +26,10 @@ from maxmargin.core.sequences import Sequences, place
 from maxmargin.core.validation import check_sparse
 
 DENSE = 0.3  # share of non-zeros above which dense rows are faster
+
+
+Pairs = dict[Any, dict[Any, int]]  # column of a feature by key and value
+_NONE: dict[Any, int] = {}
 
 
 class Gathered(NamedTuple):
@@ -42,7 +46,10 @@ def gather(X: Any) -> Gathered:
         if sp.issparse(X.flat):
             check_sparse(X.flat, "the matrix of all tokens")
         return Gathered(_check_matrix(X.flat, X.offsets), [], X.offsets)
-    rows = list(X)
+    rows = X if type(X) is list else list(X)
+    quick = _named_tokens(rows)
+    if quick is not None:
+        return quick
     kinds = [_kind(row, i) for i, row in enumerate(rows)]
     known = sorted({k for k in kinds if k})
     if len(known) > 1:
@@ -72,6 +79,30 @@ def gather(X: Any) -> Gathered:
         sp.vstack(filled, "csr") if sp.issparse(filled[0]) else np.concatenate(filled)
     )
     return Gathered(_check_matrix(matrix, ptr), [], ptr)
+
+
+def _named_tokens(rows: list[Any]) -> Gathered | None:
+    """Plain lists of feature dicts, lists or strings; None for all else.
+
+    One sentence at a time, the checks of `_kind` would take longer than the encoding.
+    """
+    if set(map(type, rows)) != {list}:
+        return None
+    tokens = list(chain.from_iterable(rows))
+    kinds = set(map(type, tokens))
+    if kinds == {list}:
+        if not all(map(_begins_with_name, rows)):
+            return None
+    elif kinds not in ({dict}, {str}):
+        return None
+    ptr = np.zeros(len(rows) + 1, np.int64)
+    ptr[1:] = list(accumulate(map(len, rows)))
+    return Gathered(None, tokens, ptr)
+
+
+def _begins_with_name(row: list[Any]) -> bool:
+    """Whether the first feature of the first token is a string, not a number."""
+    return not row or (bool(row[0]) and type(row[0][0]) is str)
 
 
 def _kind(row: Any, i: int) -> str:
@@ -150,31 +181,35 @@ def vocabulary(tokens: Gathered) -> dict[str, int]:
         flat = chain.from_iterable(tokens.named)
         return {name: j for j, name in enumerate(dict.fromkeys(flat))}
     names: dict[str, int] = {}
-    _columns(tokens, lambda name: names.setdefault(name, len(names)))
+    _columns(tokens, lambda name: names.setdefault(name, len(names)), {})
     return names
 
 
-def matrix_of(tokens: Gathered, names: Mapping[str, int]) -> Any:
-    """Named features as a CSR matrix; names not in the vocabulary are left out."""
+def named_vectors(tokens: Gathered, names: Mapping[str, int], pairs: Pairs) -> Vectors:
+    """Named features as rows; names not in the vocabulary are left out.
+
+    `pairs` remembers the columns of (key, value) pairs from one call to the next.
+    """
     if _lists(tokens.named):
-        sizes = np.fromiter(map(len, tokens.named), np.int64, len(tokens.named))
+        sizes = list(map(len, tokens.named))
         flat = chain.from_iterable(tokens.named)
         try:
-            idx = np.fromiter(map(names.get, flat, repeat(-1)), np.int32, sizes.sum())
+            idx = np.fromiter(map(names.get, flat, repeat(-1)), np.int32, sum(sizes))
         except TypeError:  # no name at all, say a dict; the slow way tells where
-            _columns(tokens, lambda name: names.get(name, -1))
+            _columns(tokens, lambda name: names.get(name, -1), pairs)
             raise
         val = np.ones(len(idx))
     else:
-        sizes, idx, val = _columns(tokens, lambda name: names.get(name, -1))
-    ptr = pointers(sizes)
+        sizes, idx, val = _columns(tokens, lambda name: names.get(name, -1), pairs)
+    ptr = np.zeros(len(sizes) + 1, np.int64)
+    ptr[1:] = list(accumulate(sizes))
     if not np.isfinite(val).all():
         bad = int(np.searchsorted(ptr, np.flatnonzero(~np.isfinite(val))[0], "right"))
         raise ValueError(f"{place(bad - 1, tokens.ptr)}: a feature is not finite")
     known = idx >= 0
-    kept = np.concatenate(([0], np.cumsum(known)))[ptr]
-    data = val[known], idx[known], kept
-    return sp.csr_array(data, shape=(len(tokens.named), len(names)))
+    kept = np.zeros(len(idx) + 1, np.int64)
+    known.cumsum(out=kept[1:])
+    return Vectors(kept[ptr], idx[known], val[known], len(names))
 
 
 def _lists(named: Sequence[Any]) -> bool:
@@ -187,49 +222,70 @@ def _all_strings(named: Sequence[Any]) -> bool:
 
 
 def _columns(
-    tokens: Gathered, column: Callable[[str], int]
-) -> tuple[Ints, Labels, Floats]:
-    """Features per token, their columns and values, one token after the other.
+    tokens: Gathered, column: Callable[[str], int], pairs: Pairs
+) -> tuple[list[int], Labels, Floats]:
+    """Features per token, their columns (-1 for unknown ones) and values.
 
-    Columns of (key, value) pairs are remembered, so that the name "key:value" is made
-    once for each pair and not for each token.
+    The column of a pair (key, value) is kept in `pairs`, so that the name "key:value"
+    is not made again. So is that of True, False, 1 and 0.
     """
     idx: list[int] = []
-    val: list[float] = []
-    ends: list[int] = []
-    memo: dict[Any, dict[Any, int]] = {}
-    single: dict[str, int] = {}
+    sizes: list[int] = []
+    others: list[tuple[int, float]] = []  # places of values that are not one
+    known, size = pairs.get, 0
     for row, token in enumerate(tokens.named):
-        if type(token) is not dict or not token:
-            for name, value in _items(token, row, tokens.ptr):
-                idx.append(column(name))
-                val.append(value)
-            ends.append(len(idx))
-            continue
-        for key, value in token.items():
-            kind = type(value)
-            if kind is str:
-                known = memo.get(key)
-                if known is None:
-                    known = memo[key] = {}
-                j = known.get(value)
-                if j is None:
-                    j = known[value] = column(f"{key}:{value}")
+        found: list[int | None] = [None]
+        if type(token) is dict:
+            try:
+                found = [known(key, _NONE).get(value) for key, value in token.items()]
+            except TypeError:  # a value that is a list or a dict
+                found = [None] * len(token)
+        if found and None not in found:
+            idx += found  # type: ignore[arg-type]
+        else:
+            for j, value in _new_columns(token, found, row, tokens.ptr, column, pairs):
+                if value != 1.0:
+                    others.append((len(idx), value))
                 idx.append(j)
-                val.append(1.0)
-            elif (kind is bool or kind is float or kind is int) and type(key) is str:
-                j = single.get(key)
-                if j is None:
-                    j = single[key] = column(key)
-                idx.append(j)
-                val.append(float(value))
-            else:
-                for name, number in _items({key: value}, row, tokens.ptr):
-                    idx.append(column(name))
-                    val.append(number)
-        ends.append(len(idx))
-    sizes = np.diff(np.array([0, *ends], np.int64)).astype(np.int64)
-    return sizes, np.array(idx, np.int32), np.array(val, np.float64)
+        sizes.append(len(idx) - size)
+        size = len(idx)
+    val = np.ones(len(idx))
+    if others:
+        where, values = zip(*others)
+        val[list(where)] = values
+    return sizes, np.array(idx, np.int32), val
+
+
+def _new_columns(
+    token: Any,
+    found: list[int | None],
+    row: int,
+    ptr: Ints,
+    column: Callable[[str], int],
+    pairs: Pairs,
+) -> Iterator[tuple[int, float]]:
+    """(column, value) of the features of a token, not all of which are in `pairs`."""
+    if type(token) is not dict or not token:
+        for name, number in _items(token, row, ptr):
+            yield column(name), number
+        return
+    for j, (key, value) in zip(found, token.items(), strict=True):
+        kind = type(value)
+        if j is not None:
+            yield j, 1.0
+        elif kind is str:
+            j = column(f"{key}:{value}")
+            if j >= 0:
+                pairs.setdefault(key, {})[value] = j
+            yield j, 1.0
+        elif kind in (bool, float, int) and type(key) is str:
+            j = column(key)
+            if j >= 0 and value in (0, 1):  # a zero adds nothing: no column
+                pairs.setdefault(key, {})[value] = j if value else -1
+            yield j, float(value)
+        else:
+            for name, number in _items({key: value}, row, ptr):
+                yield column(name), number
 
 
 def _items(token: Any, row: int, ptr: Ints) -> Iterable[tuple[str, float]]:

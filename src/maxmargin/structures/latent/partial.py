@@ -165,9 +165,3 @@ def filled(Y: Sequence[Any], label: Any = None) -> list[list[Any]]:
             raise ValueError("all labels are None: there is nothing to learn from")
         label = max(counts, key=lambda y: counts[y])
     return [[label if y is None else y for y in row] for row in Y]
-
-
-def has_hidden(Y: Any) -> bool:
-    """Whether any label is None."""
-    rows = [Y.flat.tolist()] if hasattr(Y, "offsets") else Y
-    return any(y is None for row in rows if isinstance(row, list | tuple) for y in row)

@@ -157,16 +157,6 @@ def _held(tables: GraphTables, labels: Labels, keep: Any) -> Floats:
     return lowered
 
 
-def has_hidden(Y: Any) -> bool:
-    """Whether any label is None."""
-    return any(
-        v is None
-        for row in Y
-        if hasattr(row, "__iter__") and getattr(row, "dtype", np.dtype("O")).kind == "O"
-        for v in row
-    )
-
-
 def filled(X: Sequence[Any], Y: Sequence[Any]) -> list[list[Any]]:
     """Unknown labels replaced by the commonest of the node's type."""
     counts: dict[Hashable, Counter[Hashable]] = {}

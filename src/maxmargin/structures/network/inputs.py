@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from maxmargin.core.arrays import Floats, Ints, Labels, pointers
 from maxmargin.core.validation import check_sparse
-from maxmargin.inference.graph.decode import Plan, plan
+from maxmargin.inference.graph.decode import GraphPlan, plan
 from maxmargin.structures.network.graphs import (
     Graph,
     as_graph,
@@ -35,7 +35,7 @@ class Graphs(NamedTuple):
     idx: Labels  # empty when dense
     val: Floats
     edge_val: Floats  # (m * edge_width,), empty where edges have no features
-    plan: Plan
+    plan: GraphPlan
     gram: Floats = NOTHING  # (nodes, nodes) of the training graphs, with a kernel
     edge_gram: Floats = NOTHING  # (edges, edges) likewise
 

@@ -37,7 +37,7 @@ from maxmargin.core.structure import (
 )
 from maxmargin.core.validation import FeatureMap, check_types, require, same_fields
 from maxmargin.inference.graph.best_other import best_other
-from maxmargin.inference.graph.decode import FOREST, METHODS, Plan, decode
+from maxmargin.inference.graph.decode import FOREST, METHODS, GraphPlan, decode
 from maxmargin.inference.graph.layers import best_by_cost, common_unit
 from maxmargin.inference.graph.tables import GraphTables, spans, sum_by
 from maxmargin.inference.loopy import relaxation
@@ -180,7 +180,7 @@ class Network(Structure):
             return None
         return super().offers(capability)
 
-    def plan(self, x: Graphs) -> Plan:
+    def plan(self, x: Graphs) -> GraphPlan:
         """How inference treats each graph."""
         return x.plan
 

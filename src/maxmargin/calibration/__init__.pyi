@@ -1,0 +1,9 @@
+from .candidates import Candidates as Candidates
+from .conformal import ConformalSets as ConformalSets
+from .isotonic import Isotonic as Isotonic
+from .measures import Reliability as Reliability
+from .measures import expected_calibration_error as expected_calibration_error
+from .measures import log_loss as log_loss
+from .measures import reliability as reliability
+from .spans import span_confidences as span_confidences
+from .temperature import Temperature as Temperature

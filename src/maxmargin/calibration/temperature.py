@@ -1,0 +1,189 @@
+"""Softmax of scores over a temperature that is fitted on held-out examples.
+
+    p(c) ~ exp( score(c) / T + bias(c) ),      min_T,bias  - sum_i log p(truth_i)
+
+Scores of max-margin models have no scale of their own: the order of outputs does not
+change with T, but how sure the model seems does. With `bias=True`, and the same
+candidates for all examples, each candidate has a constant of its own, which mends what
+training on a loss with weights, or on rare labels, has shifted.
+
+[1] Guo, Pleiss, Sun, Weinberger: On calibration of modern neural networks, 2017.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import minimize
+
+from maxmargin.calibration.candidates import Candidates
+from maxmargin.core.arrays import Floats, Ints
+
+STEPS = 100  # of Newton's method
+RIDGE = (
+    1e-3  # per example: keeps the bias of candidates that never are the truth finite
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Temperature:
+    """Probabilities of candidates from their scores; see the module docstring.
+
+    Parameters
+    ----------
+    inverse : float
+        1 / T.
+    bias : array (candidates,)
+        Empty if there is none.
+
+    Examples
+    --------
+    >>> scores = Candidates.of_table([[2.0, 0.0], [1.0, 0.0], [0.0, 2.0], [2.0, 0.0]])
+    >>> fitted = Temperature.fit(scores, truth=[0, 0, 1, 1])
+    >>> fitted(Candidates.of_table([[0.0, 0.0]])).row(0).tolist()
+    [0.5, 0.5]
+    """
+
+    inverse: float = 1.0
+    bias: Floats = field(default_factory=lambda: np.empty(0))
+
+    def __post_init__(self) -> None:
+        if not np.isfinite(self.inverse) or self.inverse < 0.0:
+            raise ValueError(f"inverse={self.inverse!r} is not a finite number >= 0")
+        if self.bias.ndim != 1 or not np.isfinite(self.bias).all():
+            raise ValueError("the bias of candidates is not a row of finite numbers")
+
+    @property
+    def temperature(self) -> float:
+        """T."""
+        return 1.0 / self.inverse if self.inverse > 0.0 else np.inf
+
+    @classmethod
+    def fit(
+        cls,
+        candidates: Candidates,
+        truth: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        bias: bool = False,
+    ) -> Temperature:
+        """Find the temperature with the best likelihood of held-out truths.
+
+        Parameters
+        ----------
+        candidates : Candidates
+        truth : array (n,)
+            Place of the truth in each row; -1 where it is not there: not counted.
+        sample_weight : array (n,), optional
+        bias : bool
+            Whether candidates, the same in all rows, have a bias each.
+        """
+        at = candidates.places(truth)
+        weight = np.ones(candidates.n) if sample_weight is None else sample_weight
+        weight = np.where(at < 0, 0.0, np.asarray(weight, np.float64))
+        possible = np.ones(candidates.n, np.bool_)
+        possible[at >= 0] = candidates.scores[at[at >= 0]] > -np.inf
+        weight = np.where(possible, weight, 0.0)  # no temperature makes these likely
+        if weight.sum() <= 0.0:
+            raise ValueError(
+                "no truth is among the candidates: nothing to calibrate on"
+            )
+        inverse = _newton(candidates, at, weight)
+        if not bias:
+            return cls(inverse)
+        return _with_bias(candidates, at, weight, inverse)
+
+    def __call__(self, candidates: Candidates) -> Candidates:
+        """The same candidates with their probabilities; each row sums to one."""
+        if candidates.n == 0:
+            return candidates
+        logits = candidates._replace(scores=self._logits(candidates)).below_top()
+        p = np.exp(logits.scores)
+        p /= np.add.reduceat(p, candidates.ptr[:-1])[candidates.owner]
+        return candidates._replace(scores=p)
+
+    def _logits(self, candidates: Candidates) -> Floats:
+        scores = candidates.below_top().scores
+        with np.errstate(invalid="ignore"):  # 0 * -inf
+            logits = np.where(scores > -np.inf, self.inverse * scores, -np.inf)
+        if len(self.bias) == 0:
+            return logits
+        return (
+            logits.reshape(-1, _width(candidates, len(self.bias))) + self.bias
+        ).ravel()
+
+
+def _width(candidates: Candidates, k: int) -> int:
+    if (np.diff(candidates.ptr) != k).any():
+        raise ValueError(f"a bias of {k} candidates needs rows of {k} scores")
+    return k
+
+
+def _newton(candidates: Candidates, at: Ints, weight: Floats) -> float:
+    """Minimum over 1/T >= 0 of a convex function: minus the log likelihood.
+
+    Its derivative is E[score] - score(truth), the second one the variance.
+    """
+    owner, starts = candidates.owner, candidates.ptr[:-1]
+    scores = candidates.below_top().scores
+    possible = scores > -np.inf
+    scores = np.where(possible, scores, 0.0)
+    truth = np.where(at >= 0, scores[at], 0.0)
+
+    def slope(beta: float) -> tuple[float, float]:
+        p = np.where(possible, np.exp(beta * scores), 0.0)
+        p /= np.add.reduceat(p, starts)[owner]
+        mean = np.add.reduceat(p * scores, starts)
+        square = np.add.reduceat(p * scores * scores, starts)
+        return float(weight @ (mean - truth)), float(weight @ (square - mean * mean))
+
+    if slope(0.0)[0] >= 0.0:
+        return 0.0  # scores say nothing, or the opposite
+    low, high = 0.0, 1.0
+    while slope(high)[0] < 0.0 and high < 1e12:
+        low, high = high, 2.0 * high
+    beta = 0.5 * (low + high)
+    for _ in range(STEPS):
+        first, second = slope(beta)
+        low, high = (beta, high) if first < 0.0 else (low, beta)
+        step = beta - first / second if second > 0.0 else low
+        new = step if low < step < high else 0.5 * (low + high)
+        if abs(new - beta) <= 1e-10 * beta:
+            break
+        beta = new
+    return beta
+
+
+def _with_bias(
+    candidates: Candidates, at: Ints, weight: Floats, inverse: float
+) -> Temperature:
+    k = _width(candidates, int(candidates.ptr[1]))
+    table = candidates.below_top().scores.reshape(-1, k)
+    possible = table > -np.inf
+    table = np.where(possible, table, 0.0)
+    kept = np.flatnonzero(weight > 0.0)
+    column = at[kept] - kept * k
+    total = weight.sum()
+
+    def objective(v: Floats) -> tuple[float, Floats]:
+        logits = np.where(possible, v[0] * table + v[1:], -np.inf)
+        top = logits.max(axis=1, keepdims=True)
+        p = np.exp(logits - top)
+        sums = p.sum(axis=1, keepdims=True)
+        p /= sums
+        log = (logits[kept, column] - top[kept, 0]) - np.log(sums[kept, 0])
+        value = -float(weight[kept] @ log) + 0.5 * RIDGE * total * float(v[1:] @ v[1:])
+        p *= weight[:, None]
+        p[kept, column] -= weight[kept]
+        rest = p.sum(axis=0) + RIDGE * total * v[1:]
+        return value / total, np.append(float((p * table).sum()), rest) / total
+
+    start = np.append(inverse, np.zeros(k))
+    bounds = [(0.0, None)] + [(None, None)] * k
+    found = minimize(
+        objective, start, jac=True, method="L-BFGS-B", bounds=bounds,
+        options={"maxiter": 200, "ftol": 1e-12, "gtol": 1e-7},
+    )  # fmt: skip
+    return Temperature(float(found.x[0]), np.asarray(found.x[1:]))

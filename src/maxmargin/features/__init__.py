@@ -1,0 +1,23 @@
+"""Features of tokens by templates: from columns of strings to rows of integers.
+
+templates.py       Templates: what a model reads of its sentences
+columns.py         Column: templates written in Python, `word.lower()[-1] & word[0]`
+template_files.py  Template files of CRF++ and Wapiti
+regex.py           Wapiti's regular expressions
+steps.py           Lower case, prefix, suffix, shape, clusters, ..: string to string
+tables.py          Gazetteers and word clusters, from files
+slots.py           Slot, Template: the parts of which templates are made
+builtin.py         The templates "ner", "pos" and "chunk"
+fitted.py          FittedTemplates: the vocabulary, and the features of sentences
+learning.py        How the vocabulary is learnt
+plan.py            Templates taken apart, as arrays
+type_tables.py     What each distinct string turns into
+tokens.py          Sentences in any form, as columns
+phrases.py         Names of several words, found in sentences
+strings.py         Lists of strings as arrays
+loops.py           The compiled loops
+"""
+
+import lazy_loader as lazy
+
+__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

@@ -1,0 +1,11 @@
+from .builtin import builtin_templates as builtin_templates
+from .columns import Column as Column
+from .fitted import FittedTemplates as FittedTemplates
+from .fitted import TokenFeatures as TokenFeatures
+from .steps import Is as Is
+from .steps import Step as Step
+from .steps import shape as shape
+from .tables import Clusters as Clusters
+from .tables import Gazetteer as Gazetteer
+from .template_files import parse_template as parse_template
+from .templates import Templates as Templates

@@ -1,0 +1,270 @@
+"""Steps from the string in a column to the string in a feature.
+
+A step maps a list of strings to a list of the same length, in which None means that
+there is no feature. It sees each distinct string once, however often the string occurs.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+from maxmargin.features.tables import Clusters
+
+Values = list[str | None]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step; `label` is how it is written in the names of features."""
+
+    def __call__(self, strings: list[str]) -> Values:
+        """The new string for each string, or None."""
+        raise NotImplementedError
+
+    @property
+    def label(self) -> str:
+        """Short name."""
+        return type(self).__name__.lower()
+
+
+def run_steps(steps: Sequence[Step], strings: list[str]) -> Values:
+    """Apply steps one after the other; a None stays None.
+
+    Examples
+    --------
+    >>> run_steps([Lower(), Suffix(2)], ["ANA", "B"])
+    ['na', 'b']
+    """
+    if not steps:
+        return list(strings)
+    values = steps[0](strings)
+    for step in steps[1:]:
+        if None not in values:
+            values = step(values)  # type: ignore[arg-type]
+            continue
+        kept = [i for i, value in enumerate(values) if value is not None]
+        for i, value in zip(kept, step([values[i] for i in kept])):  # type: ignore[misc]
+            values[i] = value
+    return values
+
+
+@dataclass(frozen=True)
+class Lower(Step):
+    """The string in lower case."""
+
+    def __call__(self, strings: list[str]) -> Values:
+        """Lower case."""
+        return list(map(str.lower, strings))
+
+
+@dataclass(frozen=True)
+class Prefix(Step):
+    """The first `size` characters; the whole string if it is shorter."""
+
+    size: int
+
+    def __post_init__(self) -> None:
+        _check_size("a prefix", self.size)
+
+    def __call__(self, strings: list[str]) -> Values:
+        """Prefixes."""
+        n = self.size
+        return [s[:n] for s in strings]
+
+    @property
+    def label(self) -> str:
+        """Say prefix3."""
+        return f"prefix{self.size}"
+
+
+@dataclass(frozen=True)
+class Suffix(Step):
+    """The last `size` characters; the whole string if it is shorter."""
+
+    size: int
+
+    def __post_init__(self) -> None:
+        _check_size("a suffix", self.size)
+
+    def __call__(self, strings: list[str]) -> Values:
+        """Suffixes."""
+        n = -self.size
+        return [s[n:] for s in strings]
+
+    @property
+    def label(self) -> str:
+        """Say suffix3."""
+        return f"suffix{self.size}"
+
+
+def _check_size(what: str, size: int) -> None:
+    if type(size) is not int or size < 1:
+        raise ValueError(f"{what} has a whole number of characters > 0, not {size!r}")
+
+
+class _Kinds(dict[int, str]):
+    """Kind of a character by its number, found when first met."""
+
+    def __missing__(self, code: int) -> str:
+        char = chr(code)
+        kind = char
+        if char.isupper():
+            kind = "X"
+        elif char.islower():
+            kind = "x"
+        elif char.isdigit():
+            kind = "0"
+        elif char.isalpha():
+            script = re.split("[ -]", unicodedata.name(char, ""))[0]
+            kind = {"CJK": "漢", "HIRAGANA": "あ", "KATAKANA": "ア"}.get(script, "o")
+        elif unicodedata.category(char)[0] == "M":
+            kind = ""  # a mark belongs to the letter before it
+        self[code] = kind
+        return kind
+
+
+_KINDS = _Kinds()
+_RUN = re.compile(r"(.)\1+", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Shape(Step):
+    """Capitals as X, small letters as x, digits as 0; runs collapsed.
+
+    Letters of scripts without capitals are o, and of the three scripts of Japanese 漢,
+    あ and ア. Marks on letters are left out; other characters stand for themselves.
+
+    Examples
+    --------
+    >>> Shape()(["McDonald", "B-747", "...", "東京タワー"])
+    ['XxXx', 'X-0', '.', '漢ア']
+    """
+
+    def __call__(self, strings: list[str]) -> Values:
+        """Shapes."""
+        long = [s.translate(_KINDS) for s in strings]
+        short = {s: _RUN.sub(r"\1", s) for s in set(long)}
+        return [short[s] for s in long]
+
+
+def shape(word: str) -> str:
+    """Shape of one word, see `Shape`."""
+    return _RUN.sub(r"\1", word.translate(_KINDS))
+
+
+def _has_digit(s: str) -> bool:
+    return not s.isalpha() and any(map(str.isdigit, s))
+
+
+def _capital(s: str) -> bool:
+    return s[:1].isupper()
+
+
+@dataclass(frozen=True)
+class Is(Step):
+    """A feature without a value, if the string is of a kind; no feature otherwise.
+
+    Kinds are "upper" (no small letter and a capital), "title" (begins with a capital),
+    "digit" (digits only), "hasdigit" and "hyphen" (has one).
+
+    Examples
+    --------
+    >>> Is("title")(["Ana", "va"])
+    ['', None]
+    """
+
+    kind: str
+
+    TESTS: ClassVar[dict[str, Callable[[str], bool]]] = {
+        "upper": str.isupper,
+        "title": _capital,
+        "digit": str.isdigit,
+        "hasdigit": _has_digit,
+        "hyphen": lambda s: "-" in s,
+    }
+
+    def __post_init__(self) -> None:
+        if self.kind not in self.TESTS:
+            raise ValueError(f"{self.kind!r} is not one of {', '.join(self.TESTS)}")
+
+    def __call__(self, strings: list[str]) -> Values:
+        """Empty strings where the test holds."""
+        test = self.TESTS[self.kind]
+        return ["" if test(s) else None for s in strings]
+
+    @property
+    def label(self) -> str:
+        """The kind."""
+        return self.kind
+
+
+@dataclass(frozen=True)
+class _Regex(Step):
+    """A step with a regular expression of Python's."""
+
+    pattern: str
+
+    def __post_init__(self) -> None:
+        try:
+            re.compile(self.pattern)
+        except re.error as error:
+            raise ValueError(
+                f"{self.pattern!r} is not a regular expression: {error}"
+            ) from None
+
+    @cached_property
+    def _compiled(self) -> re.Pattern[str]:
+        return re.compile(self.pattern)
+
+    @property
+    def label(self) -> str:
+        """Say find(PATTERN)."""
+        return f"{type(self).__name__.lower()}({self.pattern})"
+
+
+@dataclass(frozen=True)
+class Matches(_Regex):
+    """Whether the regular expression matches in the string: "true" or "false"."""
+
+    def __call__(self, strings: list[str]) -> Values:
+        """Answers."""
+        search = self._compiled.search
+        return ["false" if search(s) is None else "true" for s in strings]
+
+
+@dataclass(frozen=True)
+class Find(_Regex):
+    """The first part of the string that the regular expression matches, or ""."""
+
+    def __call__(self, strings: list[str]) -> Values:
+        """Matches."""
+        found = map(self._compiled.search, strings)
+        return ["" if match is None else match.group() for match in found]
+
+
+@dataclass(frozen=True)
+class Cluster(Step):
+    """The cluster of a word, or its first `size` characters; none for other words."""
+
+    clusters: Clusters
+    size: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.size is not None:
+            _check_size("the name of a cluster", self.size)
+
+    def __call__(self, strings: list[str]) -> Values:
+        """Clusters."""
+        of, n = self.clusters.of, self.size
+        names = [of.get(s) for s in strings]
+        return [None if name is None else name[:n] for name in names]
+
+    @property
+    def label(self) -> str:
+        """Say clusters4."""
+        return f"{self.clusters.name}{'' if self.size is None else self.size}"
