@@ -161,6 +161,20 @@ def sequences():
         mm.ChainSVM(checkpoint=str(path), max_iter=3, tol=1e-9).fit(X, y)
 
 
+def text():
+    """Features compiled from templates, gazetteers, calibration."""
+    from maxmargin.calibration import Isotonic
+    from maxmargin.features import Column, Gazetteer, Templates, builtin_templates
+
+    words = [["Ana", "vive", "en", "Lima"], ["Eva", "va", "a", "Buenos", "Aires"]]
+    builtin_templates("ner", width=1).fit([[(w,) for w in row] for row in words])
+    places = Gazetteer.of(["Buenos Aires", "Lima"], name="place")
+    word = Column()
+    parts = [word.lower(), word.suffix(2)[-1], word[-1] & word[0], word.listed(places)]
+    Templates(parts).fit(words).encode(words)
+    Isotonic.fit([0.1, 0.4, 0.3, 0.9], [0, 0, 1, 1])
+
+
 def networks():
     """Every way of inference on rings and chains, kernels, the factored dual."""
     from maxmargin.baselines import MarkovNetwork
@@ -239,7 +253,7 @@ def leaf_loops():
 
 RUNS = {
     **plain_runs(),
-    OPTIONS: [structures, trainers, sequences, networks, others, leaf_loops],
+    OPTIONS: [structures, trainers, sequences, text, networks, others, leaf_loops],
 }
 
 

@@ -1,5 +1,6 @@
 __version__: str
 
+from . import decode as decode
 from . import plots as plots
 from .core.sequences import Sequences as Sequences
 from .estimators.alignment import AlignmentSVM as AlignmentSVM

@@ -37,7 +37,7 @@ class CRF:
 
     Examples
     --------
-    >>> X, y = [[["the"], ["dog"]], [["a"], ["dog"], ["runs"]]], ["DN", "DNV"]
+    >>> X, y = [[["the"], ["dog"]], [["a"], ["dog"], ["runs"]]], [["D", "N"], ["D", "N", "V"]]
     >>> CRF(c2=0.1).fit(X, y).predict([[["the"], ["dog"], ["runs"]]])
     [['D', 'N', 'V']]
     """

@@ -34,7 +34,7 @@ class Perceptron:
     Examples
     --------
     >>> from maxmargin.structures.chain.structure import Chain
-    >>> X, y = [[["the"], ["dog"]], [["a"], ["dog"], ["runs"]]], ["DN", "DNV"]
+    >>> X, y = [[["the"], ["dog"]], [["a"], ["dog"], ["runs"]]], [["D", "N"], ["D", "N", "V"]]
     >>> Perceptron(Chain()).fit(X, y).predict([[["the"], ["dog"], ["runs"]]])
     [['D', 'N', 'V']]
     """

@@ -172,7 +172,7 @@ def _model_and_data(parser: argparse.ArgumentParser, number: str) -> None:
     parser.add_argument("model", metavar="MODEL", help="model file, or '-'")
     parser.add_argument("data", nargs=number, metavar="DATA", help="data, or '-'")
     parser.add_argument("--format", choices=FORMAT_NAMES,
-                        help="of the data, where the model file does not say it")  # fmt: skip
+                        help="of the data; by default that of the training data")  # fmt: skip
 
 
 def _convert(parser: argparse.ArgumentParser) -> None:

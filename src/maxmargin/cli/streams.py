@@ -54,7 +54,10 @@ class Inputs:
 
     def _copy(self, source: IO[bytes] | gzip.GzipFile, name: str) -> str:
         """Copy to a temporary file, which messages call by `name`."""
-        path = os.path.join(self._folder.name, f"{len(self._names)}.txt")
+        folder = os.path.join(self._folder.name, str(len(self._names)))
+        os.mkdir(folder)
+        base = os.path.basename(name).removesuffix(".gz") or "data"
+        path = os.path.join(folder, base)
         self._names[path] = name
         with open(path, "wb") as out:
             shutil.copyfileobj(source, out)

@@ -41,6 +41,21 @@ def pointers(sizes: ArrayLike) -> Ints:
     return ptr
 
 
+LARGEST = 1e150  # of a feature: squares of larger numbers overflow
+
+
+def usable(values: Any) -> NDArray[np.bool_]:
+    """Which features are finite, and not so large that their squares overflow.
+
+    Examples
+    --------
+    >>> usable(np.array([1.0, np.nan, np.inf, 1e300])).tolist()
+    [True, False, False, False]
+    """
+    mask: NDArray[np.bool_] = np.abs(values) <= LARGEST
+    return mask
+
+
 class Ragged(NamedTuple):
     """Rows of int32 of any lengths: row i is `data[ptr[i]:ptr[i + 1]]`.
 

@@ -78,6 +78,11 @@ def flat_labels(Y: Any) -> tuple[list[Any], Ints]:
         return np.asarray(Y.flat).tolist(), Y.offsets
     rows = []
     for i, row in enumerate(Y):
+        if isinstance(row, str | bytes):
+            raise ValueError(
+                f"sequence {i}: labels are one string, {row!r:.40}: give a list of labels, "
+                f"as in {list(row[:3])!r}"
+            )
         if isinstance(row, np.ndarray):
             rows.append(row.tolist())
         elif hasattr(row, "__len__") and hasattr(row, "__iter__"):
@@ -124,7 +129,7 @@ def same_lengths(tokens: Ints, labels: Ints) -> None:
 
 
 def in_order(labels: set[Hashable]) -> tuple[Hashable, ...]:
-    """Sort labels; those that cannot be compared by type and name."""
+    """Sort labels; those that cannot be compared are refused, or sorted by name."""
     if not labels:
         raise ValueError("there are no labels: all sequences are empty")
     if any(y != y for y in labels):
@@ -132,4 +137,9 @@ def in_order(labels: set[Hashable]) -> tuple[Hashable, ...]:
     try:
         return tuple(sorted(cast(set[Any], labels)))
     except TypeError:
+        kinds = sorted({type(y).__name__ for y in labels})
+        if len(kinds) > 1:
+            raise ValueError(
+                f"labels are of several types, {' and '.join(kinds)}: use one type"
+            ) from None
         return tuple(sorted(labels, key=lambda y: (type(y).__name__, repr(y))))

@@ -268,7 +268,7 @@ def check_sparse(matrix: Any, what: str) -> None:
     >>> bad.indices[0] = 9
     >>> check_sparse(bad, "X")
     Traceback (most recent call last):
-    ValueError: X is a broken sparse matrix: column 9 is not one of 0 .. 8
+    ValueError: X is a broken sparse matrix: column: 9 is not one of 0 .. 8
     """
     try:
         if matrix.format in ("csr", "csc", "bsr"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self, cast
 
@@ -67,9 +68,10 @@ class AlignmentSVM(StructuredEstimator):
         Smith-Waterman.
     features : str or tuple of Pair
         Features of a match. "simple": every track against every track. "anova2":
-        every two tracks against every two tracks. "tensor": all tracks together against
-        all tracks together. "all": these three. "window": "all" and windows of
-        neighbours. "profile": "window" and the real-valued tracks. Or pairs of views.
+        every two tracks of letters against every two. "tensor": all tracks of letters
+        together against all together. "all": these three. "window": "all" and windows
+        of neighbours. "profile": "window" and the real-valued tracks. Real-valued tracks
+        enter "simple", "all", "window" and "profile". Or pairs of views.
     gaps : {"affine", "linear", "structural"} or Gaps
         Cost of gaps; "structural": opening depends on the neighbouring letters.
     symmetric : bool
@@ -112,6 +114,7 @@ class AlignmentSVM(StructuredEstimator):
     [[0, -1], [1, 0], [2, 1], [3, -1], [4, 2], [5, 3]]
     """
 
+    _at_prediction = ("band",)
     structure_: Alignment
 
     def __init__(
@@ -201,6 +204,7 @@ class AlignmentSVM(StructuredEstimator):
         self, X: Any, y: Any, sample_weight: SampleWeight
     ) -> TrainingData:
         check_same_length(X, y)
+        self._check_container(X)
         for q, (pair, written) in enumerate(zip(X, y, strict=True)):
             if _is_pair(pair):
                 check_rows(written, pair, f"pair {q}")
@@ -273,21 +277,28 @@ def _named_model(
 ) -> tuple[Pair, ...]:
     if not isinstance(features, str):
         return tuple(features)
-    everything = simple(letters) + anova2(letters) + tensor(letters)
+    profiles = tuple(p for track in vectors for p in profile(track, letters))
+    everything = simple(letters) + anova2(letters) + tensor(letters) + profiles
     reaches = {track: k + 1 for k, track in enumerate(letters)}
     windows = everything + window(reaches, {"residue": RESIDUE_BINS})
-    profiles = tuple(p for track in vectors for p in profile(track, letters))
     known: dict[str, tuple[Pair, ...]] = {
-        "simple": simple(letters),
+        "simple": simple(letters) + profiles,
         "anova2": anova2(letters),
         "tensor": tensor(letters),
         "all": everything,
         "window": windows,
-        "profile": windows + profiles,
+        "profile": windows,
     }
     if features not in known:
         names = ", ".join(map(repr, known))
         raise ValueError(f"features={features!r} is not known: choose from {names}")
+    if vectors and features in ("anova2", "tensor"):
+        warnings.warn(
+            f"features={features!r} is about letters: the real-valued tracks "
+            f"{', '.join(map(repr, vectors))} are not used; features='simple' or 'all' "
+            "uses them",
+            stacklevel=2,
+        )
     if not known[features]:
         raise ValueError(
             f"features={features!r} needs more tracks of letters than {list(letters)}"

@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.arrays import Floats, Ints
@@ -16,7 +17,11 @@ from maxmargin.core.loss import Loss, ZeroOne
 from maxmargin.core.problem import Problem
 from maxmargin.core.sequences import has_hidden
 from maxmargin.core.structure import Layers, Structure
-from maxmargin.estimators.fitting.inputs import object_array
+from maxmargin.estimators.fitting.inputs import (
+    by_position,
+    check_same_length,
+    object_array,
+)
 from maxmargin.estimators.fitting.kernel_training import KernelMixin, kernel_plan
 from maxmargin.estimators.fitting.parameter_types import (
     CallbackChoice,
@@ -35,7 +40,7 @@ from maxmargin.estimators.fitting.prediction import (
     joined_layers,
     predict_found,
 )
-from maxmargin.estimators.fitting.training import Plan, TrainingData
+from maxmargin.estimators.fitting.training import TrainingData, TrainingPlan
 from maxmargin.losses.labels import Hamming
 from maxmargin.losses.partial import PartialLoss
 from maxmargin.metrics.sequences import token_error
@@ -251,7 +256,7 @@ class ChainSVM(KernelMixin):
             )
         return np.array([self.class_weight.get(y, 1.0) for y in structure.labels])
 
-    def _plan(self, data: TrainingData, C: float | None = None) -> Plan:
+    def _plan(self, data: TrainingData, C: float | None = None) -> TrainingPlan:
         k, labels = data.structure.label_count(), data.truth.data
         self._counts = np.bincount(labels[labels < k], minlength=k)
         if self.kernel is not None:
@@ -266,9 +271,46 @@ class ChainSVM(KernelMixin):
         """Learn weights from X and y, or from `Encoded` sequences, which have labels."""
         return super().fit(X, y, sample_weight)
 
+    @available_if(lambda self: self._can_stream())
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: SampleWeight = None
+    ) -> Self:
+        """Continue training with another batch; earlier ones are not needed again.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The batch, as for `fit`.
+        classes : sequence, optional
+            All labels, given with the first batch if it does not show them all. Features
+            are always those of the first batch.
+
+        Returns
+        -------
+        self
+        """
+        self._check_streams()
+        if "result_" not in vars(self):
+            given = () if classes is None else tuple(classes)
+            return self._fit_batch(self._training_data(X, y, sample_weight, given))
+        if classes is not None and set(classes) != set(self.classes_):
+            raise ValueError(
+                f"classes={list(classes)!r} are not those of the model, "
+                f"{self.classes_!r}: the first batch fixes them"
+            )
+        return self._fit_batch(self._batch_data(X, y, sample_weight))
+
     def _training_data(
-        self, X: Any, y: Any, sample_weight: SampleWeight
-    ) -> TrainingData:
+        self, X: Any, y: Any, sample_weight: SampleWeight,
+        classes: tuple[Hashable, ...] = (),
+    ) -> TrainingData:  # fmt: skip
+        if not isinstance(X, Encoded) and classes:
+            check_same_length(X, y)
+            X, y = by_position(X), by_position(y)
+            chain = replace(self._unbound_chain(), labels=classes).bind(X, y)
+            x = chain.encode(X)
+            truth = chain.encode_labels(x, y)
+            return TrainingData(chain, x, truth, sample_weight, X, y)
         if not isinstance(X, Encoded):
             return super()._training_data(X, y, sample_weight)
         if y is not None:

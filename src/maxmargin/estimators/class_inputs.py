@@ -8,22 +8,28 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.core.arrays import Floats, Ints
+from maxmargin.core.arrays import Floats, Ints, usable
 from maxmargin.core.validation import check_sparse
+from maxmargin.estimators.fitting.inputs import by_position
 
 
 def check_finite(X: Any) -> None:
-    """Refuse NaN and infinity, and say where they are."""
+    """Refuse NaN, infinity and numbers whose square is infinite; say where they are."""
     values = X.data if sp.issparse(X) else X
-    if np.isfinite(values).all():
+    if usable(values).all():
         return
     if sp.issparse(X):
         rows = sp.coo_array(X)
-        p = int(np.flatnonzero(~np.isfinite(rows.data))[0])
+        p = int(np.flatnonzero(~usable(rows.data))[0])
         i, j, value = rows.coords[0][p], rows.coords[1][p], rows.data[p]
     else:
-        i, j = np.argwhere(~np.isfinite(X))[0]
+        i, j = np.argwhere(~usable(X))[0]
         value = X[i, j]
+    if np.isfinite(value):
+        raise ValueError(
+            f"Input X, row {i}, column {j}: {value} is too large, its square overflows; "
+            "scale the features"
+        )
     name = "NaN" if np.isnan(value) else "infinity"
     raise ValueError(f"Input X contains {name}: row {i}, column {j}")
 
@@ -34,7 +40,44 @@ def check_rows(X: Any) -> None:
         check_sparse(X, "X")
 
 
-def class_numbers(classes: np.ndarray, y: Any) -> Ints:
+def check_table(X: Any) -> None:
+    """Refuse sequences where one row of numbers per example is needed."""
+    if not isinstance(X, list | tuple) or len(X) == 0:
+        return
+    row = X[0]
+    if isinstance(row, np.ndarray) and row.ndim == 1:
+        return
+    if isinstance(row, np.ndarray) or (
+        isinstance(row, list | tuple)
+        and any(isinstance(v, list | tuple | dict | np.ndarray) for v in row[:1])
+    ):
+        raise ValueError(
+            "X[0] is a sequence of rows, but a classifier takes one row of numbers per "
+            "example: for sequences of labels use ChainSVM"
+        )
+
+
+def check_labels(y: Any) -> None:
+    """Refuse labels that are missing, and labels of several types."""
+    given = by_position(y)
+    if not isinstance(given, list | tuple) and not _is_object(given):
+        return
+    labels = list(given)
+    for i, label in enumerate(labels):
+        if label is None or label != label:
+            raise ValueError(f"Input y contains NaN or None: y[{i}] is {label!r}")
+    text = [isinstance(label, str) for label in labels]
+    if any(text) and not all(text):
+        i, j = text.index(True), text.index(False)
+        raise ValueError(
+            f"labels are of several types: y[{i}] is {labels[i]!r}, y[{j}] is "
+            f"{labels[j]!r}; use one type"
+        )
+
+
+def class_numbers(
+    classes: np.ndarray, y: Any, what: str = "classes of training"
+) -> Ints:
     """Index of each label among the sorted classes; other labels are refused."""
     labels = np.asarray(y)
     strange = np.flatnonzero(~np.isin(labels, classes))
@@ -42,7 +85,7 @@ def class_numbers(classes: np.ndarray, y: Any) -> Ints:
         label = labels[strange[:1]].tolist()[0]
         raise ValueError(
             f"y[{strange[0]}] is {label!r}, which is not among the {len(classes)} "
-            "classes of training"
+            f"{what}"
         )
     return np.searchsorted(classes, labels)
 
@@ -61,3 +104,7 @@ def cost_table(costs: Mapping[Any, float], classes: np.ndarray) -> Floats:
                 raise ValueError(f"loss: {label!r} in {pair!r} is not a class of y")
         table[place[pair[0]], place[pair[1]]] = cost
     return table
+
+
+def _is_object(values: Any) -> bool:
+    return isinstance(values, np.ndarray) and values.dtype == np.dtype(object)

@@ -145,6 +145,7 @@ class CoreferenceSVM(StructuredEstimator):
     def _training_data(
         self, X: Any, y: Any, sample_weight: SampleWeight
     ) -> TrainingData:
+        self._check_container(X)
         return super()._training_data(self._pairs(X), y, sample_weight)
 
     def _batch_data(self, X: Any, y: Any, sample_weight: SampleWeight) -> TrainingData:

@@ -29,7 +29,7 @@ from maxmargin.estimators.fitting.prediction import ask_batches, joined_layers
 from maxmargin.losses.brackets import BracketF1, BracketHamming
 from maxmargin.metrics.brackets import bracket_scores
 from maxmargin.reports.explanation import Hard
-from maxmargin.structures.grammar.structure import Grammar, Sentences
+from maxmargin.structures.grammar.structure import Grammar, GrammarInputs
 
 
 @describe_parameters()
@@ -54,7 +54,9 @@ class GrammarSVM(StructuredEstimator):
     branching : {"right", "left"}
         In which direction rules with more than two children are binarised.
     horizontal : int or None
-        Number of siblings that symbols made by binarisation remember; None: all of them.
+        Number of siblings that symbols made by binarisation remember. Few let the grammar
+        derive rules that training has not shown; None: all of them, so that it derives
+        the rules of the training trees only.
     vertical : int
         1: plain labels. 2: labels are annotated with their parent. 3: also with its parent.
     anchors : tuple of str, str or "all"
@@ -94,6 +96,8 @@ class GrammarSVM(StructuredEstimator):
     ('S', ('NP', ('PRP', 'she')), ('VP', ('VBD', 'slept')))
     """
 
+    _at_prediction = ("beam", "fallback")
+
     def __init__(
         self,
         C: float = 0.2,
@@ -103,7 +107,7 @@ class GrammarSVM(StructuredEstimator):
         penalty: str = "linear",
         terminals: str = "tags",
         branching: str = "right",
-        horizontal: int | None = None,
+        horizontal: int | None = 1,
         vertical: int = 1,
         anchors: Any = (),
         anchor_by: str = "label",
@@ -207,9 +211,15 @@ class GrammarSVM(StructuredEstimator):
         return True
 
     def score(self, X: Any, y: Any) -> float:
-        """F1 of labelled brackets over all sentences together."""
+        """F1 of all labelled brackets, punctuation and top included.
+
+        Published figures leave these out (evalb with COLLINS.prm): they are
+        ``bracket_scores(y, model.predict(X), COLLINS).f1`` of `maxmargin.metrics`.
+        """
         return bracket_scores(list(y), list(self.predict(X))).f1
 
 
-def _best_many(grammar: Grammar, x: Sentences, ids: Ints, w: Floats, k: int) -> Layers:
+def _best_many(
+    grammar: Grammar, x: GrammarInputs, ids: Ints, w: Floats, k: int
+) -> Layers:
     return grammar.nbest(x, ids, w, k)

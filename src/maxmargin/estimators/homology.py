@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -70,6 +71,7 @@ class HomologySVM(StructuredEstimator):
 
     loss = "zero-one"  # not a parameter: a homolog is found, or it is not
     rescaling = None
+    _at_prediction = ("band",)
     structure_: Homology
 
     def __init__(
@@ -120,6 +122,10 @@ class HomologySVM(StructuredEstimator):
     def _structure(self, X: Any, y: Any) -> Structure:
         return Homology(alignment_structure(self, [example[0] for example in X]))
 
+    def _with_settings(self, changed: Mapping[str, Any]) -> Structure:
+        alignment = replace(self.structure_.alignment, **changed)
+        return replace(self.structure_, alignment=alignment)
+
     def _known_losses(self, structure: Structure) -> LossesByName:
         return {"zero-one": ZeroOne()}
 
@@ -140,6 +146,7 @@ class HomologySVM(StructuredEstimator):
         self, X: Any, y: Any, sample_weight: SampleWeight
     ) -> TrainingData:
         check_same_length(X, y)
+        self._check_container(X)
         return super()._training_data(_aligned(X, y), y, sample_weight)
 
     def _batch_data(self, X: Any, y: Any, sample_weight: SampleWeight) -> TrainingData:

@@ -9,7 +9,7 @@ import numpy as np
 from maxmargin.core.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import MappedInputs
-from maxmargin.estimators.fitting.kernel_training import MappedProblem
+from maxmargin.estimators.fitting.kernel_training import MappedProblem, checked_square
 from maxmargin.estimators.fitting.parameter_types import (
     CallbackChoice,
     CheckpointChoice,
@@ -21,7 +21,7 @@ from maxmargin.estimators.fitting.parameter_types import (
 )
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.multiclass import MulticlassSVM
-from maxmargin.kernels.functions import Precomputed, named_kernel
+from maxmargin.kernels.functions import named_kernel
 from maxmargin.solvers.base import Trainer
 from maxmargin.solvers.kernel.binary_smo import BinarySmo
 from maxmargin.structures.classes.structure import Multiclass
@@ -160,25 +160,9 @@ class KernelSVM(MulticlassSVM):
         self.checkpoint = checkpoint
         self.verbose = verbose
 
-    def __sklearn_tags__(self) -> Any:
-        """Precomputed kernels come as square matrices."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        return tags
-
-    @property
-    def partial_fit(self) -> Any:
-        """Not available: constraints of a kernel need their training rows."""
-        raise AttributeError("KernelSVM has no partial_fit: it needs all rows at once")
-
     def _kernel(self, X: Any) -> Any:
         given = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
-        kernel = named_kernel(self.kernel, X, **given)
-        if isinstance(kernel, Precomputed) and X.shape[0] != X.shape[1]:
-            raise ValueError(
-                f"a precomputed kernel is a square matrix, but X has shape {X.shape}"
-            )
-        return kernel
+        return checked_square(named_kernel(self.kernel, X, **given), X)
 
     def _structure(self, X: Any, y: Any) -> Multiclass:
         structure = super()._structure(X, y)

@@ -12,8 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.core.arrays import Floats, Ragged
 from maxmargin.core.structure import Structure
 from maxmargin.core.validation import check_finite, check_shape, check_types
+from maxmargin.estimators.class_inputs import check_labels
 from maxmargin.estimators.fitting.base import StructuredEstimator
-from maxmargin.estimators.fitting.inputs import check_same_length
+from maxmargin.estimators.fitting.inputs import by_position, check_same_length
 from maxmargin.estimators.fitting.parameter_types import (
     CallbackChoice,
     CheckpointChoice,
@@ -26,7 +27,7 @@ from maxmargin.estimators.fitting.parameter_types import (
 )
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.fitting.prediction import ask_batches, predict_found
-from maxmargin.estimators.fitting.training import Plan, TrainingData
+from maxmargin.estimators.fitting.training import TrainingData, TrainingPlan
 from maxmargin.losses.motif import MotifLoss
 from maxmargin.reports.learned import motif_logo
 from maxmargin.solvers.base import Result, State
@@ -203,6 +204,9 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
         self, X: Any, y: Any, sample_weight: SampleWeight, places: Any = None
     ) -> TrainingData:
         check_same_length(X, y)
+        self._check_container(X)
+        check_labels(y)
+        X, y = by_position(X), by_position(y)
         labels = np.array(np.asarray(y).tolist())
         classes = np.unique(labels)
         if len(classes) != 2:
@@ -225,7 +229,7 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
         given = places is not None
         return TrainingData(structure, x, truth, weight, X, y, given=given)
 
-    def _plan(self, data: TrainingData, C: float | None = None) -> Plan:
+    def _plan(self, data: TrainingData, C: float | None = None) -> TrainingPlan:
         plan = super()._plan(data, C)
 
         def adopt(one: MotifSVM, result: Result, state: State | None) -> None:

@@ -9,9 +9,9 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import ClassifierMixin
-from sklearn.metrics import accuracy_score
 from sklearn.utils import compute_class_weight
 from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -20,11 +20,14 @@ from maxmargin.core.loss import Loss, ZeroOne
 from maxmargin.core.structure import Pieces, Structure
 from maxmargin.estimators.class_inputs import (
     check_finite,
+    check_labels,
     check_rows,
+    check_table,
     class_numbers,
     cost_table,
 )
 from maxmargin.estimators.fitting.base import example_C
+from maxmargin.estimators.fitting.inputs import by_position, check_same_length
 from maxmargin.estimators.fitting.kernel_training import (
     KernelMachine,
     KernelMixin,
@@ -42,9 +45,10 @@ from maxmargin.estimators.fitting.parameter_types import (
     SolverChoice,
 )
 from maxmargin.estimators.fitting.parameters import describe_parameters
-from maxmargin.estimators.fitting.training import Plan, TrainingData
+from maxmargin.estimators.fitting.training import TrainingData, TrainingPlan
 from maxmargin.losses.labels import Hamming
 from maxmargin.solvers.base import Result
+from maxmargin.structures.chain.names import other_name
 from maxmargin.structures.classes.output_features import (
     ProductNames,
     compact,
@@ -191,9 +195,10 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         self.verbose = verbose
 
     def __sklearn_tags__(self) -> Any:
-        """Sparse inputs are accepted."""
+        """Sparse inputs are accepted; precomputed kernels come as square matrices."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
 
     def fit(self, X: Any, y: Any, sample_weight: SampleWeight = None) -> Self:
@@ -218,6 +223,9 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
     ) -> TrainingData:
         """Rows and class numbers; `known` are classes that y need not show."""
         check_rows(X)
+        check_table(X)
+        if y is not None:
+            check_labels(y)
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False
         )
@@ -225,25 +233,27 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         check_classification_targets(y)
         classes, labels = np.unique(y, return_inverse=True)
         if known is not None:
-            classes = np.union1d(known, classes)
-            labels = np.searchsorted(classes, y)
+            classes = np.unique(np.asarray(known))
+            labels = class_numbers(classes, y, "classes given")
         weight = example_C(self.C, sample_weight, len(labels)) / self.C
         weight *= self._class_factor(classes, y)[labels]
         if not weight.any():
             raise ValueError("all sample weights are zero: there is nothing to learn")
-        if (weight == 0).any() and self.kernel != "precomputed":
-            X, labels, weight = X[weight > 0], labels[weight > 0], weight[weight > 0]
-        if len(np.unique(labels)) < 2:
+        used = np.unique(labels[weight > 0])
+        if len(classes if known is not None else used) < 2:
             raise ValueError(
                 "y has examples of one class only: a classifier needs two or more"
             )
+        if (weight == 0).any() and self.kernel != "precomputed":
+            X, labels, weight = X[weight > 0], labels[weight > 0], weight[weight > 0]
         self.classes_ = classes
         structure = replace(self._structure(X, labels), k=len(classes)).bind(X, labels)
         x = structure.encode(X)
         truth = structure.encode_labels(x, labels)
         return TrainingData(structure, x, truth, weight, X, classes[labels])
 
-    def partial_fit(  # type: ignore[override]
+    @available_if(lambda self: self._can_stream())
+    def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: SampleWeight = None
     ) -> Self:
         """Continue training with another batch; earlier ones are not needed again.
@@ -253,29 +263,42 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         X, y, sample_weight
             The batch, as for `fit`.
         classes : array, optional
-            All classes, given with the first batch if it does not contain them all.
+            All classes, given with the first batch if it does not contain them all; the
+            batch itself may then have one class only.
 
         Returns
         -------
         self
         """
-        if self._stream_state() is None:
+        self._check_streams()
+        if "result_" not in vars(self):
             data = self._training_data(X, y, sample_weight, classes)
-        else:
+        elif classes is None or np.array_equal(np.unique(classes), self.classes_):
             data = self._batch_data(X, y, sample_weight)
+        else:
+            raise ValueError(
+                f"classes={list(classes)!r} are not those of the model, "
+                f"{self.classes_.tolist()!r}: the first batch fixes them"
+            )
         self._fit_batch(data)
         return self
 
     def _batch_data(self, X: Any, y: Any, sample_weight: SampleWeight) -> TrainingData:
         """A further batch, with the numbers of the classes of the first."""
         check_rows(X)
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
+        X, y = validate_data(
+            self, X, y, reset=False, accept_sparse="csr", dtype=np.float64,
+            ensure_all_finite=False,
+        )  # fmt: skip
+        check_finite(X)
         x = self.structure_.encode(X)
         try:
-            truth = Ragged.single(class_numbers(self.classes_, y))
+            labels = class_numbers(self.classes_, y)
         except ValueError as error:
             raise ValueError(f"{error}: the first batch fixes them") from None
-        return TrainingData(self.structure_, x, truth, sample_weight, X, y)
+        weight = example_C(self.C, sample_weight, len(labels)) / self.C
+        weight *= self._class_factor(self.classes_, y)[labels]
+        return TrainingData(self.structure_, x, Ragged.single(labels), weight, X, y)
 
     def _class_factor(self, classes: np.ndarray, y: np.ndarray) -> Floats:
         if isinstance(self.class_weight, Mapping):
@@ -286,7 +309,7 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         factor: Floats = compute_class_weight(self.class_weight, classes=classes, y=y)
         return factor
 
-    def _plan(self, data: TrainingData, C: float | None = None) -> Plan:
+    def _plan(self, data: TrainingData, C: float | None = None) -> TrainingPlan:
         if self.kernel is not None:
             return kernel_plan(self, data, C)
         return super()._plan(data, C)
@@ -386,7 +409,7 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         known = getattr(self, "feature_names_in_", None)
         width = structure.width - bool(self.fit_intercept)
         inputs = [f"x{j}" for j in range(width)] if known is None else list(known)
-        inputs += ["constant"] * bool(self.fit_intercept)
+        inputs += [other_name("constant", inputs)] * bool(self.fit_intercept)
         return ProductNames(inputs, self._output_names(), structure.sparse)
 
     def _output_names(self) -> list[str]:
@@ -413,6 +436,9 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         """
         check_is_fitted(self, "result_")
         check_rows(X)
+        check_table(X)
+        if isinstance(X, np.ndarray) and X.dtype.kind == "f":
+            check_finite(X)
         X = validate_data(
             self, X, accept_sparse="csr", dtype=np.float64, reset=False,
             ensure_all_finite=False,
@@ -434,8 +460,12 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         return labels
 
     def score(self, X: Any, y: Any, sample_weight: SampleWeight = None) -> float:
-        """Share of right predictions; other labels than those of training are refused."""
-        check_is_fitted(self, "result_")
-        class_numbers(self.classes_, y)
-        right = accuracy_score(y, self.predict(X), sample_weight=sample_weight)
-        return float(right)
+        """Share of right predictions; a label unseen in training counts as an error."""
+        predicted = self.predict(X)
+        check_same_length(predicted, y)
+        truth = np.asarray(by_position(y), dtype=object).ravel()
+        right = truth == np.asarray(predicted.tolist(), dtype=object)
+        weight = (
+            None if sample_weight is None else np.asarray(sample_weight, np.float64)
+        )
+        return float(np.average(right, weights=weight))

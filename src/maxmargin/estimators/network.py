@@ -29,7 +29,7 @@ from maxmargin.estimators.fitting.parameter_types import (
 )
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.fitting.prediction import ask_batches, joined_layers
-from maxmargin.estimators.fitting.training import Plan, TrainingData
+from maxmargin.estimators.fitting.training import TrainingData, TrainingPlan
 from maxmargin.kernels.functions import Linear, named_kernel
 from maxmargin.losses.labels import Hamming
 from maxmargin.losses.partial import PartialLoss
@@ -189,10 +189,17 @@ class NetworkSVM(KernelMixin):
         both = self.kernel, self.edge_kernel
         return self.kernel_method == "exact" and both != (None, None)
 
-    def _plan(self, data: TrainingData, C: float | None = None) -> Plan:
+    def _plan(self, data: TrainingData, C: float | None = None) -> TrainingPlan:
         if self.kernel is not None and not self._factored():
             return kernel_plan(self, data, C)
         return super()._plan(data, C)
+
+    def _can_stream(self) -> bool:
+        if self.edge_kernel is not None:
+            raise AttributeError(
+                "partial_fit is not there for kernels, which need all edges at once"
+            )
+        return super()._can_stream()
 
     def fit(self, X: Any, y: Any, sample_weight: SampleWeight = None) -> Self:
         """Learn weights; ends with a certificate in `result_`.

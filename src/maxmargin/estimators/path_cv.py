@@ -11,26 +11,39 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn import get_config
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import KFold
-from sklearn.utils.metaestimators import available_if
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import KFold, StratifiedKFold, check_cv
+from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags, indexable
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    process_routing,
+)
+from sklearn.utils.metaestimators import _safe_split, available_if
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.estimators.fitting.base import seed_of
-from maxmargin.estimators.fitting.inputs import check_same_length
-from maxmargin.estimators.fitting.model_files import load_as, save
-from maxmargin.estimators.fitting.parameter_types import (
-    Seed,
+from maxmargin.estimators.fitting.base import StructuredEstimator, seed_of
+from maxmargin.estimators.fitting.inputs import (
+    by_position,
+    check_same_length,
+    take_rows,
 )
+from maxmargin.estimators.fitting.model_files import load_as, save
+from maxmargin.estimators.fitting.parameter_types import SampleWeight, Seed
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.fitting.path import checked_penalties
 from maxmargin.estimators.fitting.training import path_over, train
 from maxmargin.io.model_file.archive import MOST_BYTES
 from maxmargin.io.model_file.model import Place
+from maxmargin.solvers.base import Status
 
 CS = tuple(10.0 ** (k / 2) for k in range(-6, 3))  # 0.001 .. 10, in half decades
 
@@ -41,19 +54,22 @@ class PathCV(MetaEstimatorMixin, BaseEstimator):
 
     Parameters
     ----------
-    estimator : StructuredEstimator
-        The estimator to tune; its own C is ignored.
+    estimator : StructuredEstimator or Pipeline
+        The estimator to tune, or a scikit-learn `Pipeline` that ends with it; its own C
+        is ignored.
     Cs : sequence of float
         Values of C to try, from small to large.
-    cv : int
-        Number of folds. 1 holds out a quarter of the data once, which takes about a third
-        of the time of three folds.
+    cv : int, splitter or iterable
+        Number of folds, stratified by class for classifiers; or a splitter of
+        scikit-learn, or pairs (train, test) of indices. 1 holds out a quarter of the data
+        once, which takes about a third of the time of three folds.
     tol : float
         Relative duality gap of the fits along the path.
     patience : int
         How many values of C may score worse than the best one before the path ends.
-    scoring : callable
-        ``scoring(estimator, X, y)``; by default the `score` of the estimator.
+    scoring : str or callable
+        A name that scikit-learn knows ("f1_macro"), or ``scoring(estimator, X, y)``; by
+        default the `score` of the estimator.
     random_state : int or RandomState
         Seed of the folds. None is 0, so that runs repeat.
 
@@ -61,8 +77,10 @@ class PathCV(MetaEstimatorMixin, BaseEstimator):
     ----------
     C_ : float
         The C chosen.
-    estimator_ : StructuredEstimator
+    estimator_ : StructuredEstimator or Pipeline
         Fitted on all data.
+    classes_ : array
+        Labels, where the estimator is a classifier.
     scores_ : dict
         Scores of the folds for each C that was tried.
 
@@ -83,7 +101,7 @@ class PathCV(MetaEstimatorMixin, BaseEstimator):
         estimator: Any,
         Cs: Any = CS,
         *,
-        cv: int = 1,
+        cv: Any = 1,
         tol: float = 0.05,
         patience: int = 1,
         scoring: Any = None,
@@ -97,11 +115,52 @@ class PathCV(MetaEstimatorMixin, BaseEstimator):
         self.scoring = scoring
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Choose C on the folds, then fit on all data."""
+    def __sklearn_tags__(self) -> Any:
+        """A classifier if the estimator is one; the same kinds of input."""
+        tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
+        tags.estimator_type = inner.estimator_type
+        tags.classifier_tags = inner.classifier_tags
+        tags.input_tags = inner.input_tags
+        tags.target_tags = inner.target_tags
+        return tags
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Which part asks for which metadata (scikit-learn's metadata routing)."""
+        fits = MethodMapping().add(caller="fit", callee="fit")
+        scores = MethodMapping().add(caller="fit", callee="score")
+        router = MetadataRouter(owner=self)
+        router.add(estimator=self.estimator, method_mapping=fits)
+        scorer = check_scoring(self.estimator, self.scoring)
+        router.add(scorer=scorer, method_mapping=scores)
+        if hasattr(self.cv, "split"):
+            splits = MethodMapping().add(caller="fit", callee="split")
+            router.add(splitter=self.cv, method_mapping=splits)
+        return router
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: SampleWeight = None, **params: Any
+    ) -> Self:
+        """Choose C on the folds, then fit on all data.
+
+        Parameters
+        ----------
+        X, y : data
+        sample_weight : array (n,), optional
+            Factor on C for each example.
+        **params
+            `groups` for the splitter; with scikit-learn's metadata routing, what the
+            estimator, the scorer and the splitter ask for.
+        """
+        final = _final(self.estimator)
+        X, y = indexable(X)[0], indexable(y)[0]
+        sample_weight = indexable(sample_weight)[0]
         check_same_length(X, y)
+        if is_classifier(self.estimator):
+            check_classification_targets(np.asarray(by_position(y)))
         Cs = np.sort(checked_penalties(self.Cs)).tolist()
-        folds = [_Fold(self, X, y, Cs, *rows) for rows in self._folds(len(y))]
+        routed = self._routed(sample_weight, params)
+        rows = self._folds(X, y, routed.split)
+        folds = [_Fold(self, X, y, Cs, routed, *ids) for ids in rows]
         self.scores_: dict[float, list[float]] = {}
         best, worse = -np.inf, 0
         try:
@@ -117,7 +176,11 @@ class PathCV(MetaEstimatorMixin, BaseEstimator):
         finally:
             for fold in folds:
                 fold.runs.close()
-        self.estimator_ = clone(self.estimator).set_params(C=self.C_).fit(X, y)
+        if not np.isfinite(best):
+            raise ValueError(f"all scores of all folds are {best}: C cannot be chosen")
+        chosen = {f"{final.prefix}C": self.C_}
+        self.estimator_ = clone(self.estimator).set_params(**chosen)
+        self.estimator_.fit(X, y, **final.fit_params(routed.fit))
         return self
 
     def predict(self, X: Any) -> Any:
@@ -125,11 +188,33 @@ class PathCV(MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self, "estimator_")
         return self.estimator_.predict(X)
 
-    @available_if(lambda self: hasattr(self.estimator, "score"))
-    def score(self, X: Any, y: Any) -> float:
-        """Score of the estimator that was fitted on all data."""
+    @available_if(lambda self: hasattr(self.estimator, "decision_function"))
+    def decision_function(self, X: Any) -> Any:
+        """Scores of the estimator that was fitted on all data."""
         check_is_fitted(self, "estimator_")
-        return float(self.estimator_.score(X, y))
+        return self.estimator_.decision_function(X)
+
+    def score(self, X: Any, y: Any) -> float:
+        """Score by `scoring` of the estimator that was fitted on all data."""
+        check_is_fitted(self, "estimator_")
+        return float(
+            check_scoring(self.estimator_, self.scoring)(self.estimator_, X, y)
+        )
+
+    @property
+    def classes_(self) -> Any:
+        """Labels of the estimator that was fitted on all data."""
+        return self.estimator_.classes_
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of columns of X."""
+        return int(self.estimator_.n_features_in_)
+
+    @property
+    def feature_names_in_(self) -> Any:
+        """Names of the columns of X, where they have any."""
+        return self.estimator_.feature_names_in_
 
     def save(self, path: Place, *, notes: Mapping[str, Any] | None = None) -> None:
         """Write the model to one file; see `maxmargin.save`."""
@@ -140,22 +225,98 @@ class PathCV(MetaEstimatorMixin, BaseEstimator):
         """Read a model file; see `maxmargin.load`."""
         return load_as(cls, path, own=own, max_bytes=max_bytes)
 
-    def _folds(self, n: int) -> list[tuple[Any, Any]]:
-        splits = max(int(self.cv), 4 if self.cv == 1 else 2)
-        folds = KFold(splits, shuffle=True, random_state=seed_of(self.random_state))
-        return list(folds.split(np.arange(n)))[: int(self.cv)]
+    def _routed(self, sample_weight: SampleWeight, params: dict[str, Any]) -> _Routed:
+        """Metadata for fitting, scoring and splitting."""
+        if get_config().get("enable_metadata_routing"):
+            if sample_weight is not None:
+                params = {**params, "sample_weight": sample_weight}
+            routed = process_routing(self, "fit", **params)
+            split = routed.splitter.split if hasattr(self.cv, "split") else {}
+            return _Routed(routed.estimator.fit, routed.scorer.score, split)
+        unknown = sorted(set(params) - {"groups"})
+        if unknown:
+            raise TypeError(f"PathCV.fit does not know the parameter {unknown[0]!r}")
+        weight = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return _Routed(weight, {}, params)
+
+    def _folds(self, X: Any, y: Any, split: dict[str, Any]) -> list[tuple[Any, Any]]:
+        """Pairs (train, test) of positions."""
+        y = by_position(y)
+        if not isinstance(self.cv, int | np.integer):
+            splitter = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
+            return list(splitter.split(X, y, **split))
+        if self.cv < 1:
+            raise ValueError(f"cv={self.cv!r}: at least one fold is needed")
+        kind = StratifiedKFold if is_classifier(self.estimator) else KFold
+        folds = kind(
+            4 if self.cv == 1 else int(self.cv), shuffle=True,
+            random_state=seed_of(self.random_state),
+        )  # fmt: skip
+        return list(folds.split(np.zeros(len(y)), y))[: int(self.cv)]
+
+
+class _Routed(NamedTuple):
+    """Metadata of `fit`, for each of those that use them."""
+
+    fit: Mapping[str, Any]
+    score: Mapping[str, Any]
+    split: dict[str, Any]
+
+
+class _Final(NamedTuple):
+    """Where the estimator of the package is: alone, or at the end of a pipeline."""
+
+    before: Any  # the pipeline without its last step, or None
+    estimator: StructuredEstimator
+    name: str
+
+    @property
+    def prefix(self) -> str:
+        """Prefix of the parameters of the estimator."""
+        return f"{self.name}__" if self.name else ""
+
+    def fit_params(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Parameters of `fit` as the whole takes them."""
+        if get_config().get("enable_metadata_routing"):
+            return dict(params)
+        return {f"{self.prefix}{name}": value for name, value in params.items()}
+
+
+def _final(estimator: Any) -> _Final:
+    """The estimator of the package within what PathCV was given."""
+    before, final, name = None, estimator, ""
+    if isinstance(estimator, Pipeline):
+        name, final = estimator.steps[-1]
+        before = estimator[:-1] if len(estimator.steps) > 1 else None
+    if not isinstance(final, StructuredEstimator):
+        raise TypeError(
+            f"PathCV tunes estimators of maxmargin, or a Pipeline that ends with one, "
+            f"not a {type(final).__name__}: use GridSearchCV for others"
+        )
+    return _Final(before, final, name)
 
 
 class _Fold:
     """One fold: an estimator that goes up the path, scored on what is held out."""
 
     def __init__(
-        self, owner: PathCV, X: Any, y: Any, Cs: list[float], fit: Any, held_out: Any
-    ) -> None:
-        self.model = clone(owner.estimator).set_params(tol=owner.tol)
-        self.test = _rows(X, held_out), _rows(y, held_out)
-        self.scoring = owner.scoring
-        data = self.model._training_data(_rows(X, fit), _rows(y, fit), None)
+        self, owner: PathCV, X: Any, y: Any, Cs: list[float], routed: _Routed,
+        fit: Any, held_out: Any,
+    ) -> None:  # fmt: skip
+        before, estimator, name = _final(owner.estimator)
+        self.model = clone(estimator).set_params(tol=owner.tol)
+        self.whole: Any = self.model
+        self.scoring = check_scoring(owner.estimator, owner.scoring)
+        rows = _safe_split(estimator, X, y, fit)
+        self.test = _safe_split(estimator, X, y, held_out, fit)
+        self.metadata = {k: take_rows(v, held_out) for k, v in routed.score.items()}
+        given = {k: take_rows(v, fit) for k, v in routed.fit.items()}
+        weight = given.pop("sample_weight", None)
+        if before is not None:
+            before = clone(before)
+            rows = before.fit_transform(*rows, **given), rows[1]
+            self.whole = Pipeline([*before.steps, (name, self.model)])
+        data = self.model._training_data(*rows, weight)
         plan = self.model._plan(data, C=1.0)
         self.runs: Any = train(self.model, plan, path_over(Cs))
 
@@ -163,14 +324,7 @@ class _Fold:
         """Fit with the next C, from the dual of the last one, and score."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            next(self.runs)
-        if self.scoring is not None:
-            return float(self.scoring(self.model, *self.test))
-        return float(self.model.score(*self.test))
-
-
-def _rows(items: Any, ids: Any) -> Any:
-    """Some of the examples, in the container they came in."""
-    if isinstance(items, list | tuple):
-        return [items[i] for i in ids]
-    return items[ids]
+            made = next(self.runs)
+        if made.result.status is Status.INTERRUPTED:
+            raise KeyboardInterrupt
+        return float(self.scoring(self.whole, *self.test, **self.metadata))

@@ -186,6 +186,7 @@ class RankingSVM(StructuredEstimator):
         self, X: Any, y: Any, sample_weight: SampleWeight
     ) -> TrainingData:
         check_same_length(X, y)
+        self._check_container(X)
         X, y = by_position(X), by_position(y)
         if sample_weight is not None:
             example_C(self.C, sample_weight, len(y))

@@ -21,9 +21,15 @@ from maxmargin.estimators.fitting.parameter_types import (
 )
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.fitting.prediction import predict_found
-from maxmargin.estimators.fitting.training import Plan, TrainingData
+from maxmargin.estimators.fitting.training import TrainingData, TrainingPlan
 from maxmargin.losses.labels import Hamming
-from maxmargin.structures.python_structure import as_structure, check_own_loss, own_loss
+from maxmargin.structures.classes.structure import Multiclass
+from maxmargin.structures.python_structure import (
+    OwnStructure,
+    as_structure,
+    check_own_loss,
+    own_loss,
+)
 
 
 @describe_parameters()
@@ -121,13 +127,19 @@ class StructuralSVM(StructuredEstimator):
     def _structure(self, X: Any, y: Any) -> Structure:
         return as_structure(self.structure)
 
+    def _check_container(self, X: Any) -> None:
+        """A table is fine where the structure takes rows."""
+        structure = as_structure(self.structure)
+        if not isinstance(structure, Multiclass | OwnStructure):
+            super()._check_container(X)
+
     def _known_losses(self, structure: Structure) -> LossesByName:
         own = own_loss(structure)
         if own is not None:
             return {"auto": own, "zero-one": own.zero_one(0)}
         return {"auto": Hamming(), "hamming": Hamming(), "zero-one": ZeroOne()}
 
-    def _plan(self, data: TrainingData, C: float | None = None) -> Plan:
+    def _plan(self, data: TrainingData, C: float | None = None) -> TrainingPlan:
         check_own_loss(data.structure, data.truth)
         return super()._plan(data, C)
 

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from maxmargin.features.columns import Column, Together
+from maxmargin.features.columns import Column, Conjunction
 from maxmargin.features.slots import Template
 from maxmargin.features.templates import Templates
 
@@ -91,9 +91,9 @@ def _pos(tagged: bool) -> list[Column | Template]:
     return items
 
 
-def _chunk(tagged: bool) -> list[Column | Together | Template]:
+def _chunk(tagged: bool) -> list[Column | Conjunction | Template]:
     word, tag = Column(0), Column(1)
-    items: list[Column | Together | Template] = [Template(("bias",))]
+    items: list[Column | Conjunction | Template] = [Template(("bias",))]
     items += [word[d].titled(f"w{d:+d}=") for d in (-2, -1, 0, 1, 2)]
     items += [(word[d] & word[d + 1]).titled(f"w{d:+d}w{d + 1:+d}=") for d in (-1, 0)]
     items += [word.lower().suffix(n).titled(f"suf{n}=") for n in (2, 3)]
@@ -103,7 +103,7 @@ def _chunk(tagged: bool) -> list[Column | Together | Template]:
         items += [tag[d].titled(f"p{d:+d}=") for d in (-2, -1, 0, 1, 2)]
         for n in (2, 3):
             for d in range(-2, 4 - n):
-                parts = Together(tuple(tag[d + k] for k in range(n)))
+                parts = Conjunction(tuple(tag[d + k] for k in range(n)))
                 items.append(
                     parts.titled("".join(f"p{d + k:+d}" for k in range(n)) + "=")
                 )

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from maxmargin.features.slots import Outside, Place, Slot, Template
+from maxmargin.features.slots import OutsideMode, Place, Slot, Template
 from maxmargin.features.steps import (
     Cluster,
     Find,
     Is,
+    LetterShape,
     Lower,
     Matches,
     Prefix,
-    Shape,
     Step,
     Suffix,
 )
@@ -47,14 +47,14 @@ class Column:
     offset: int = 0
     steps: tuple[Step, ...] = ()
     gazetteer: Gazetteer | None = None
-    outside: Outside = Outside.NOTHING
+    outside: OutsideMode = OutsideMode.NOTHING
     title: str = ""
 
     def __getitem__(self, offset: int) -> Column:
         return replace(self, offset=offset)
 
-    def __and__(self, other: Column | Together) -> Together:
-        return Together((self,)) & other
+    def __and__(self, other: Column | Conjunction) -> Conjunction:
+        return Conjunction((self,)) & other
 
     def window(self, first: int, last: int) -> list[Column]:
         """The same at all offsets from `first` to `last`."""
@@ -78,7 +78,7 @@ class Column:
 
     def shape(self) -> Column:
         """Capitals, small letters and digits, as in XxXx."""
-        return self.then(Shape())
+        return self.then(LetterShape())
 
     def is_(self, kind: str) -> Column:
         """A feature if the string is of a kind: see `maxmargin.features.Is`."""
@@ -109,7 +109,7 @@ class Column:
 
     def outside_only(self) -> Column:
         """A feature only where the offset leads out of the sentence."""
-        return replace(self, outside=Outside.ONLY)
+        return replace(self, outside=OutsideMode.ONLY)
 
     def titled(self, title: str) -> Column:
         """Another text before the value in the names of features."""
@@ -123,7 +123,7 @@ class Column:
         labels = [str(self.key), *(step.label for step in self.steps)]
         if self.gazetteer is not None:
             labels.append(self.gazetteer.name)
-        if self.outside is Outside.ONLY:
+        if self.outside is OutsideMode.ONLY:
             labels.append("outside")
         return f"{'.'.join(labels)}[{self.offset}]="
 
@@ -143,17 +143,17 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Together:
+class Conjunction:
     """A feature of several columns or tokens together; made by `&`."""
 
     parts: tuple[Column, ...] = ()
     title: str = ""
 
-    def __and__(self, other: Column | Together) -> Together:
-        more = other.parts if isinstance(other, Together) else (other,)
+    def __and__(self, other: Column | Conjunction) -> Conjunction:
+        more = other.parts if isinstance(other, Conjunction) else (other,)
         return replace(self, parts=self.parts + more)
 
-    def titled(self, title: str) -> Together:
+    def titled(self, title: str) -> Conjunction:
         """Another text before the values in the names of features."""
         return replace(self, title=title)
 

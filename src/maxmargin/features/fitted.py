@@ -11,15 +11,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise, repeat
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from maxmargin.core.arrays import Ints, Labels, Ragged, Vectors
 from maxmargin.features import loops
-from maxmargin.features.plan import KindPlan, Plan
+from maxmargin.features.plan import KindPlan, TemplatePlan
 from maxmargin.features.strings import Strings
-from maxmargin.features.tokens import Sentences
+from maxmargin.features.templates import Templates
+from maxmargin.features.tokens import TokenColumns
 from maxmargin.features.type_tables import (
     KeyTable,
     TypeTables,
@@ -28,9 +29,6 @@ from maxmargin.features.type_tables import (
     type_strings,
     type_values,
 )
-
-if TYPE_CHECKING:
-    from maxmargin.features.templates import Templates
 
 
 class TokenFeatures(NamedTuple):
@@ -163,7 +161,7 @@ class FittedTemplates:
         return kind.templates[key[0]].name([texts[v] for v in key[1:]])
 
     def _types_of(
-        self, sentences: Sentences
+        self, sentences: TokenColumns
     ) -> tuple[dict[int, Labels], dict[int, list[str]]]:
         """Type of each token in each column, and the strings of types that are new."""
         flat, new = {}, {}
@@ -184,7 +182,7 @@ class FittedTemplates:
         return flat, new
 
     @cached_property
-    def _plan(self) -> Plan:
+    def _plan(self) -> TemplatePlan:
         return self.templates.plan()
 
     @cached_property

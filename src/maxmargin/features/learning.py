@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from itertools import compress, count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from maxmargin.core.arrays import Ints, Labels, Ragged
 from maxmargin.features import loops
 from maxmargin.features.fitted import FittedTemplates
-from maxmargin.features.plan import KindPlan, Plan
+from maxmargin.features.plan import KindPlan, TemplatePlan
 from maxmargin.features.strings import Strings
-from maxmargin.features.tokens import Sentences
+from maxmargin.features.templates import Templates
+from maxmargin.features.tokens import TokenColumns
 from maxmargin.features.type_tables import (
     learn_values,
     padded_types,
     type_jumps,
     type_strings,
 )
-
-if TYPE_CHECKING:
-    from maxmargin.features.templates import Templates
 
 
 def learn_features(templates: Templates, X: Any) -> FittedTemplates:
@@ -57,7 +55,7 @@ def learn_features(templates: Templates, X: Any) -> FittedTemplates:
 
 
 def _learn_types(
-    plan: Plan, sentences: Sentences, width: int
+    plan: TemplatePlan, sentences: TokenColumns, width: int
 ) -> tuple[list[list[str]], dict[int, Labels]]:
     """Distinct strings of each column that is read, and the type of each token."""
     columns: list[list[str]] = [[] for _ in range(width)]
@@ -84,7 +82,7 @@ class _Counter:
 
     def __init__(
         self,
-        plan: Plan,
+        plan: TemplatePlan,
         kind: KindPlan,
         ptr: Ints,
         types: Labels,

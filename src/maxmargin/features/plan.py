@@ -17,7 +17,7 @@ import numpy as np
 
 from maxmargin.core.arrays import Ints, pointers
 from maxmargin.features.phrases import PhraseTrie
-from maxmargin.features.slots import Outside, Place, Slot, Template
+from maxmargin.features.slots import OutsideMode, Place, Slot, Template
 from maxmargin.features.steps import Step, Values, run_steps
 from maxmargin.features.tables import Gazetteer
 
@@ -37,13 +37,13 @@ class Atom(NamedTuple):
 
     source: int
     steps: tuple[Step, ...]
-    outside: Outside
+    outside: OutsideMode
 
     def values(self, types: list[str], outside: int, coded: bool) -> Values:
         """The string of each type, or None; the first `outside` types lie outside."""
-        if self.outside is Outside.ONLY:
+        if self.outside is OutsideMode.ONLY:
             return [""] * outside + [None] * (len(types) - outside)
-        skipped = outside if self.outside is Outside.NOTHING else 0
+        skipped = outside if self.outside is OutsideMode.NOTHING else 0
         inside = types[skipped:] if skipped else types
         if coded:
             found: Values = [value or None for value in inside]
@@ -73,7 +73,7 @@ class KindPlan:
     slot_atom: Ints
 
 
-class Plan:
+class TemplatePlan:
     """All templates taken apart.
 
     Parameters

@@ -20,7 +20,7 @@ class Place(Enum):
     JUMP = 2  # the offset is a column: the number in it counts from the current token
 
 
-class Outside(Enum):
+class OutsideMode(Enum):
     """What a slot reads before and after the sentence."""
 
     SYMBOL = 0  # a symbol, say _B-1, as if it were a token
@@ -41,7 +41,7 @@ class Slot:
     steps : tuple of Step
         What happens to the string.
     place : Place
-    outside : Outside
+    outside : OutsideMode
     gazetteer : Gazetteer, optional
         Read the tokens' part in its names (B, I, E, S) instead of their strings.
     """
@@ -50,7 +50,7 @@ class Slot:
     offset: int = 0
     steps: tuple[Step, ...] = ()
     place: Place = Place.TOKEN
-    outside: Outside = Outside.SYMBOL
+    outside: OutsideMode = OutsideMode.SYMBOL
     gazetteer: Gazetteer | None = None
 
     def __post_init__(self) -> None:

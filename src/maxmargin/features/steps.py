@@ -133,7 +133,7 @@ _RUN = re.compile(r"(.)\1+", re.DOTALL)
 
 
 @dataclass(frozen=True)
-class Shape(Step):
+class LetterShape(Step):
     """Capitals as X, small letters as x, digits as 0; runs collapsed.
 
     Letters of scripts without capitals are o, and of the three scripts of Japanese 漢,
@@ -141,7 +141,7 @@ class Shape(Step):
 
     Examples
     --------
-    >>> Shape()(["McDonald", "B-747", "...", "東京タワー"])
+    >>> LetterShape()(["McDonald", "B-747", "...", "東京タワー"])
     ['XxXx', 'X-0', '.', '漢ア']
     """
 
@@ -151,9 +151,14 @@ class Shape(Step):
         short = {s: _RUN.sub(r"\1", s) for s in set(long)}
         return [short[s] for s in long]
 
+    @property
+    def label(self) -> str:
+        """As `Column.shape`."""
+        return "shape"
+
 
 def shape(word: str) -> str:
-    """Shape of one word, see `Shape`."""
+    """Shape of one word, see `LetterShape`."""
     return _RUN.sub(r"\1", word.translate(_KINDS))
 
 

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from maxmargin.features.regex import translate
-from maxmargin.features.slots import Outside, Place, Slot, Template
+from maxmargin.features.slots import OutsideMode, Place, Slot, Template
 from maxmargin.features.steps import Find, Lower, Matches, Step
 from maxmargin.io.text import FormatError, numbered_lines
 
@@ -137,7 +137,7 @@ def _slot(text: str, at: int, dialect: str) -> tuple[Slot, int]:
         raise ValueError(f"] is expected after {text[at:end]!r} {where}")
     place = {"@": Place.SENTENCE, "*": Place.JUMP, "": Place.TOKEN}[mark]
     steps = _steps(command, pattern)
-    return Slot(int(column), int(offset), steps, place, Outside.SYMBOL), end + 1
+    return Slot(int(column), int(offset), steps, place, OutsideMode.SYMBOL), end + 1
 
 
 def _steps(command: str, pattern: str) -> tuple[Step, ...]:

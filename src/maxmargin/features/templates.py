@@ -15,15 +15,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from maxmargin.features.columns import Column, Together
-from maxmargin.features.fitted import FittedTemplates
-from maxmargin.features.learning import learn_features
-from maxmargin.features.plan import Plan
+from maxmargin.features.columns import Column, Conjunction
+from maxmargin.features.plan import TemplatePlan
 from maxmargin.features.slots import Template
 from maxmargin.features.template_files import parse_template, read_template_lines
-from maxmargin.features.tokens import Sentences, sentences_of
+from maxmargin.features.tokens import TokenColumns, sentences_of
+
+if TYPE_CHECKING:
+    from maxmargin.features.fitted import FittedTemplates
 
 
 @dataclass(frozen=True)
@@ -127,11 +128,11 @@ class Templates:
         slots = [s for t in (*self.unigrams, *self.bigrams) for s in t.slots]
         return max((slot.widest + 1 for slot in slots), default=1)
 
-    def plan(self) -> Plan:
+    def plan(self) -> TemplatePlan:
         """The templates as arrays, for compiled loops."""
-        return Plan(self.unigrams, self.bigrams, self.symbol)
+        return TemplatePlan(self.unigrams, self.bigrams, self.symbol)
 
-    def sentences(self, X: Any) -> Sentences:
+    def sentences(self, X: Any) -> TokenColumns:
         """Sentences whose tokens have the columns that the templates read."""
         return sentences_of(X, self.width, self.columns, self._widest)
 
@@ -145,6 +146,8 @@ class Templates:
 
     def fit(self, X: Any) -> FittedTemplates:
         """Learn the vocabulary of sentences."""
+        from maxmargin.features.learning import learn_features  # it knows this class
+
         return learn_features(self, X)
 
 
@@ -152,8 +155,8 @@ def _template(item: Any, columns: Sequence[str]) -> Template:
     if isinstance(item, Template):
         return item
     if isinstance(item, Column):
-        item = Together((item,))
-    if isinstance(item, Together):
+        item = Conjunction((item,))
+    if isinstance(item, Conjunction):
         return item.template(columns)
     if isinstance(item, str):
         return parse_template(item)

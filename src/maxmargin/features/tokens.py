@@ -13,7 +13,7 @@ from maxmargin.core.arrays import Ints
 from maxmargin.core.sequences import place
 
 
-class Sentences(NamedTuple):
+class TokenColumns(NamedTuple):
     """Tokens of all sentences one after the other.
 
     A token is a string (one column) or a row of strings: a tuple, a list, or a dict by
@@ -44,7 +44,9 @@ class Sentences(NamedTuple):
         return texts
 
 
-def sentences_of(X: Any, width: int, columns: Sequence[str], reader: str) -> Sentences:
+def sentences_of(
+    X: Any, width: int, columns: Sequence[str], reader: str
+) -> TokenColumns:
     """Sentences whose tokens have at least `width` columns, as `reader` needs them.
 
     Raises
@@ -63,7 +65,7 @@ def sentences_of(X: Any, width: int, columns: Sequence[str], reader: str) -> Sen
     np.cumsum(np.fromiter(map(len, rows), np.int64, len(rows)), out=ptr[1:])
     kinds = set(map(type, tokens))
     if kinds == {dict}:
-        return Sentences(tokens, ptr, False, _keys(tokens, ptr, width, columns))
+        return TokenColumns(tokens, ptr, False, _keys(tokens, ptr, width, columns))
     if not (kinds <= {str} or kinds <= {tuple, list}):
         _check_kinds(tokens, ptr)
     if not tokens or isinstance(tokens[0], str):
@@ -72,11 +74,11 @@ def sentences_of(X: Any, width: int, columns: Sequence[str], reader: str) -> Sen
                 f"{reader} reads column {width - 1}, but {place(0, ptr)} is a single "
                 f"string, {tokens[0]!r}: give rows of {width} strings"
             )
-        return Sentences(tokens, ptr, True, ())
+        return TokenColumns(tokens, ptr, True, ())
     sizes = set(map(len, tokens))
     if len(sizes) > 1 or min(sizes) < width:
         _check_sizes(tokens, ptr, width, reader)
-    return Sentences(tokens, ptr, False, ())
+    return TokenColumns(tokens, ptr, False, ())
 
 
 def _keys(

@@ -15,7 +15,7 @@ import numpy as np
 
 from maxmargin.core.arrays import Ints, Labels, Ragged, pointers
 from maxmargin.features import loops
-from maxmargin.features.plan import CODES, KindPlan, Plan
+from maxmargin.features.plan import CODES, KindPlan, TemplatePlan
 from maxmargin.features.steps import Values
 
 _NUMBER = re.compile(r"\s*([+-]?\d{1,9})")
@@ -47,7 +47,9 @@ class TypeTables(NamedTuple):
     rows: tuple[tuple[Ints, Ints, Labels], ...]  # see `loops.type_rows`
 
 
-def type_strings(plan: Plan, columns: Sequence[Sequence[str]]) -> list[list[str]]:
+def type_strings(
+    plan: TemplatePlan, columns: Sequence[Sequence[str]]
+) -> list[list[str]]:
     """Strings of the known types of each source; first those outside."""
     return [
         [*plan.symbols, *(CODES if source.gazetteer else columns[source.column])]
@@ -56,7 +58,7 @@ def type_strings(plan: Plan, columns: Sequence[Sequence[str]]) -> list[list[str]
 
 
 def type_values(
-    plan: Plan,
+    plan: TemplatePlan,
     strings: Sequence[list[str]],
     outside: int,
     known: Mapping[str, int],
@@ -76,7 +78,7 @@ def type_values(
 
 
 def learn_values(
-    plan: Plan, strings: Sequence[list[str]]
+    plan: TemplatePlan, strings: Sequence[list[str]]
 ) -> tuple[Ints, Labels, dict[str, int]]:
     """The same for all strings that there are, and their numbers (with gaps)."""
     known: dict[Any, int] = {None: -1}
@@ -90,7 +92,7 @@ def learn_values(
 
 
 def _atom_values(
-    plan: Plan, strings: Sequence[list[str]], outside: int
+    plan: TemplatePlan, strings: Sequence[list[str]], outside: int
 ) -> Iterator[Values]:
     for atom in plan.atoms:
         some = strings[atom.source]
@@ -99,7 +101,7 @@ def _atom_values(
 
 
 def type_jumps(
-    plan: Plan, kind: KindPlan, strings: Sequence[list[str]]
+    plan: TemplatePlan, kind: KindPlan, strings: Sequence[list[str]]
 ) -> tuple[Ints, Ints]:
     """(first entry of each place, jumps): the number at the beginning of a string."""
     if loops.JUMP not in kind.place_mode:
@@ -114,7 +116,7 @@ def type_jumps(
 
 
 def tables_of(
-    plan: Plan,
+    plan: TemplatePlan,
     strings: Sequence[list[str]],
     values: tuple[Ints, Labels],
     keys: Sequence[KeyTable],
@@ -133,13 +135,16 @@ def tables_of(
 
 
 def padded_types(
-    plan: Plan, ptr: Ints, flat: Mapping[int, Labels], words: Mapping[int, Labels]
+    plan: TemplatePlan,
+    ptr: Ints,
+    flat: Mapping[int, Labels],
+    words: Mapping[int, Labels],
 ) -> Labels:
     """Types of the tokens under each source (sources, padded tokens).
 
     Parameters
     ----------
-    plan : Plan
+    plan : TemplatePlan
     ptr : array (n + 1,)
         First token of each sentence.
     flat : mapping from column to array

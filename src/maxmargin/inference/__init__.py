@@ -1,6 +1,9 @@
 """The best output under given scores: no weights, no features, no loss.
 
+assignment.py     Bipartite matching: the best assignment of rows to columns
+hypergraph.py     Dynamic programs written out: k best, sums, best per cost
 motif_sampler.py  Places of a motif drawn by Gibbs sampling, one in every sequence
+orders.py         Orders of documents: the best under scores and a loss
 alignment/        The best paths through alignment tables
 chain/            The best label sequences
 cluster/          Spanning forests and partitions of complete graphs

@@ -30,8 +30,8 @@ def numbered_lines(
             raise FormatError(
                 path,
                 number + 1,
-                f"not {encoding} text ({error.reason}); give `encoding`, or convert "
-                "the file, as in iconv -f latin1 -t utf-8",
+                f"not {encoding} text ({error.reason}): convert the file, as in "
+                "iconv -f latin1 -t utf-8",
             ) from None
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise FormatError(path, number + 1, f"damaged gzip ({error})") from None

@@ -97,7 +97,7 @@ class KernelMap:
     def expansion(self, weights: Floats) -> Expansion:
         """The machine <weights_a, phi(x)> as a sum over points; weights (m, z)."""
         beta = solve_triangular(self.factor, weights, lower=True, trans=1)
-        return Expansion(self.kernel, self.points, beta)
+        return Expansion(self.kernel, self.points, np.ascontiguousarray(beta))
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,13 +24,6 @@ from maxmargin.reports.tally import class_scores, confusion, flat_labels
 from maxmargin.solvers.base import Result
 
 PACKAGES = ("maxmargin", "numpy", "scipy", "numba", "scikit-learn")
-CERTIFICATES = {
-    "exact": "Inference is exact: no weights have an objective below the dual.",
-    "relaxed": "Inference is relaxed: the gap is that of the relaxed problem, an upper "
-    "bound on the exact one.",
-    "bound": "Inference is approximate: primal and gap are upper bounds.",
-    "reduced": "The certificate is that of the problem over the outputs found so far.",
-}
 
 
 @dataclass(frozen=True)
@@ -112,7 +105,6 @@ def _tiles(subject: Subject) -> str:
 
 def _certificate(subject: Subject) -> str:
     result = subject.result
-    meaning = CERTIFICATES.get(result.certificate, "")
     history = result.history
     calls = history["oracle_calls"]
     primal, dual = history["primal"], history["dual"]
@@ -133,7 +125,7 @@ def _certificate(subject: Subject) -> str:
     drawn = "".join(f"<div><h3>{n}</h3>{chart}</div>" for n, chart in charts if chart)
     return (
         f"<p>{escape(result.status.value[0].upper() + result.status.value[1:])}. "
-        f"{meaning}</p>"
+        f"{escape(result.meaning())}</p>"
         + listed(
             [
                 ("primal", f"{result.primal:.6g}"),

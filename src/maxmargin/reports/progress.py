@@ -9,6 +9,7 @@ for the first time, which takes seconds, a terminal shows how many and how long.
 from __future__ import annotations
 
 import math
+import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,6 +21,9 @@ from maxmargin.core.compiled.compiling import (
     compile_seconds,
     listening,
 )
+
+EVERY = 5.0  # seconds between two lines where there is no terminal
+WIDE = 80  # columns of a terminal with room for all figures
 
 
 def progress(tol: float) -> Progress:
@@ -38,6 +42,8 @@ class Progress(Listener):
     def __init__(self, tol: float) -> None:
         self.tol = tol
         self._first: tuple[float, float] | None = None
+        self._latest: Any = None
+        self._shown, self._step = 0.0, 1
 
     def __call__(self, row: Any) -> bool:
         """Show a row; never asks to stop."""
@@ -45,8 +51,18 @@ class Progress(Listener):
         return False
 
     def show(self, row: Any) -> None:
-        """Print it."""
-        print(line(row), file=sys.stderr)
+        """Print it, if enough time or many steps have passed since the last line."""
+        self._latest = row
+        now, step = float(row["seconds"]), int(row["iteration"])
+        if step > 1 and now - self._shown < EVERY and step < 2 * self._step:
+            return
+        self._print()
+
+    def _print(self) -> None:
+        row, self._latest = self._latest, None
+        if row is not None:
+            self._shown, self._step = float(row["seconds"]), int(row["iteration"])
+            print(line(row), file=sys.stderr)
 
     def started(self, name: str) -> None:
         """Say on a terminal that a loop is being compiled."""
@@ -60,7 +76,8 @@ class Progress(Listener):
         """Show a text where the bar is; only terminals have one."""
 
     def close(self) -> None:
-        """The run has ended."""
+        """The run has ended: print its last row, if that has not been done."""
+        self._print()
 
     def share(self, row: Any) -> float:
         """Progress of the gap from 1 to the tolerance, on a log scale, 0 to 1."""
@@ -79,7 +96,7 @@ class Progress(Listener):
 def line(row: Any) -> str:
     """One row of the history in words."""
     return (
-        f"{row['iteration']:5d}  {row['seconds']:8.2f} s  primal {row['primal']:12.6g}"
+        f"{row['iteration']:5d}  {row['seconds']:8.2f} s  primal {primal_of(row):>12s}"
         f"  dual {row['dual']:12.6g}  gap {row['gap']:9.2e}  planes {row['planes']}"
     )
 
@@ -88,6 +105,22 @@ def compiling_line() -> str:
     """How far compiling has come, in words."""
     done, seconds = compile_count(), compile_seconds()
     return f"compiling loops, once for this machine: {done} done, {seconds:.0f} s"
+
+
+def primal_of(row: Any) -> str:
+    """The primal value; where none is known yet, its estimate from the gap, with a ~.
+
+    Examples
+    --------
+    >>> primal_of({"primal": math.inf, "dual": 3.0, "gap": 0.25})
+    '~4'
+    """
+    primal, dual, gap = (float(row[name]) for name in ("primal", "dual", "gap"))
+    if math.isfinite(primal):
+        return f"{primal:.6g}"
+    if not 0.0 <= gap < 1.0:
+        return "?"
+    return f"~{dual / (1.0 - gap):.6g}"
 
 
 def waiting(seconds: float) -> str:
@@ -105,6 +138,11 @@ def waiting(seconds: float) -> str:
     return f"{seconds:.0f} s to go"
 
 
+def short_line(row: Any, tol: float) -> str:
+    """The gap alone, for narrow terminals."""
+    return f"gap {row['gap']:.1e} of {tol:.0e}"
+
+
 class _Bar(Progress):
     """One line that is rewritten."""
 
@@ -115,13 +153,17 @@ class _Bar(Progress):
     def show(self, row: Any) -> None:
         filled = int(self.width * self.share(row))
         bar = "#" * filled + "." * (self.width - filled)
-        self._write(f"[{bar}] {line(row)}  {waiting(self.to_go(row)):14s}")
+        left = f"{waiting(self.to_go(row)):14s}"
+        text = f"[{bar}] {line(row)}  {left}"
+        if len(text) >= shutil.get_terminal_size().columns:
+            text = f"[{bar}] {short_line(row, self.tol)}  {left}"
+        self._write(text)
 
     def say(self, text: str) -> None:
         self._write(f"[{'.' * self.width}] {text}")
 
     def _write(self, text: str) -> None:
-        sys.stderr.write(f"\r{text}")
+        sys.stderr.write(f"\r{text[: shutil.get_terminal_size().columns - 1]}")
         sys.stderr.flush()
         self._open = True
 
@@ -148,10 +190,13 @@ class _RichBar(Progress):
         self._rich.start()
 
     def show(self, row: Any) -> None:
-        text = (
-            f"step {row['iteration']}  primal {row['primal']:.6g}  dual {row['dual']:.6g}"
-            f"  gap {row['gap']:.1e} of {self.tol:.1e}  {waiting(self.to_go(row))}"
-        )
+        text = short_line(row, self.tol)
+        if self._rich.console.width >= WIDE:
+            text = (
+                f"step {row['iteration']}  primal {primal_of(row)}  dual "
+                f"{row['dual']:.6g}  gap {row['gap']:.1e} of {self.tol:.1e}"
+            )
+        text = f"{text}  {waiting(self.to_go(row))}"
         self._rich.update(self._task, completed=self.share(row), text=text)
 
     def say(self, text: str) -> None:

@@ -24,13 +24,16 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 import numpy as np
 
 from maxmargin.core.arrays import Floats, Ints
-from maxmargin.core.compiled.compiling import working_time
+from maxmargin.core.compiled.compiling import compile_seconds, working_time
 from maxmargin.core.oracle import ADVICE, OracleError
 from maxmargin.core.problem import Problem
-from maxmargin.core.structure import MostViolated
+from maxmargin.core.structure import Latent, MappedInputs, MostViolated
 from maxmargin.core.validation import check_finite, check_types, require
+from maxmargin.solvers.certificate import meaning
 from maxmargin.solvers.resume import Keeper, restore_into, snapshot_of
 
+PLATEAU = 20  # steps without progress after which approximate inference is blamed
+POOR = 0.5  # gap of a run that ended early, above which w = 0 may be better
 HISTORY = np.dtype(
     [
         ("iteration", np.int64),
@@ -51,7 +54,8 @@ class Status(Enum):
     MAX_ITER = "the iteration limit was reached before the tolerance"
     MAX_TIME = "the time limit was reached before the tolerance"
     NO_PROGRESS = (
-        "no plane improves the dual any more: the gap is what inference leaves"
+        "training ended above the tolerance because the dual no longer rises: "
+        "inference is not exact, or rounding errors have become as large as the steps"
     )
     STEADY = "a loop over all examples changed the dual variables less than asked"
     WITHIN_EPSILON = "no constraint is violated by more than the epsilon asked for"
@@ -159,7 +163,10 @@ class Result:
         "exact"; "relaxed" where answers may be fractional; "bound" where inference or
         slack rescaling only bounds the slack: primal and gap are then upper bounds; or
         "reduced" where they are those of the problem over the outputs found so far
-        (summed error; see `notes`).
+        (summed error; see `notes`); "local" where outputs have hidden parts: dual and
+        gap are those of the last convex problem; "basis" where a kernel has been
+        replaced by a basis; "estimate" where the dual comes from a sample; "none" where
+        the dual bounds nothing. `meaning()` says it in a sentence.
     oracle_calls, planes, iterations : int
         Examples asked about, planes held at the end, steps made.
     seconds : float
@@ -194,6 +201,10 @@ class Result:
     def converged(self) -> bool:
         """Whether the tolerance was met."""
         return self.status is Status.CONVERGED
+
+    def meaning(self) -> str:
+        """What is proved about the weights, in a sentence or two."""
+        return meaning(self.certificate)
 
     def summary(self) -> str:
         """The certificate in a few words."""
@@ -435,6 +446,7 @@ class Loop(Generic[S]):
         self.solver, self.problem, self.state = solver, problem, state
         self.notes = notes or {}
         self.begun = working_time() if begun is None else begun
+        self.compiled = compile_seconds()
         self.status: Status | None = None
         self.rows: list[tuple[Any, ...]] = []
 
@@ -495,12 +507,30 @@ class Loop(Generic[S]):
             state.planes, state.primal, state.dual, shown,
         ))  # fmt: skip
         self.status = self.solver.verdict(state)
+        if self.status is None and self._stuck():
+            self.status = Status.NO_PROGRESS
         if self.status is None and len(self.rows) >= self.solver.max_iter:
             self.status = Status.MAX_ITER
         if self.status is None and state.late():
             self.status = Status.MAX_TIME
         if watch is not None and watch(self._history(self.rows[-1:])[0], self.result):
             self.status = self.status or Status.STOPPED
+
+    def _stuck(self) -> bool:
+        """Whether approximate inference leaves a gap that further steps do not close.
+
+        The gap of the best weights has then hardly fallen in the last steps, nor has the
+        dual risen by a share of the gap worth waiting for.
+        """
+        if len(self.rows) <= PLATEAU or self.problem.certificate == "exact":
+            return False
+        before, now = self.rows[-1 - PLATEAU], self.rows[-1]
+        dual, gap = 5, 6  # columns of HISTORY
+        if not (np.isfinite(self.state.primal) and np.isfinite(before[gap])):
+            return False
+        still = now[gap] > 0.98 * before[gap]
+        rise = now[dual] - before[dual]
+        return still and rise <= 0.02 * now[gap] * abs(self.state.primal)
 
     def finish(self) -> Result:
         """The result, after a last oracle pass if the weights at hand had none."""
@@ -510,10 +540,27 @@ class Loop(Generic[S]):
                 self.solver.certify(self.problem, self.state)
             except KeyboardInterrupt:  # the user is in a hurry: do without it
                 self.status = Status.INTERRUPTED
-            if self.solver.verdict(self.state) is Status.CONVERGED:
+            closed = self.solver.verdict(self.state) is Status.CONVERGED
+            if closed and self.status is not Status.INTERRUPTED:
                 self.status = Status.CONVERGED
+        self._try_zero()
         self._check_duality()
         return self.result()
+
+    def _try_zero(self) -> None:
+        """Weights whose objective may be above that of w = 0 are compared with w = 0."""
+        state, problem = self.state, self.problem
+        limited = self.status in (Status.MAX_ITER, Status.MAX_TIME, Status.NO_PROGRESS)
+        other = {Latent, MappedInputs} & set(
+            self.solver.needs
+        )  # their w is not weights
+        plain = not other and state.w.shape == (problem.dim,)
+        penalty = problem.formulation.penalty in ("linear", "squared")
+        if limited and plain and penalty and state.gap() > POOR:
+            w, before = np.zeros(problem.dim), state.fresh
+            state.oracle_calls += problem.n
+            state.keep(problem, w, problem.primal_at(w, problem.risk_at(w)))
+            state.fresh = before
 
     def result(self) -> Result:
         """What is known by now, as if training ended here."""
@@ -523,7 +570,10 @@ class Loop(Generic[S]):
             self.status or Status.STOPPED, state.primal, state.dual, state.gap(),
             state.certificate or self.problem.certificate, state.oracle_calls,
             state.planes, len(self.rows), working_time() - self.begun,
-            self._history(self.rows), {**state.notes, **self.notes},
+            self._history(self.rows), {
+                **state.notes, **self.notes,
+                "compiling": compile_seconds() - self.compiled,
+            },
         )  # fmt: skip
         return self.solver.report(self.problem, state, plain)
 

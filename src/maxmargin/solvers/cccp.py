@@ -63,7 +63,8 @@ class LatentResult(Result):
     """A result with the history of completions.
 
     `primal` is the latent objective at w; `dual` and `gap` certify the last convex
-    problem, with the hidden parts held as completed.
+    problem, with the hidden parts held as completed. So `certificate` is "local", unless
+    nothing was hidden.
 
     Attributes
     ----------
@@ -72,10 +73,18 @@ class LatentResult(Result):
         objective.
     truth : Ragged
         The true outputs with their hidden parts completed at w.
+    hidden : bool
+        Whether any output has hidden parts, so that the problem is not convex.
     """
 
     outer: np.ndarray = field(default_factory=lambda: np.zeros(0, OUTER), repr=False)
     truth: Ragged | None = field(default=None, repr=False)
+    hidden: bool = True
+
+    def __post_init__(self) -> None:
+        """No result with hidden parts can claim more than its last convex problem."""
+        if self.hidden:
+            object.__setattr__(self, "certificate", "local")
 
     def summary(self) -> str:
         """The certificate in a few words; the dual belongs to the convex problem."""
@@ -115,6 +124,7 @@ class LatentState(State):
     calls: int = 0  # oracle calls before the convex problem under way
     outer: list[tuple[Any, ...]] = field(default_factory=list)
     warm: bool = False  # continues an earlier run: no further starts
+    hidden: bool = True  # whether completion depends on the weights
     begin: float = field(default_factory=working_time)
 
     def leader(self) -> Start:
@@ -220,6 +230,7 @@ class CCCP(Solver[LatentState]):
             state = self._again(problem, warm.leader())
         else:
             state = self._begin(problem, 0)
+        state.hidden = _has_hidden(problem, state.truth)
         state.inner = self._convex(problem, state)
         return state
 
@@ -251,7 +262,9 @@ class CCCP(Solver[LatentState]):
         self, problem: Problem, state: LatentState, result: Result
     ) -> LatentResult:
         """The latent objective, with the certificate of the convex problem behind it."""
-        plain = vars(result) | {"outer": np.array(state.outer, OUTER)}
+        plain = vars(result) | {
+            "outer": np.array(state.outer, OUTER), "hidden": state.hidden,
+        }  # fmt: skip
         best = state.leader()
         if best.last is None:  # within the first convex problem
             return LatentResult(**plain, truth=state.truth)
@@ -294,6 +307,9 @@ class CCCP(Solver[LatentState]):
             state.inner = self._convex(problem, state)
             state.inner.restore(data["inner"])
             state.follow()
+        else:  # the earlier run had made all of its rounds: make some more
+            state.status, state.rounds = None, 0
+            state.inner = self._convex(problem, state)
 
     def _convex_solver(self, tol: float) -> Solver[Any]:
         assert isinstance(self.inner, Solver)  # `resolve`
@@ -309,9 +325,7 @@ class CCCP(Solver[LatentState]):
     def _begin(self, problem: Problem, number: int) -> LatentState:
         """A start from new hidden parts."""
         w, truth = self._first(problem, number)
-        probe = np.random.default_rng(0).normal(size=problem.dim)
-        # Without hidden parts completion changes nothing, whatever the weights.
-        hidden = len(differing(truth, _completed(problem, probe, truth))) > 0
+        hidden = _has_hidden(problem, truth)
         tol = max(ROUGH, self.inner.tol) if hidden else self.inner.tol
         start = Start(number, np.zeros(problem.dim), truth)
         state = LatentState(start.w, current=start, truth=truth, tol=tol)
@@ -386,6 +400,10 @@ class CCCP(Solver[LatentState]):
             current.status = result.status
             return True
         floor = self.inner.tol
+        if (
+            result.status is Status.NO_PROGRESS
+        ):  # inference cannot close the gap further
+            floor = max(floor, result.gap)
         if state.tol <= floor and (drop <= self.tol or len(moved) == 0):
             current.status = result.status
             return True
@@ -432,6 +450,14 @@ def _completed(problem: Problem, w: Floats, truth: Ragged) -> Ragged:
     """The true outputs with the hidden parts that score best at w."""
     latent = problem.structure.require(Latent, "training with hidden parts (CCCP)")
     return latent.complete(problem.x, np.arange(problem.n), w, truth)
+
+
+def _has_hidden(problem: Problem, truth: Ragged) -> bool:
+    """Whether outputs have hidden parts: then other weights complete them otherwise."""
+    probe = np.random.default_rng(0).normal(size=problem.dim)
+    # What scores best at some weights scores worst at the opposite ones.
+    completions = [_completed(problem, w, truth) for w in (probe, -probe)]
+    return any(len(differing(truth, other)) > 0 for other in completions)
 
 
 def _stored(problem: Problem, start: Start) -> dict[str, Any]:

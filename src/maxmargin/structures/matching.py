@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
+from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, pointers, usable
 from maxmargin.core.jit import loop
 from maxmargin.core.structure import Augment, Found, Pieces, Structure
 from maxmargin.core.validation import check_types, require
@@ -74,8 +74,8 @@ class Matching(Structure):
                 raise ValueError(
                     f"example {i}: features of shape {x.shape}, not (m, m, {self.dim or 'd'})"
                 )
-            if not np.isfinite(x).all():
-                j, k, f = np.argwhere(~np.isfinite(x))[0]
+            if not usable(x).all():
+                j, k, f = np.argwhere(~usable(x))[0]
                 raise ValueError(
                     f"example {i}, pair ({j}, {k}): feature {f} is {x[j, k, f]}"
                 )

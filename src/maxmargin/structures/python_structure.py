@@ -10,7 +10,8 @@ With hidden parts, one more, and outputs that carry them, say as pairs (y, h):
 
 `complete` may be given an output without a hidden part (as the user has it) or with
 one; the loss must not depend on the hidden part of its first argument. If the object
-has no attribute `dim`, it is first called with w = None: any hidden part will do.
+has no attribute `dim`, it is first called without weights, with w = None and then with
+an object whose products are zero: any hidden part will do.
 
 An output may be any picklable object: its encoded row holds the bytes of its pickle,
 so it can be stored and sent like the rows of any other structure. The pickles never
@@ -40,6 +41,18 @@ from maxmargin.core.validation import check_sparse, require
 from maxmargin.losses.own import OwnLoss, pickled, unpickled
 
 METHODS = ("joint_feature", "loss", "argmax")
+
+
+class ZeroWeights:
+    """Weights of unknown length that are all zero: every product with them is zero."""
+
+    def __matmul__(self, other: Any) -> float:
+        return 0.0
+
+    __rmatmul__ = dot = __matmul__
+
+    def __getitem__(self, key: Any) -> Any:
+        return self if isinstance(key, slice) else 0.0
 
 
 class Objects(NamedTuple):
@@ -77,9 +90,25 @@ class OwnStructure(Structure):
         if dim is None:
             y = Y[0]
             if self.offers(Latent) is not None:
-                y = self.owner.complete(None, X[0], Y[0])
+                y = self._some_completion(X[0], Y[0])
             dim = _as_rows([self.owner.joint_feature(X[0], y)])[1]
         return replace(self, dim=int(dim))
+
+    def _some_completion(self, x: Any, y: Any) -> Any:
+        """An output with a hidden part, while the length of w is not known yet."""
+        for w in (None, ZeroWeights()):
+            try:
+                return self.owner.complete(w, x, y)
+            except Exception:  # as this w is no array, anything may go wrong
+                continue
+        try:
+            self.owner.joint_feature(x, y)
+        except Exception as error:
+            raise ValueError(
+                "the number of weights is not known: give the structure an attribute "
+                f"`dim`, or let complete(None, x, y) return any completion ({error})"
+            ) from error
+        return y
 
     def encode(self, X: Sequence[Any]) -> Objects:
         """Keep the objects."""

@@ -115,8 +115,8 @@ def test_labels_of_a_test_file_are_read_as_those_of_training(tmp_path, capsys):
     assert main(["evaluate", str(model), str(data), "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
     assert said == {"examples": 2, "accuracy": 0.5, "unseen_labels": 1}
-    code, said = said_by(capsys, "report", model, data, "--out", tmp_path / "r")
-    assert code == 3 and "y[1] is 'y', which is not among the 2 classes" in said
+    code, _ = said_by(capsys, "report", model, data, "--out", tmp_path / "r")
+    assert code == 0
 
 
 @pytest.mark.parametrize("task", ["trees", "graphs", "motifs"])

@@ -227,7 +227,10 @@ from maxmargin.core.arrays import inner
 assert inner(np.ones({n}), np.ones({n})) == {n}
 print(json.dumps([USES.counts(), stores().user.problem]))
 """
-NO_HOME = {"HOME": "/dev/null", "XDG_CACHE_HOME": None, "NUMBA_CACHE_DIR": None}
+NO_HOME = {
+    "HOME": "/dev/null", "XDG_CACHE_HOME": None, "NUMBA_CACHE_DIR": None,
+    "MAXMARGIN_CACHE_DIR": None,
+}  # fmt: skip
 
 
 @posix

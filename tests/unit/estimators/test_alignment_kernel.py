@@ -29,6 +29,7 @@ def pairs(count, seed=0):
     return X, Y
 
 
+@pytest.mark.filterwarnings("ignore:weights stay close to zero")
 def test_the_linear_kernel_is_the_pair_of_its_vectors():
     X, Y = pairs(6)
     view = View(("area",), real=True)

@@ -148,7 +148,7 @@ def test_options_train_to_the_tolerance(options):
 def test_slack_rescaling_without_a_common_unit_is_a_bound():
     weight = {"O": np.pi / 4, "B-LOC": np.e / 2}
     model = ChainSVM(C=1.0, class_weight=weight, rescaling="slack")
-    with pytest.warns(ConvergenceWarning, match="what inference leaves"):
+    with pytest.warns(ConvergenceWarning, match="inference is not exact"):
         model.fit(X, y)
     assert model.result_.certificate == "bound"
 

@@ -66,7 +66,7 @@ class TestOwnStructures:
             def loss(self, y, y_hat):
                 return 0.0 if y == y_hat else np.nan
 
-        with pytest.raises(ValueError, match=r"example 0: .* no finite score"):
+        with pytest.raises(ValueError, match="the loss of an output is nan"):
             StructuralSVM(Own()).fit(*POINTS)
 
     def test_inference_that_forgets_the_loss_has_no_certificate(self):
@@ -228,7 +228,7 @@ class TestRankings:
         X, y = queries()
         with pytest.raises(ValueError, match="partial_fit is not there"):
             RankingSVM(k=2).partial_fit(X, y)
-        with pytest.raises(ValueError, match="hidden parts need another penalty"):
+        with pytest.raises(ValueError, match="CCCP cannot train penalty='summed'"):
             RankingSVM(k=2, penalty="summed").fit(X, y)
         with pytest.raises(ValueError, match="penalty='hard', or no rescaling"):
             RankingSVM(k=2, penalty="hard").fit(X, y)

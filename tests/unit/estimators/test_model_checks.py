@@ -12,12 +12,12 @@ from small.files import loaded, members, resealed, saved
 from small.models import MODELS, OWN
 
 from maxmargin import ModelFileError, PathCV, StructuralSVM, load, save
+from maxmargin.core import Loss
 from maxmargin.core.structure import Structure
 from maxmargin.core.validation import Validated
 from maxmargin.estimators.fitting.model_checks import STRUCTURES
 from maxmargin.estimators.fitting.model_files import class_of
 from maxmargin.estimators.fitting.model_tags import TAGS
-from maxmargin.losses.base import Loss
 from maxmargin.solvers.base import Status, Trainer
 
 

@@ -31,8 +31,8 @@ from maxmargin.kernels import (
     refuse_large,
     residual,
 )
-from maxmargin.kernels.preimage import _objective
 from maxmargin.solvers.kernel import descend
+from maxmargin.solvers.kernel.moving_points import _objective
 
 KERNELS = [Linear(), Polynomial(2), Polynomial(3, 0.5, 0.2), Rbf(0.7)]
 smooth = pytest.mark.parametrize("kernel", KERNELS, ids=repr)

@@ -140,7 +140,7 @@ def test_an_epsilon_that_is_met_is_named(kind):
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # the user's rule was met: nothing to warn of
         model = StructuralSVM(Chain(), solver=kind(epsilon=0.3, tol=1e-9))
-        model.fit([[["a"], ["b"]], [["b"]]], ["xy", "y"])
+        model.fit([[["a"], ["b"]], [["b"]]], [["x", "y"], ["y"]])
     assert model.result_.status.as_asked
 
 

@@ -149,21 +149,23 @@ def test_bio_scheme_refuses_what_it_forbids():
     with pytest.raises(ValueError, match="'X-P' does not fit"):
         Chain(scheme="bio").bind(X, [["B-P", "I-P"], ["X-P"]])
     with pytest.raises(
-        ValueError, match=r"sequence 0, token 1: the transition mask can"
+        ValueError, match=r"sequence 0, token 1: label 'I-Z' can never occur"
     ):
         Chain(scheme="bio").bind(X, [["O", "I-Z"], ["O"]])
 
 
 def test_unreachable_forced_labels_name_the_sequence():
     X = [np.ones((2, 1))] * 2
-    structure = Chain(allowed={("a", "a"), ("b", "b")}).bind(X, ["aa", "bb"])
+    structure = Chain(allowed={("a", "a"), ("b", "b")}).bind(
+        X, [["a", "a"], ["b", "b"]]
+    )
     x = structure.constrain(structure.encode(X), [None, ["a", "b"]])
     with pytest.raises(ValueError, match="sequence 1: no label sequence is possible"):
         structure.argmax(x, np.arange(2), np.zeros(structure.dim))
     with pytest.raises(
         ValueError, match="sequence 1, token 0: another label is forced"
     ):
-        structure.encode_labels(x, ["aa", "bb"])
+        structure.encode_labels(x, [["a", "a"], ["b", "b"]])
     with pytest.raises(ValueError, match="sequence 0 has no token 7"):
         structure.constrain(x, [{7: "a"}, {}])
     with pytest.raises(ValueError, match="sequence 0, token 0: unknown label 'c'"):

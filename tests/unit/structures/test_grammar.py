@@ -17,12 +17,12 @@ from maxmargin.core import Augment, Formulation, Ragged
 from maxmargin.io import tagged_words
 from maxmargin.losses import BracketF1, BracketHamming, bracket_counts
 from maxmargin.metrics.brackets import brackets
-from maxmargin.structures.grammar import Grammar, Shape, f1_bound, restore
+from maxmargin.structures.grammar import BinaryShape, Grammar, f1_bound, restore
 from maxmargin.structures.grammar.binarise import binarise
 
 seeds = st.integers(0, 2**31)
 shapes = st.builds(
-    Shape,
+    BinaryShape,
     st.sampled_from(["left", "right"]),
     st.sampled_from([None, 0, 1, 2]),
     st.integers(1, 3),
@@ -81,7 +81,7 @@ def test_binarisation_is_that_of_nltk(seed):
             return nltk.Tree(node.symbol.label, [node.word])
         return nltk.Tree(str(node.symbol), [ours(c) for c in node.children])
 
-    assert ours(binarise(tree, Shape(horizontal=2))) == theirs
+    assert ours(binarise(tree, BinaryShape(horizontal=2))) == theirs
 
 
 def bracketed(tree):
@@ -267,7 +267,8 @@ def test_sentences_without_a_parse_do_not_stop_a_batch():
         found = list(model.predict(batch))
     assert found == [CAT, None, None, None, DOG]
     flat = GrammarSVM(C=1.0, fallback="flat").fit(X, TREES)
-    found = list(flat.predict(batch))
+    with pytest.warns(UserWarning, match="there is a flat tree only"):
+        found = list(flat.predict(batch))
     assert found[1:4] == [("S", ("SYM", "!")), ("S", ("DT", "the")), None]
     with pytest.warns(UserWarning, match="no training tree has"):
         assert model.predict_nbest(batch, 2)[1] == []

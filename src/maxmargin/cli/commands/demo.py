@@ -24,10 +24,7 @@ def run(path: str, seed: int = 0) -> int:
     print(f"  as a sequence  : {_errors(test, together)}")
     print(f"training took {seconds:.1f} s")
     print(f"certificate: {result.summary()}")
-    print(
-        f"  no weights whatever reach an objective below {result.dual:.4f}; "
-        f"these reach {result.primal:.4f}"
-    )
+    print(f"  {result.meaning()}")
     _picture(path, test, alone, together)
     return 0
 

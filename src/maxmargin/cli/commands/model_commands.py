@@ -14,6 +14,7 @@ from maxmargin.cli.errors import DONE, InputError, UsageError
 from maxmargin.cli.streams import Inputs, model_source, output_path
 from maxmargin.cli.tasks.data import Data
 from maxmargin.cli.tasks.table import TASKS, Task
+from maxmargin.estimators.fitting.inputs import check_examples
 
 
 def predict(args: argparse.Namespace, inputs: Inputs) -> int:
@@ -23,7 +24,7 @@ def predict(args: argparse.Namespace, inputs: Inputs) -> int:
     if args.json:
         lines = [json.dumps(_plain(y)) for y in model.predict(data.X)]
     else:
-        lines = task.lines(model, data, model.provenance_["format"])
+        lines = task.lines(model, data, data.form)
     with output_path(args.out) as path, open(path, "w", encoding="utf-8") as file:
         file.writelines(f"{line}\n" for line in lines)
     return DONE
@@ -79,25 +80,33 @@ def _read(model: Any, args: argparse.Namespace, inputs: Inputs) -> tuple[Task, D
     if args.model == "-" and "-" in args.data:
         raise UsageError("model and data cannot both come from standard input")
     notes = model.provenance_
-    name, form = notes.get("task"), notes.get("format")
-    options = notes.get("options")
+    name, form, options = notes.get("task"), notes.get("format"), notes.get("options")
     if name not in TASKS or form not in TASKS[name].formats:
         name = next(
             (t for t in TASKS if TASKS[t].estimator == type(model).__name__), None
         )
-        form = args.format
-        options = {}
-        if name is None or form not in TASKS[name].formats:
-            raise UsageError(
-                "the model was not trained by 'maxmargin train', so the file does not "
-                "say how data are read: give --format"
-            )
-        notes["format"] = form
+        form, options = None, {}
+    if args.format is not None and args.format != form:
+        form, options = args.format, {}
+    if name is None or form is None:
+        raise UsageError(
+            "the model was not trained by 'maxmargin train', so the file does not "
+            "say how data are read: give --format"
+        )
+    if form not in TASKS[name].formats:
+        known = ", ".join(TASKS[name].formats)
+        raise UsageError(
+            f"--format {form} is not a format of the task {name!r} of this model; it "
+            f"reads {known}"
+        )
     if not isinstance(options, dict):
         raise InputError("the model file does not say how data are read")
     task = TASKS[name]
     paths = [inputs.plain(path) for path in args.data]
-    return task, task.formats[form](paths, dict(options))
+    data = task.formats[form](paths, dict(options))
+    if check_examples(data.X) == 0:
+        raise InputError(f"{args.data[0]} has no examples")
+    return task, data._replace(form=form)
 
 
 def _plain(value: Any) -> Any:

@@ -23,6 +23,8 @@ from maxmargin.cli.tasks.detect import detect
 from maxmargin.cli.tasks.table import TASKS
 from maxmargin.estimators.fitting.checkpoint import terminable
 
+MOST = 20  # labels that are shown
+
 
 def run(args: argparse.Namespace, inputs: Inputs) -> int:
     """Train and save; returns the exit code."""
@@ -59,8 +61,10 @@ def _arguments(args: argparse.Namespace) -> tuple[str | None, list[str], str]:
     if len(words) < 2:
         raise UsageError("train needs data and, last, the model file to write")
     hint = meant(words[0], TASKS)
-    if task is None and hint and not os.path.exists(words[0]):
-        raise UsageError(f"{words[0]!r} is neither a task nor a file{hint}")
+    word = task is None and words[0].isalpha() and not os.path.exists(words[0])
+    if word or (task is None and hint and not os.path.exists(words[0])):
+        known = hint or f"; tasks are {', '.join(TASKS)}"
+        raise UsageError(f"{words[0]!r} is neither a task nor a file{known}")
     return task, words[:-1], words[-1]
 
 
@@ -119,7 +123,12 @@ def _fitted(args: argparse.Namespace, task: str, data: Data) -> Any:
             print(f"maxmargin: {line}", file=sys.stderr)
     with terminable(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return model.fit(data.X, data.y)
+        try:
+            return model.fit(data.X, data.y)
+        except KeyboardInterrupt:
+            if "result_" not in vars(model):  # before the first step
+                raise
+            return model  # the best weights so far are written
 
 
 def _write(model: Any, place: str, notes: dict[str, Any]) -> None:
@@ -142,6 +151,7 @@ def _say(
             "model": place, "task": task, "format": form, "examples": n, "C": model.C,
             "status": result.status.name.lower(), "primal": result.primal,
             "dual": result.dual, "gap": result.gap, "certificate": result.certificate,
+            "meaning": result.meaning(),
             "iterations": result.iterations, "oracle_calls": result.oracle_calls,
             "seconds": result.seconds, "dim": len(result.w),
         }  # fmt: skip
@@ -150,6 +160,7 @@ def _say(
         what = f"{model.__class__.__name__} on {n} examples ({form})"
         print(what + _labels(model), file=out)
         print(result.summary(), file=out)
+        print(result.meaning(), file=out)
         if place != STANDARD:
             print(f"model: {place}", file=out)
 
@@ -159,4 +170,5 @@ def _labels(model: Any) -> str:
     names = [str(label) for label in getattr(model, "classes_", ())]
     if not names:
         return ""
-    return f", {len(names)} labels: {', '.join(names[:8])}" + ", .." * (len(names) > 8)
+    more = f" and {len(names) - MOST} more" if len(names) > MOST else ""
+    return f", {len(names)} labels: {', '.join(names[:MOST])}{more}"

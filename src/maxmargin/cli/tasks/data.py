@@ -12,6 +12,7 @@ class Data(NamedTuple):
     y: Any  # outputs; None where some are missing
     records: Any = None  # what predictions are written beside
     separator: str = " "  # of columns
+    form: str = ""  # name of the format
 
 
 Options = dict[str, Any]  # what reading depends on; kept in the model file

@@ -15,6 +15,18 @@ ATTRIBUTE = re.compile(r"[^\t]+\t(.*\t)?[^\t]+=[^\t]*")  # .. name=value at the 
 LOOK = 200  # lines
 
 
+def _refuse_many_rows(text: str, name: str) -> None:
+    """Several rows of one length are one alignment of all, or pairs: nobody can tell."""
+    records = [record.partition("\n")[2] for record in text.split("\n>")]
+    sizes = {len("".join(record.split())) for record in records[:-1] or records}
+    if len(records) > 2 and len(sizes) == 1:
+        raise InputError(
+            f"{name} has {len(records)} or more rows of one length: say --format pairs if "
+            "they are aligned two by two, or --format alignment if all of them are "
+            "aligned with each other"
+        )
+
+
 def detect(path: str, name: str) -> tuple[str, str]:
     """(task, format) of a file; `name` is what people call it."""
     with open(path, "rb") as file:
@@ -33,7 +45,10 @@ def detect(path: str, name: str) -> tuple[str, str]:
         return "alignments", "alignment"
     if first.startswith(">"):
         letters = "".join(line for line in lines if not line.startswith(">"))
-        return ("alignments", "pairs") if "-" in letters else ("motifs", "fasta")
+        if "-" not in letters:
+            return "motifs", "fasta"
+        _refuse_many_rows("\n".join(lines), name)
+        return "alignments", "pairs"
     if first.startswith("(") and "\t" not in first:
         return "trees", "penn"
     if all(QUERY.fullmatch(line) for line in lines if not line.startswith("#")):

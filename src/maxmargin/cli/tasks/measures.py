@@ -39,11 +39,19 @@ def sequence_measures(model: Any, data: Data) -> dict[str, float]:
 
 
 def tree_measures(model: Any, data: Data) -> dict[str, float]:
-    """Precision, recall and F1 of brackets, and trees that are right."""
-    from maxmargin.metrics.brackets import bracket_scores
+    """Brackets as evalb counts them (COLLINS.prm), and all of them."""
+    from maxmargin.metrics.brackets import COLLINS, bracket_scores
 
-    scores = bracket_scores(list(data.y), list(model.predict(data.X)))
-    return {"trees": len(data.y), **{k: float(v) for k, v in scores._asdict().items()}}
+    truth, found = list(data.y), list(model.predict(data.X))
+    evalb, scores = bracket_scores(truth, found, COLLINS), bracket_scores(truth, found)
+    counted = {k: float(v) for k, v in scores._asdict().items()}
+    shares = ("precision", "recall", "f1")
+    return {
+        "trees": len(truth),
+        **{f"evalb_{k}": float(getattr(evalb, k)) for k in shares},
+        **{f"all_brackets_{k}": counted.pop(k) for k in shares},
+        **counted,
+    }
 
 
 def alignment_measures(model: Any, data: Data) -> dict[str, float]:

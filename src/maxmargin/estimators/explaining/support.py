@@ -24,13 +24,14 @@ from maxmargin.estimators.explaining.fitted_model import (
     decode_one,
     weight_name,
 )
-from maxmargin.estimators.fitting.training import Plan, train
+from maxmargin.estimators.fitting.inputs import by_position
+from maxmargin.estimators.fitting.training import TrainingPlan, train
 from maxmargin.reports.explanation import Support, SupportTable
 from maxmargin.solvers.base import Result, Run, Solver, Watch, run
 from maxmargin.solvers.cccp import LatentResult
 from maxmargin.solvers.n_slack.block_dual import BlockDual
 from maxmargin.solvers.planes.store import planes_of
-from maxmargin.solvers.summed.sdcd import SDCD
+from maxmargin.solvers.summed.sdcd import SDCD, SummedState
 
 
 def support_structures(
@@ -45,7 +46,9 @@ def support_structures(
 
     See `StructuredEstimator.support_structures`.
     """
-    check_is_fitted(model, "coef_")
+    check_is_fitted(model, "result_")
+    model._check_has_weights("support_structures")
+    X, y = by_position(X), by_position(y)
     names = model._weight_names()
     at = _find(feature, names, len(model._weights()))
     record = _Record(model.result_, model.tol)
@@ -95,7 +98,7 @@ class _Recorded(Problem):
 
     seen: dict[int, dict[bytes, Labels]] = field(default_factory=dict)
 
-    def parts(self) -> None:
+    def outer_coordinates(self) -> None:
         """Planes in the coordinates of w, so that they can be compared."""
         return
 
@@ -128,7 +131,7 @@ class _Record:
         self.problem: _Recorded
         self.state: Any = None
 
-    def runs(self, plan: Plan, watch: Watch | None) -> Iterator[Run]:
+    def runs(self, plan: TrainingPlan, watch: Watch | None) -> Iterator[Run]:
         """The schedule of a fit that records what the oracle returns."""
         problem = plan.problem
         if problem.structure.offers(MostViolated) is None:
@@ -156,7 +159,8 @@ class _Record:
 
     def planes(self, at: int) -> Iterator[tuple[int, Labels | None, float, float, Any]]:
         """(example, output, loss, alpha, a[at]) of planes with weight that have `at`."""
-        blocks = getattr(self.state, "blocks", None) or self.state.sets.blocks
+        state = self.state
+        blocks = state.sets.blocks if isinstance(state, SummedState) else state.blocks
         for i in np.flatnonzero(blocks.counts()).tolist():
             (ptr, idx, val), _, alpha = planes_of(blocks.store, i)
             stored = Rows(ptr, idx, val).csr(self.problem.dim)

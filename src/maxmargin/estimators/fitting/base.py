@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from joblib import effective_n_jobs
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -32,6 +34,7 @@ from maxmargin.estimators.fitting.checkpoint import keeper_of, run_hash
 from maxmargin.estimators.fitting.inputs import (
     by_position,
     check_examples,
+    check_parameters,
     check_same_length,
     named_loss,
     object_array,
@@ -50,8 +53,8 @@ from maxmargin.estimators.fitting.parameter_types import (
 from maxmargin.estimators.fitting.path import fit_path
 from maxmargin.estimators.fitting.prediction import predict_found
 from maxmargin.estimators.fitting.training import (
-    Plan,
     TrainingData,
+    TrainingPlan,
     next_batch,
     once,
     train,
@@ -64,7 +67,7 @@ from maxmargin.reports.learned import largest_weights
 from maxmargin.solvers.base import Result, State, Trainer
 from maxmargin.solvers.cccp import CCCP
 from maxmargin.solvers.choose import choose
-from maxmargin.solvers.n_slack.stream import StreamState
+from maxmargin.solvers.n_slack.stream import StreamState, state_of_model
 
 if TYPE_CHECKING:
     from maxmargin.reports.history import DataFrame
@@ -84,6 +87,8 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
     """
 
     _predicts_labels: ClassVar[bool] = False  # or sequences of labels
+    # Parameters of prediction, which may be changed on a fitted model.
+    _at_prediction: ClassVar[tuple[str, ...]] = ()
 
     C: float
     loss: LossChoice
@@ -116,6 +121,23 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
     def _known_losses(self, structure: Structure) -> LossesByName:
         """Losses by name, not yet bound."""
         raise NotImplementedError
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; those of prediction also change a fitted model.
+
+        All others have an effect at the next `fit`.
+        """
+        super().set_params(**params)
+        changed = {k: v for k, v in params.items() if k in self._at_prediction}
+        if changed and "structure_" in vars(self):
+            self.structure_ = self._with_settings(changed)
+        return self
+
+    def _with_settings(self, changed: Mapping[str, Any]) -> Structure:
+        """The fitted structure with other parameters of prediction."""
+        structure: Any = self.structure_
+        changed_structure: Structure = replace(structure, **changed)
+        return changed_structure
 
     def fit(self, X: Any, y: Any, sample_weight: SampleWeight = None) -> Self:
         """Learn weights; ends with a certificate in `result_`.
@@ -168,8 +190,10 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
 
         Not for kernels, nor for outputs with hidden parts.
 
-        The first batch fixes labels and features, so it must show all labels. The
-        planes of earlier batches are kept and improved along with those of the new.
+        The first batch, or an earlier `fit`, fixes labels and features, so it must show
+        all labels. The planes of earlier batches are kept and improved along with those
+        of the new; data of an earlier `fit`, or of a model that was loaded, count as one
+        plane, the tangent of their risk at the weights.
 
         Parameters
         ----------
@@ -180,23 +204,46 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
         -------
         self
         """
-        first = self._stream_state() is None
-        made = self._training_data if first else self._batch_data
+        self._check_streams()
+        made = self._batch_data if "result_" in vars(self) else self._training_data
         return self._fit_batch(made(X, y, sample_weight))
+
+    def _check_streams(self) -> None:
+        """Refuse parameters that need all data at once."""
+        if self._class_weight() == "balanced":
+            raise ValueError(
+                "class_weight='balanced' needs all data at once: for partial_fit give "
+                "the weights of the classes as a dict"
+            )
+
+    def _class_weight(self) -> Any:
+        """The parameter `class_weight`, where the estimator has one."""
+        return self.get_params(deep=False).get("class_weight")
 
     def _training_data(
         self, X: Any, y: Any, sample_weight: SampleWeight
     ) -> TrainingData:
         """X and y as a structure has encoded them, which is bound to them."""
         check_same_length(X, y)
+        self._check_container(X)
         X, y = by_position(X), by_position(y)
         structure = self._structure(X, y).bind(X, y)
         x = structure.encode(X)
         truth = structure.encode_labels(x, y)
         return TrainingData(structure, x, truth, sample_weight, X, y)
 
+    def _check_container(self, X: Any) -> None:
+        """Refuse one sparse matrix where a list of examples is needed."""
+        if issparse(X):
+            raise TypeError(
+                f"X is one {type(X).__name__}, not a list of examples: "
+                f"{type(self).__name__} takes one input per output"
+            )
+
     def _batch_data(self, X: Any, y: Any, sample_weight: SampleWeight) -> TrainingData:
         """A further batch, encoded by the structure that the first one was bound to."""
+        check_same_length(X, y)
+        X, y = by_position(X), by_position(y)
         x = self.structure_.encode(X)
         truth = self.structure_.encode_labels(x, y)
         return TrainingData(self.structure_, x, truth, sample_weight, X, y)
@@ -223,15 +270,19 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
         return self
 
     def _stream_state(self) -> State | None:
-        """The planes of earlier batches."""
+        """The planes of earlier batches, or those of the model; None: there is none."""
         state = self.__dict__.get("_state")
-        return state if isinstance(state, StreamState) else None
+        if isinstance(state, StreamState):
+            return state
+        if "result_" not in vars(self):
+            return None
+        return state_of_model(self.result_.w, self.result_.primal)
 
-    def _plan(self, data: TrainingData, C: float | None = None) -> Plan:
+    def _plan(self, data: TrainingData, C: float | None = None) -> TrainingPlan:
         """What to run, with another C than the estimator's if one is given."""
         problem = self._problem(*data[:4], C)
         structure = data.structure
-        return Plan(
+        return TrainingPlan(
             self._trainer(problem, data), problem,
             lambda one, result, state: one._adopt(structure, result), data.X, data.y,
         )  # fmt: skip
@@ -246,6 +297,7 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
         self, structure: Structure, x: Any, truth: Ragged, sample_weight: SampleWeight,
         C: float | None = None,
     ) -> Problem:  # fmt: skip
+        check_parameters(self.get_params(deep=False))
         return Problem(
             structure,
             self._loss(structure).bind(structure.label_count()),

@@ -18,18 +18,20 @@ are those of every other fit.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
-from typing import Any, NamedTuple
+from dataclasses import fields, replace
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+from sklearn.utils.metaestimators import available_if
 
 from maxmargin.core.arrays import Floats, Ints
 from maxmargin.core.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import MappedInputs, Structure
 from maxmargin.estimators.fitting.base import StructuredEstimator
-from maxmargin.estimators.fitting.training import Plan, TrainingData
-from maxmargin.kernels.functions import Kernel, named_kernel, rows_for
+from maxmargin.estimators.fitting.parameter_types import SampleWeight
+from maxmargin.estimators.fitting.training import TrainingData, TrainingPlan
+from maxmargin.kernels.functions import Kernel, Precomputed, named_kernel, rows_for
 from maxmargin.kernels.gram import check_semidefinite
 from maxmargin.kernels.maps import (
     Expansion,
@@ -81,6 +83,22 @@ class KernelMixin(StructuredEstimator):
 
     expansion_: Expansion
 
+    @available_if(lambda self: self._can_stream())
+    def partial_fit(self, X: Any, y: Any, sample_weight: SampleWeight = None) -> Self:
+        """Continue training with a further batch; not there with a kernel.
+
+        See `StructuredEstimator.partial_fit`.
+        """
+        return super().partial_fit(X, y, sample_weight)
+
+    def _can_stream(self) -> bool:
+        """Whether there is a `partial_fit`."""
+        if self.kernel is not None:
+            raise AttributeError(
+                "partial_fit is not there for kernels, which need all rows at once"
+            )
+        return True
+
     def _adopt_expansion(self, machine: KernelMachine) -> None:
         """Become the model that training with a kernel has led to."""
         self.structure_, self.result_ = machine.structure, machine.result
@@ -121,7 +139,7 @@ class KernelMixin(StructuredEstimator):
 
     def _kernel(self, X: Any) -> Any:
         """The kernel asked for, scaled to the inputs X."""
-        return named_kernel(self.kernel, X)
+        return checked_square(named_kernel(self.kernel, X), X)
 
     def _kernel_trainer(
         self, problem: Problem
@@ -162,8 +180,6 @@ class KernelMixin(StructuredEstimator):
             )
         if self.basis not in BASES:
             raise ValueError(f"basis={self.basis!r} is neither 'free' nor 'train'")
-        if self.n_basis < 1:
-            raise ValueError(f"n_basis={self.n_basis!r}: at least one point is needed")
 
     def _checked_kernel(self, X: Any) -> Kernel:
         """The kernel asked for; refused if it is not positive semi-definite on X."""
@@ -189,7 +205,7 @@ class KernelMixin(StructuredEstimator):
 
 def kernel_plan(
     estimator: KernelMixin, data: TrainingData, C: float | None = None
-) -> Plan:
+) -> TrainingPlan:
     """What to run where a kernel replaces the inputs by scores."""
     problem = estimator._problem(*data[:4], C)
     trainer, problem, mapped = estimator._kernel_trainer(problem)
@@ -202,7 +218,16 @@ def kernel_plan(
             machine = machine_over_map(data.structure, mapped, result, state)
         one._adopt_expansion(machine)
 
-    return Plan(trainer, problem, adopt, data.X, data.y, streams=False)
+    return TrainingPlan(trainer, problem, adopt, data.X, data.y, streams=False)
+
+
+def checked_square(kernel: Kernel, X: Any) -> Kernel:
+    """The kernel; a precomputed one is refused unless X is a square matrix."""
+    if isinstance(kernel, Precomputed) and X.shape[0] != X.shape[1]:
+        raise ValueError(
+            f"a precomputed kernel is a square matrix, but X has shape {X.shape}"
+        )
+    return kernel
 
 
 def machine_of(structure: Structure, result: KernelResult) -> KernelMachine:
@@ -217,6 +242,8 @@ def machine_over_map(
     over = mapped.problem.structure.require(MappedInputs, "a kernel")
     weights, rest = over.split_weights(result.w)
     expansion = mapped.phi.expansion(weights)
+    if not mapped.dual and result.certificate == "exact":
+        result = replace(result, certificate="basis")
     if mapped.dual and state is not None:
         expansion = dual_expansion(mapped, state, weights, expansion)
     return _machine(structure, expansion, rest, result, [])

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
 
 import maxmargin
 from maxmargin.estimators.fitting.model_checks import check_whole, validated_later
@@ -50,6 +51,10 @@ def save(
         raise TypeError(
             f"{type(estimator).__name__} is not an estimator of maxmargin: model files "
             "hold those only"
+        )
+    if not any(name.endswith("_") for name in vars(estimator)):
+        raise NotFittedError(
+            f"this {type(estimator).__name__} is not fitted: there is nothing to save"
         )
     known = {**versions(), "maxmargin": maxmargin.__version__}
     earlier = vars(estimator).get("provenance_", {})

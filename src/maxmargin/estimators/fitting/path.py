@@ -10,9 +10,9 @@ import numpy as np
 from maxmargin.core.arrays import Floats
 from maxmargin.estimators.fitting.parameter_types import SampleWeight
 from maxmargin.estimators.fitting.training import (
-    Plan,
     Trainable,
     TrainingData,
+    TrainingPlan,
     path_over,
     train,
 )
@@ -27,7 +27,7 @@ class Planned(Trainable, Protocol):
     ) -> TrainingData:
         """X and y as a structure has encoded them."""
 
-    def _plan(self, data: TrainingData, C: float | None = None) -> Plan:
+    def _plan(self, data: TrainingData, C: float | None = None) -> TrainingPlan:
         """What to run; with another C than that of the estimator if asked for."""
 
 

@@ -1,5 +1,7 @@
 """Best label sequences.
 
-viterbi.py   Viterbi for one chain, as loops that other loops call
-variants.py  Best per cost, k best, and best with a given label
+score_tables.py  Batches of plain score tables: Viterbi, forward-backward
+segments.py      Segmentations (semi-Markov) of plain score tables
+viterbi.py       Viterbi for one chain, as loops that other loops call
+variants.py      Best per cost, k best, and best with a given label
 """

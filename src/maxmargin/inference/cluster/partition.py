@@ -27,14 +27,14 @@ ROUNDS = 40
 TOLERANCE = 1e-7
 
 
-class Together(NamedTuple):
+class RelaxedPartition(NamedTuple):
     """A relaxed partition."""
 
     pair: Floats  # (pairs,) z
     value: float  # no partition scores more
 
 
-def relax(m: int, score: Floats) -> Together:
+def relax(m: int, score: Floats) -> RelaxedPartition:
     """The relaxed partition of m items.
 
     Examples
@@ -55,7 +55,7 @@ def relax(m: int, score: Floats) -> Together:
             break
         rows.append(broken)
         z = _solve(score, np.concatenate(rows))
-    return Together(z, float(score @ z))
+    return RelaxedPartition(z, float(score @ z))
 
 
 def _solve(score: Floats, triples: np.ndarray) -> Floats:

@@ -88,7 +88,7 @@ class Shard:
         own = slice(self._first, self._first + self.n)
         return DualSet(upper[own].copy(), ridge[own].copy(), box)
 
-    def parts(self) -> OuterCoordinates | None:
+    def outer_coordinates(self) -> OuterCoordinates | None:
         """The coordinates of planes."""
         return self._problem.outer_coordinates()
 

@@ -147,9 +147,10 @@ class BinarySmo(Solver[PairState]):
             "columns made": columns.made, "columns kept": columns.room,
             "bytes": columns.nbytes,
         }  # fmt: skip
+        semidefinite = result.status is not Status.NOT_SEMIDEFINITE
         return KernelResult(
             **vars(result) | {
-                "certificate": "exact", "iterations": state.moves,
+                "certificate": "exact" if semidefinite else "none", "iterations": state.moves,
                 "notes": {**result.notes, **notes},
             },
             expansion=Expansion(kernel, points, beta, rows),

@@ -167,11 +167,14 @@ class Subspace(Solver[BasisState]):
         self, problem: Problem, state: BasisState, result: Result
     ) -> KernelResult:
         """The machine over the points of the basis."""
-        expansion, rest = _machine(state, result.w)
-        told = state.trace[-1] if state.trace else {}
         assert state.inner is not None
+        w = result.w
+        if w.shape != (state.inner.problem.dim,):  # the basis has just grown
+            w = state.inner.state.w
+        expansion, rest = _machine(state, w)
+        told = state.trace[-1] if state.trace else {}
         notes = {**result.notes, **state.inner.notes, **told}
-        plain = vars(result) | {"notes": notes}
+        plain = vars(result) | {"notes": notes, "certificate": "basis"}
         trace = list(state.trace)
         return KernelResult(**plain, expansion=expansion, rest=rest, trace=trace)
 

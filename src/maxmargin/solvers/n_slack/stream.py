@@ -6,6 +6,12 @@ Inference is never run again for examples of earlier batches. Their planes stay 
 improved together with those of the new batch. The certificate is "reduced": it is that of
 the problem in which old examples have only the planes that were found for them.
 
+A model that was fitted otherwise, or read from a file, has no planes. Its training data
+are then one plane, the tangent of their risk R at the weights w of the model. Training
+ended where the gradient of 1/2 ||v||^2 + R(v) is zero, so
+
+    R(v) >= R(w) - <w, v - w> = primal + 1/2 ||w||^2 - <w, v>.
+
 [1] Balamurugan, Shevade, Babu 2012, section VI (online learning from the dual).
 """
 
@@ -16,10 +22,14 @@ from typing import ClassVar
 
 import numpy as np
 
+from maxmargin.core.arrays import Floats, Ints, Rows
+from maxmargin.core.formulations import DualSet
 from maxmargin.core.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.solvers.base import Solver, State, permutation
 from maxmargin.solvers.planes.blocks import PlaneBlocks
+
+LOOK = 5  # steps between two looks at all old examples
 
 
 @dataclass(kw_only=True)
@@ -30,6 +40,21 @@ class StreamState(State):
     fresh_from: int = 0
     batches: int = 0
     turn: int = 0
+    active: Ints | None = None  # old examples whose gap was open when last looked at
+    open_gap: float = 0.0  # of all old examples, when last looked at
+
+
+def state_of_model(w: Floats, primal: float) -> StreamState:
+    """The state of a model without planes: its data are one plane, the tangent at w."""
+    used = np.flatnonzero(w)
+    square = float(w @ w)
+    one = Rows(np.array([0, len(used)]), used.astype(np.int32), w[used].copy())
+    dual_set = DualSet(np.ones(1), np.zeros(1), False)
+    blocks = PlaneBlocks(1, len(w), dual_set)
+    height = np.array([primal + 0.5 * square])
+    start = np.zeros(len(w))
+    blocks.take_in(np.zeros(1, np.int64), one, height, height, start)
+    return StreamState(start, blocks.dual(start), blocks=blocks, batches=1)
 
 
 @dataclass(frozen=True)
@@ -59,6 +84,11 @@ class StreamDual(Solver[StreamState]):
         batches, seen = 1, 0
         if isinstance(warm, StreamState):
             blocks, seen, batches = warm.blocks, warm.blocks.n, warm.batches + 1
+            if blocks.dim != problem.dim:
+                raise ValueError(
+                    f"the model has {blocks.dim} weights, the batch asks for "
+                    f"{problem.dim}: the first batch fixes labels and features"
+                )
             blocks.extend(problem.dual_set)
         else:
             blocks = PlaneBlocks(
@@ -86,16 +116,26 @@ class StreamDual(Solver[StreamState]):
             if state.gap() <= self.tol:
                 return
         gap = 0.0
+        rows = np.arange(state.fresh_from, blocks.n)
         for s in range(0, len(order), self.block):
             cuts = problem.cuts(state.w, order[s : s + self.block])
             ids = cuts.ids + state.fresh_from
             state.oracle_calls += len(ids)
             gap += blocks.take_in(ids, *cuts[1:4], state.w).gap
         gaps = np.zeros(blocks.n)
-        for k in range(self.sweeps):
-            everyone = permutation(self.seed + 1, 100 * turn + k, blocks.n)
+        if state.active is None or state.turn % LOOK == 0:
+            everyone = permutation(self.seed + 1, 100 * turn, blocks.n)
             blocks.sweep(everyone, state.w, 0.0, gaps)
-        gap = max(gap, float(gaps.sum()))
+            least = 0.1 * self.tol * abs(state.dual) / blocks.n
+            state.active = np.flatnonzero(gaps[: state.fresh_from] > least)
+            state.open_gap = float(gaps[: state.fresh_from].sum())
+        some = np.concatenate((state.active, rows))
+        for k in range(1, self.sweeps):
+            again = permutation(self.seed + 1, 100 * turn + k, len(some))
+            blocks.sweep(some[again], state.w, 0.0, gaps)
+        gap = max(gap, float(gaps[rows].sum())) + state.open_gap
+        if gap <= self.tol * max(state.dual, 1e-300):
+            state.active = None  # nearly there: look at all old examples again
         state.fresh = False
         state.dual, state.planes = blocks.dual(state.w), blocks.planes
         state.gap_estimate = gap / max(state.dual + gap, 1e-300)

@@ -29,7 +29,7 @@ from maxmargin.solvers.planes.blocks import PlaneBlocks
 MOST = 100_000  # planes of an example: merging would break the box, so no small bound
 
 
-class Outside(NamedTuple):
+class OutsideOutputs(NamedTuple):
     """What the oracle says of outputs outside V_i, for the examples asked about."""
 
     new: Cuts  # violated outputs outside V_i, rows of one example together
@@ -70,7 +70,7 @@ class Violators:
             not wrong and len(self.known) == self.blocks.n, "known outputs are wrong"
         )
 
-    def look(self, problem: Problem, w: Floats, ids: Ints) -> Outside:
+    def look(self, problem: Problem, w: Floats, ids: Ints) -> OutsideOutputs:
         """Ask for the k worst outputs of `ids` at w; nothing is added."""
         cuts = problem.several(w, ids, self.k)
         height = cuts.slack if problem.exact else cuts.b - cuts.a.dot(w)
@@ -98,9 +98,11 @@ class Violators:
             cuts.ids[take], cuts.a.take(take), cuts.b[take], cuts.slack[take],
             cuts.labels.take(take),
         )  # fmt: skip
-        return Outside(new, np.array(rank, np.int64), found, bound)
+        return OutsideOutputs(new, np.array(rank, np.int64), found, bound)
 
-    def look_outside(self, problem: Problem, state: State) -> tuple[Outside, float]:
+    def look_outside(
+        self, problem: Problem, state: State
+    ) -> tuple[OutsideOutputs, float]:
         """What is violated outside V_i at w, and its share of the objective.
 
         The state's notes, and with them the result, say so.
@@ -122,7 +124,7 @@ class Violators:
         }
         return outside, share
 
-    def add(self, outside: Outside, w: Floats) -> int:
+    def add(self, outside: OutsideOutputs, w: Floats) -> int:
         """Take the new outputs into V_i, alpha = 0; how many."""
         new, rank = outside.new, outside.rank
         added = 0

@@ -1,6 +1,6 @@
-from .augment import lower_cells as lower_cells
 from .features import collapse as collapse
 from .features import fill_tables as fill_tables
+from .features import lower_cells as lower_cells
 from .homology import Homology as Homology
 from .paths import decode_path as decode_path
 from .positions import learn_positions as learn_positions

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints, Labels, pointers
+from maxmargin.core.arrays import Floats, Ints, Labels, pointers, usable
 from maxmargin.core.validation import check_distinct, check_range, check_types, require
 from maxmargin.structures.alignment.views import View
 
@@ -72,9 +72,13 @@ def record_name(sequence: Any, otherwise: str) -> str:
 def tracks_of(sequence: Any, where: str) -> dict[str, Any]:
     """Tracks of a sequence by name; all must have one length, not zero."""
     if isinstance(sequence, Mapping):
-        tracks = {k: v for k, v in sequence.items() if k != "name"}
+        tracks = {
+            k: _track(v, f"{where}: track {k!r}")
+            for k, v in sequence.items()
+            if k != "name"
+        }
     else:
-        tracks = {"residue": sequence}
+        tracks = {"residue": _track(sequence, f"{where}: track 'residue'")}
     if sequence is None:
         raise ValueError(f"{where}: there is no sequence, but None")
     if not tracks:
@@ -89,6 +93,31 @@ def tracks_of(sequence: Any, where: str) -> dict[str, Any]:
     if size == 0:
         raise ValueError(f"{where}: the sequence is empty")
     return tracks
+
+
+def _track(values: Any, where: str) -> Any:
+    """Letters as they are; numbers with a fraction, and lists of numbers, as vectors."""
+    if isinstance(values, str) or values is None or is_real(values):
+        return values
+    if not hasattr(values, "__len__") or isinstance(values, Mapping):
+        raise ValueError(
+            f"{where} is a {type(values).__name__}: a string, a list of letters or an "
+            "array (length, width) is needed"
+        )
+    kind = values.dtype.kind if isinstance(values, np.ndarray) else ""
+    some = [v for v in values[:1]] if len(values) else []
+    nested = any(isinstance(v, list | tuple | np.ndarray) for v in some)
+    if not nested and kind != "f" and not any(isinstance(v, float) for v in values):
+        return values
+    try:
+        numbers = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"{where} is neither letters nor an array (length, width) of numbers"
+        ) from None
+    if numbers.ndim > 2:
+        raise ValueError(f"{where} has {numbers.ndim} dimensions, not one or two")
+    return numbers.reshape(len(numbers), -1)
 
 
 def distinct_sequences(X: Sequence[Any]) -> tuple[Any, Any, tuple[Ints, Ints]]:
@@ -349,7 +378,9 @@ def _stacked(
                 f"{where}: track {track!r} has {values.shape[1]} numbers per position, "
                 f"not {width}"
             )
-        if not np.isfinite(values).all():
-            k = int(np.argwhere(~np.isfinite(values))[0, 0])
-            raise ValueError(f"{where}, position {k}: track {track!r} is not finite")
+        if not usable(values).all():
+            k = int(np.argwhere(~usable(values))[0, 0])
+            raise ValueError(
+                f"{where}, position {k}: track {track!r} is not finite, or too large"
+            )
     return np.concatenate([np.asarray(v, np.float64) for v in parts])

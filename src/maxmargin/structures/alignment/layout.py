@@ -12,6 +12,7 @@ home and its scores as factors.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -66,6 +67,11 @@ def lay_weights(
             tie = np.minimum(index, index.T)
         elif symmetric and mirror is not None:
             tie = mirror + np.arange(a * b).reshape(b, a).T
+        elif symmetric and Pair(pair.right, pair.left) not in model:
+            raise ValueError(
+                f"symmetric=True: the features have the pair ({pair.left.name}, "
+                f"{pair.right.name}), but not the pair the other way round"
+            )
         if pair.table is None:
             spans[pair.left, pair.right] = offset
         rows.append((
@@ -76,7 +82,8 @@ def lay_weights(
         ties.append(tie.ravel())
         factors.append(factor.ravel())
         offset += a * b
-    left_gaps, right_gaps, gap_ties = _lay_gaps(symbols, gaps, left, right, offset)
+    tied = replace(gaps, tied=gaps.tied or symmetric)
+    left_gaps, right_gaps, gap_ties = _lay_gaps(symbols, tied, left, right, offset)
     tie = np.concatenate([*ties, gap_ties])
     factor = np.concatenate([*factors, np.ones(len(gap_ties))])
     coordinates, home = np.unique(tie, return_inverse=True)
@@ -157,8 +164,9 @@ def _lay_gaps(
 
 
 def weight_names(
-    symbols: Symbols, model: Sequence[Pair], gaps: Gaps, layout: AlignmentLayout
-) -> list[str]:
+    symbols: Symbols, model: Sequence[Pair], gaps: Gaps, layout: AlignmentLayout,
+    symmetric: bool = False,
+) -> list[str]:  # fmt: skip
     """Names of the coordinates of w; tied ones are named by their first entry."""
     names: list[str] = []
     for pair in model:
@@ -167,7 +175,7 @@ def weight_names(
             names += [f"{a}|{b}" for a in left for b in right]
         else:
             names += [f"matrix({pair.left.name})"] * (len(left) * len(right))
-    for move in ("gap", "gap") if gaps.tied else ("delete", "insert"):
+    for move in ("gap", "gap") if gaps.tied or symmetric else ("delete", "insert"):
         for kind, slot, views in (
             ("open", False, gaps.opening), ("around", True, gaps.slot),
             ("extend", False, gaps.extension if gaps.affine else ()),

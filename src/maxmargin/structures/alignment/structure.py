@@ -352,7 +352,9 @@ class Alignment(Structure):
         """Such as "residue=A|residue=C" and "insert open any=*"."""
         if self.layout is None:
             return None
-        return weight_names(self.symbols, self.pairs, self.gaps, self.layout)
+        return weight_names(
+            self.symbols, self.pairs, self.gaps, self.layout, self.symmetric
+        )
 
     def substitution(self, w: Floats, track: str) -> tuple[tuple[Any, ...], Floats]:
         """Letters of a track, and the learned scores of each pair of them."""

@@ -130,6 +130,7 @@ def check_truth(labels: Sequence[Hashable], legal: Floats, truth: Ragged) -> Non
             label = labels[data[at[bad[0]]]]
             raise ValueError(
                 f"{_place(truth, at[bad[0]])}: no sequence may {what} with {label!r}"
+                f"{_iob1(label)}"
             )
     inner = np.ones(len(data), bool)
     inner[heads] = False
@@ -137,7 +138,19 @@ def check_truth(labels: Sequence[Hashable], legal: Floats, truth: Ragged) -> Non
     bad = after[~mask[data[after - 1], data[after]]]
     if len(bad):
         a, b = labels[data[bad[0] - 1]], labels[data[bad[0]]]
-        raise ValueError(f"{_place(truth, bad[0])}: {b!r} may not follow {a!r}")
+        raise ValueError(
+            f"{_place(truth, bad[0])}: {b!r} may not follow {a!r}{_iob1(b)}"
+        )
+
+
+def _iob1(label: Hashable) -> str:
+    """What to do about an entity that begins with I-."""
+    if split_label(label)[0] != "I":
+        return ""
+    return (
+        ". If the data are IOB1, where entities begin with I-, rewrite the first label of "
+        "each entity as B- (IOB2), or leave scheme out"
+    )
 
 
 def _check_reach(
@@ -152,7 +165,21 @@ def _check_reach(
     for k in map(int, lost):
         at = np.flatnonzero(truth.data == k)
         where = f"{_place(truth, at[0])}: " if len(at) else ""
-        raise ValueError(f"{where}the transition mask can never reach {labels[k]!r}")
+        raise ValueError(
+            f"{where}label {labels[k]!r} can never occur: the allowed transitions do not "
+            f"lead to it, or not from it to an end{_advice(labels, k)}"
+        )
+
+
+def _advice(labels: Sequence[Hashable], k: int) -> str:
+    """What to do about labels that BIO does not allow."""
+    head, kind = split_label(labels[k])
+    if head != "I" or f"B-{kind}" in labels:
+        return ""
+    return (
+        f". There is no 'B-{kind}', so the data look like IOB1, where entities begin with "
+        "I-: rewrite the first label of each entity as B- (IOB2), or leave scheme out"
+    )
 
 
 def _place(truth: Ragged, row: int) -> str:

@@ -12,6 +12,17 @@ from maxmargin.core.structure import Pieces
 from maxmargin.structures.chain.layout import ChainLayout
 
 
+def other_name(name: str, taken: Sequence[str]) -> str:
+    """The name of a built-in feature, told apart from a feature of the user's.
+
+    Examples
+    --------
+    >>> other_name("bias", ["word"]), other_name("bias", ["bias"])
+    ('bias', 'bias (built in)')
+    """
+    return f"{name} (built in)" if name in taken else name
+
+
 class WeightNames(Sequence[str]):
     """Names of all weights, each made when it is asked for.
 
@@ -41,6 +52,7 @@ class WeightNames(Sequence[str]):
     ) -> None:
         self.layout, self.labels, self.inputs = layout, labels, inputs
         self.sparse = sparse
+        self.constant = other_name("bias", inputs)
 
     def __len__(self) -> int:
         return self.layout.dim
@@ -60,7 +72,7 @@ class WeightNames(Sequence[str]):
         if 0 <= spot.edge <= at:
             return self._input(at - spot.edge, k * k)
         if 0 <= spot.bias <= at:
-            return f"bias / {self.labels[at - spot.bias]}"
+            return f"{self.constant} / {self.labels[at - spot.bias]}"
         if 0 <= spot.end <= at:
             return f"{self.labels[at - spot.end]} -> end"
         if 0 <= spot.start <= at:

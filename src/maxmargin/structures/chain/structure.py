@@ -184,7 +184,7 @@ class Chain(Structure):
         tokens = gather(X)
         flat, ptr = flat_labels(Y)
         same_lengths(tokens.ptr, ptr)
-        labels = in_order(set(flat))
+        labels = in_order(self._declared(flat))
         names, sparse = None, True
         if tokens.matrix is None:
             names = vocabulary(tokens)
@@ -196,6 +196,16 @@ class Chain(Structure):
         if len(bound.legal):
             check_truth(labels, bound.legal, label_rows(bound.labels, flat, ptr))
         return bound
+
+    def _declared(self, flat: Sequence[Hashable]) -> set[Hashable]:
+        """The labels given beforehand, or those of the data."""
+        seen, known = set(flat), set(self.labels)
+        for label in flat if known else ():
+            if label not in known:
+                raise ValueError(
+                    f"label {label!r} is not among the {len(known)} classes given"
+                )
+        return known or seen
 
     def sized(
         self,

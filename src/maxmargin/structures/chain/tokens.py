@@ -13,6 +13,7 @@ offsets, taken as it is. Dicts follow CRFsuite: a string value makes the feature
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, chain, repeat
 from typing import Any, NamedTuple
@@ -20,7 +21,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Vectors, pointers
+from maxmargin.core.arrays import (
+    Floats,
+    Ints,
+    Labels,
+    Ragged,
+    Vectors,
+    pointers,
+    usable,
+)
 from maxmargin.core.jit import loop
 from maxmargin.core.sequences import Sequences, place
 from maxmargin.core.validation import check_sparse
@@ -122,7 +131,10 @@ def _kind(row: Any, i: int) -> str:
         return ""
     if isinstance(row, np.ndarray) and row.dtype != object:
         return "arrays"
-    named = [isinstance(token, Mapping | str | list | tuple | set) for token in row]
+    named = [
+        isinstance(token, Mapping | str | list | tuple | set | frozenset)
+        for token in row
+    ]
     if isinstance(row[0], list | tuple) and _numeric(row[0]):
         return "arrays"
     if all(named):
@@ -158,20 +170,23 @@ def _check_matrix(matrix: Any, ptr: Ints) -> Any:
     values = matrix.data if sp.issparse(matrix) else matrix
     if values.dtype == object:
         raise ValueError("features must be numbers, not Python objects")
-    if values.dtype.kind == "f" and not np.isfinite(values).all():
+    if values.dtype.kind == "f" and not usable(values).all():
         dense = sp.csr_array(matrix) if sp.issparse(matrix) else matrix
         bad = (
             int(
                 np.searchsorted(
-                    dense.indptr, np.flatnonzero(~np.isfinite(dense.data))[0], "right"
+                    dense.indptr, np.flatnonzero(~usable(dense.data))[0], "right"
                 )
             )
             - 1
             if sp.issparse(matrix)
-            else int(np.argwhere(~np.isfinite(dense))[0][0])
+            else int(np.argwhere(~usable(dense))[0][0])
         )
         i = int(np.searchsorted(ptr, bad, "right")) - 1
-        raise ValueError(f"sequence {i}, token {bad - ptr[i]}: a feature is not finite")
+        raise ValueError(
+            f"sequence {i}, token {bad - ptr[i]}: a feature is not finite, or so large "
+            "that its square overflows"
+        )
     return matrix
 
 
@@ -203,10 +218,19 @@ def named_vectors(tokens: Gathered, names: Mapping[str, int], pairs: Pairs) -> V
         sizes, idx, val = _columns(tokens, lambda name: names.get(name, -1), pairs)
     ptr = np.zeros(len(sizes) + 1, np.int64)
     ptr[1:] = list(accumulate(sizes))
-    if not np.isfinite(val).all():
-        bad = int(np.searchsorted(ptr, np.flatnonzero(~np.isfinite(val))[0], "right"))
-        raise ValueError(f"{place(bad - 1, tokens.ptr)}: a feature is not finite")
+    if not usable(val).all():
+        bad = int(np.searchsorted(ptr, np.flatnonzero(~usable(val))[0], "right"))
+        raise ValueError(
+            f"{place(bad - 1, tokens.ptr)}: a feature is not finite, or so large that its "
+            "square overflows"
+        )
     known = idx >= 0
+    if len(idx) and not known.any():
+        warnings.warn(
+            "none of the features of these tokens occurred in training: are they made "
+            "in the same way (dicts, lists or strings, with the same names)?",
+            stacklevel=3,
+        )
     kept = np.zeros(len(idx) + 1, np.int64)
     known.cumsum(out=kept[1:])
     return Vectors(kept[ptr], idx[known], val[known], len(names))
@@ -297,9 +321,14 @@ def _items(token: Any, row: int, ptr: Ints) -> Iterable[tuple[str, float]]:
     try:
         if isinstance(token, Mapping):
             return list(_pairs(token))
-        return [(_name(name), 1.0) for name in token]
+        return [(_name(name), 1.0) for name in _ordered(token)]
     except TypeError as error:
         raise ValueError(f"{place(row, ptr)}: {error}") from None
+
+
+def _ordered(names: Any) -> Any:
+    """Names in an order that does not depend on PYTHONHASHSEED."""
+    return sorted(names, key=str) if isinstance(names, set | frozenset) else names
 
 
 def _name(name: Any) -> str:
@@ -318,7 +347,7 @@ def _pairs(token: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
             for name, number in _pairs(value):
                 yield f"{key}:{name}", number
         elif isinstance(value, list | tuple | set | frozenset):
-            for item in value:
+            for item in _ordered(value):
                 yield f"{key}:{_name(item)}", 1.0
         else:
             kind = type(value).__name__

@@ -25,7 +25,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
+from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, pointers, usable
 from maxmargin.core.jit import loop
 from maxmargin.core.loss import LossForm
 from maxmargin.core.structure import (
@@ -230,8 +230,8 @@ def encode_pairs(X: Sequence[Any], dim: int) -> MentionPairs:
             )
     parts = [Rows.from_csr(sp.csr_array(d.features)) for d in documents]
     rows = Rows.concat(parts)
-    if not np.isfinite(rows.val).all():
-        raise ValueError("a pair feature is not finite")
+    if not usable(rows.val).all():
+        raise ValueError("a pair feature is not finite, or too large")
     mentions = np.array([d.mentions for d in documents], np.int64)
     start = pointers([p.n for p in parts])
     return MentionPairs(mentions, start, rows.ptr, rows.idx, rows.val)

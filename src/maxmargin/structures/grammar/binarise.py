@@ -61,7 +61,7 @@ class Node(NamedTuple):
     word: str = ""  # of a tag
 
 
-class Shape(NamedTuple):
+class BinaryShape(NamedTuple):
     """How trees are binarised."""
 
     branching: str = "right"  # or "left"
@@ -77,16 +77,16 @@ class Shape(NamedTuple):
         require(self.vertical >= 1, f"vertical={self.vertical} must be at least 1")
 
 
-PLAIN = Shape()
+PLAIN = BinaryShape()
 
 
-def binarise(tree: Tree, shape: Shape = PLAIN) -> Node:
+def binarise(tree: Tree, shape: BinaryShape = PLAIN) -> Node:
     """Binary tree with unary chains; ValueError where `tree` is not a tree.
 
     Examples
     --------
     >>> tree = ("NP", ("DT", "a"), ("JJ", "b"), ("JJ", "c"), ("NN", "d"))
-    >>> node = binarise(tree, Shape(horizontal=1))
+    >>> node = binarise(tree, BinaryShape(horizontal=1))
     >>> print(node.symbol, "->", *(child.symbol for child in node.children))
     NP -> DT NP|<JJ>
     >>> restore(node) == tree
@@ -104,7 +104,7 @@ def restore(node: Node) -> Tree:
     return (symbol.label, *_restored_children(node))
 
 
-def _binary(tree: Tree, start: int, above: tuple[str, ...], shape: Shape) -> Node:
+def _binary(tree: Tree, start: int, above: tuple[str, ...], shape: BinaryShape) -> Node:
     label = _checked_label(tree, start)
     if len(tree) == 2 and isinstance(tree[1], str):
         return Node(Symbol(label, tag=True), start, start + 1, (), tree[1])
@@ -118,7 +118,9 @@ def _binary(tree: Tree, start: int, above: tuple[str, ...], shape: Shape) -> Nod
     return _joined(symbol, symbol, children, shape)
 
 
-def _joined(symbol: Symbol, top: Symbol, children: list[Node], shape: Shape) -> Node:
+def _joined(
+    symbol: Symbol, top: Symbol, children: list[Node], shape: BinaryShape
+) -> Node:
     """Node `symbol` over `children`, split in two; `top` is the node of the treebank."""
     start, end = children[0].start, children[-1].end
     if len(children) <= 2:

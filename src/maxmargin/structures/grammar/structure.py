@@ -37,7 +37,7 @@ from maxmargin.structures.grammar.anchors import (
     check_templates,
     length_bin,
 )
-from maxmargin.structures.grammar.binarise import Shape, Tree
+from maxmargin.structures.grammar.binarise import BinaryShape, Tree
 from maxmargin.structures.grammar.f1_parsing import worst_tree
 from maxmargin.structures.grammar.productions import (
     UNKNOWN,
@@ -53,7 +53,7 @@ from maxmargin.structures.grammar.tree_rows import (
 )
 
 
-class Sentences(NamedTuple):
+class GrammarInputs(NamedTuple):
     """Encoded sentences."""
 
     ptr: Ints  # (n + 1,) words of each sentence
@@ -176,7 +176,7 @@ class Grammar(Structure):
         dim = known.size + self.anchored.size
         require(self.dim == dim, f"dim={self.dim} is not {dim}")
 
-    def encode(self, X: Sequence[Any]) -> Sentences:
+    def encode(self, X: Sequence[Any]) -> GrammarInputs:
         """Sentences as flat arrays; tags never seen are warned of: there is no parse."""
         known = self._productions
         tokens = self._tokens(X)
@@ -193,14 +193,21 @@ class Grammar(Structure):
                     entries.append([(number[tag], -1)] if tag in number else [])
                     if tag not in number:
                         unseen.append(f"sentence {i}, token {t}: {tag!r}")
-        if unseen and self.fallback == "none":
+        if unseen and len(unseen) == len(entries) and len(unseen) > 1:
+            raise ValueError(
+                f"{unseen[0]}: no training tree has this tag, nor any other tag of these "
+                "sentences. The model parses tags: give (word, tag) pairs, word/TAG in "
+                "files, or train with terminals='words'"
+            )
+        if unseen:
             more = f" and {len(unseen) - 1} more" if len(unseen) > 1 else ""
+            left = "no parse" if self.fallback == "none" else "a flat tree only"
             warnings.warn(
-                f"{unseen[0]}{more}: tags that no training tree has, so there is no parse",
+                f"{unseen[0]}{more}: tags that no training tree has, so there is {left}",
                 stacklevel=2,
             )
         flat = np.array([e for word in entries for e in word], np.int32).reshape(-1, 2)
-        return Sentences(
+        return GrammarInputs(
             pointers([len(sentence) for sentence in tokens]),
             pointers([len(word) for word in entries]),
             np.ascontiguousarray(flat[:, 0]),
@@ -209,7 +216,7 @@ class Grammar(Structure):
             tokens,
         )
 
-    def encode_labels(self, x: Sentences, Y: Sequence[Tree]) -> Ragged:
+    def encode_labels(self, x: GrammarInputs, Y: Sequence[Tree]) -> Ragged:
         """Trees as rows of nodes; ValueError where a rule is not in the grammar."""
         rows = []
         for i, tree in enumerate(Y):
@@ -217,7 +224,7 @@ class Grammar(Structure):
             rows.append(tree_row(i, node, self._productions, self._lexical))
         return Ragged.pack(rows)
 
-    def decode_labels(self, x: Sentences, labels: Ragged) -> list[Tree | None]:
+    def decode_labels(self, x: GrammarInputs, labels: Ragged) -> list[Tree | None]:
         """Rows of nodes back to trees of the treebank."""
         out: list[Tree | None] = []
         for row, tokens in zip(labels.unpack(), x.tokens, strict=True):
@@ -229,7 +236,7 @@ class Grammar(Structure):
                 out.append(None)
         return out
 
-    def features(self, x: Sentences, ids: Ints, labels: Ragged) -> Rows:
+    def features(self, x: GrammarInputs, ids: Ints, labels: Ragged) -> Rows:
         """Counts of rules and anchored features."""
         rules = self._productions.rules
         first = x.ptr[ids] + ids
@@ -241,7 +248,7 @@ class Grammar(Structure):
         return Rows(ptr, idx, np.ones(len(idx)))
 
     def argmax(
-        self, x: Sentences, ids: Ints, w: Floats, augment: Augment | None = None
+        self, x: GrammarInputs, ids: Ints, w: Floats, augment: Augment | None = None
     ) -> Found:
         """Best tree of each sentence; an empty row and -inf where there is none."""
         rows, score = [], np.full(len(ids), -np.inf)
@@ -263,7 +270,7 @@ class Grammar(Structure):
         return Found(labels, score, score)
 
     def argmax_by_loss(
-        self, x: Sentences, ids: Ints, w: Floats, augment: Augment
+        self, x: GrammarInputs, ids: Ints, w: Floats, augment: Augment
     ) -> Layers:
         """Best tree per loss; those that no formulation could prefer are left out."""
         truth, loss = augment.truth.take(ids), augment.loss
@@ -285,7 +292,7 @@ class Grammar(Structure):
 
     def nbest(
         self,
-        x: Sentences,
+        x: GrammarInputs,
         ids: Ints,
         w: Floats,
         k: int,
@@ -304,12 +311,12 @@ class Grammar(Structure):
             pointers(sizes), Ragged.pack(rows), np.array(score), np.zeros(len(score))
         )
 
-    def work(self, x: Sentences) -> Floats:
+    def work(self, x: GrammarInputs) -> Floats:
         """Rules tried: about n^3 / 6 pairs of spans, and some tens of rules each."""
         n = np.diff(x.ptr).astype(np.float64)
         return 1000.0 + n**3 / 6.0 * (10.0 + 0.05 * len(self._productions.rules.parent))
 
-    def explain_pieces(self, x: Sentences, i: int, row: Labels) -> Pieces:
+    def explain_pieces(self, x: GrammarInputs, i: int, row: Labels) -> Pieces:
         """One part per node: its rule and the words it spans."""
         nodes = row.reshape(-1, NODE)
         psi = self.features(x, np.full(len(nodes), i), Ragged.pack(nodes))
@@ -343,8 +350,8 @@ class Grammar(Structure):
         return self.terminals == "words"
 
     @property
-    def _shape(self) -> Shape:
-        return Shape(self.branching, self.horizontal, self.vertical, self.start)
+    def _shape(self) -> BinaryShape:
+        return BinaryShape(self.branching, self.horizontal, self.vertical, self.start)
 
     def _check(self) -> None:
         choices = {
@@ -388,7 +395,7 @@ class Grammar(Structure):
         return known.symbols[often.most_common(1)[0][0]].label
 
     def _sentences(
-        self, x: Sentences, ids: Ints, w: Floats
+        self, x: GrammarInputs, ids: Ints, w: Floats
     ) -> Iterator[parsing.Sentence]:
         """Rules, scores and words of each sentence asked about."""
         known, rules = self._productions, self._productions.rules

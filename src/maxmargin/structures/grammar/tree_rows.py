@@ -12,7 +12,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from maxmargin.inference.tree.chart import NODE
-from maxmargin.structures.grammar.binarise import Node, Shape, Tree, binarise, restore
+from maxmargin.structures.grammar.binarise import (
+    BinaryShape,
+    Node,
+    Tree,
+    binarise,
+    restore,
+)
 from maxmargin.structures.grammar.productions import Productions, unary_chains
 
 Token = tuple[str, str]  # word, tag
@@ -43,7 +49,9 @@ def checked_tokens(i: int, sentence: Any, with_tags: bool) -> list[Token]:
     return out
 
 
-def checked_tree(i: int, tree: Tree, tokens: Sequence[Token], shape: Shape) -> Node:
+def checked_tree(
+    i: int, tree: Tree, tokens: Sequence[Token], shape: BinaryShape
+) -> Node:
     """Binarised tree i, if it is a tree over the tokens."""
     if tree is None:
         raise ValueError(f"sentence {i}: there is no tree")

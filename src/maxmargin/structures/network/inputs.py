@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.core.arrays import Floats, Ints, Labels, pointers
+from maxmargin.core.arrays import Floats, Ints, Labels, pointers, usable
 from maxmargin.core.validation import check_sparse
 from maxmargin.inference.graph.decode import GraphPlan, plan
 from maxmargin.structures.network.graphs import (
@@ -114,7 +114,7 @@ def _vectors(
                 f"graph {i}, node {v}: {found[v]} features, but {want[v]} in training"
             )
         part = _sparse_part(graph) if kinds.sparse else _dense_part(graph)
-        bad = np.flatnonzero(~np.isfinite(part[2]))
+        bad = np.flatnonzero(~usable(part[2]))
         if len(bad):
             v = int(np.searchsorted(np.cumsum(part[0]), bad[0], side="right"))
             raise ValueError(
@@ -211,8 +211,10 @@ def _edge_values(
                 f"graph {i}: {values.shape[1]} features per edge, but "
                 f"{kinds.edge_features} in training"
             )
-        if not np.isfinite(values).all():
-            e = int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])
-            raise ValueError(f"graph {i}, edge {e}: a feature is not finite")
+        if not usable(values).all():
+            e = int(np.flatnonzero(~usable(values).all(axis=1))[0])
+            raise ValueError(
+                f"graph {i}, edge {e}: a feature is not finite, or too large"
+            )
         parts.append(np.hstack([values, np.ones((m, 1))]) if bias else values)
     return np.concatenate(parts).ravel() if parts else np.empty(0)

@@ -23,7 +23,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
+from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, pointers, usable
 from maxmargin.core.jit import loop
 from maxmargin.core.loss import LossForm
 from maxmargin.core.structure import (
@@ -118,8 +118,8 @@ class Ranking(Structure):
                 )
             if len(matrix) == 0:
                 raise ValueError(f"query {i} has no documents")
-            if not np.isfinite(matrix).all():
-                d, f = np.argwhere(~np.isfinite(matrix))[0]
+            if not usable(matrix).all():
+                d, f = np.argwhere(~usable(matrix))[0]
                 raise ValueError(
                     f"query {i}, document {d}: feature {f} is {matrix[d, f]}"
                 )

@@ -1,0 +1,1 @@
+"""Neural networks with structured losses: worked examples on real data."""

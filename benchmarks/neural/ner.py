@@ -1,0 +1,259 @@
+"""Spanish named entities: a small network under four losses, side by side.
+
+    MAXMARGIN_DATA=... python -m benchmarks.neural.ner [--seeds 5] [--epochs 8] [--sentences N]
+
+The network is the same throughout: embeddings of the word, its first and last letters
+and its shape, a convolution over five words, a score per label. Only the loss changes:
+softmax per token, the CRF likelihood of pytorch-crf (if installed) and ours, and the structured
+hinge. Figures: span F1 on testb, mean and standard error over seeds, and CPU seconds of
+an epoch, on one thread.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+
+from maxmargin.decode import Chain
+from maxmargin.io.sequences import read_conll
+from maxmargin.metrics import span_f1
+from maxmargin.torch import structured_loss
+
+RATE = 2e-3
+BATCH = 10  # as in Ma and Hovy 2016
+KINDS = ("softmax", "pytorch-crf", "log-likelihood", "hinge")
+PARTS = (("word", 40), ("prefix", 16), ("suffix", 16), ("shape", 8))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--epochs", type=int, default=8)
+    parser.add_argument("--sentences", type=int, help="train on the first ones only")
+    parser.add_argument("--kinds", nargs="+", default=KINDS)
+    parser.add_argument("--json", help="write the figures to this file")
+    args = parser.parse_args()
+    torch.set_num_threads(1)
+    folder = Path(os.environ["MAXMARGIN_DATA"]) / "conll2002_esp"
+    train = sentences(folder / "esp.train.txt.gz")[: args.sentences]
+    test = sentences(folder / "esp.testb.txt.gz")
+    labels = sorted({label for _, y in train for label in y})
+    vocabulary = [known(train, part) for part in range(len(PARTS))]
+    sets = [encode(some, vocabulary, labels) for some in (train, test)]
+    figures = {}
+    for kind in args.kinds:
+        runs = [
+            run(kind, seed, args.epochs, sets, labels) for seed in range(args.seeds)
+        ]
+        figures[kind] = {key: [r[key] for r in runs] for key in runs[0]}
+        show(kind, figures[kind])
+    if args.json:
+        Path(args.json).write_text(json.dumps(figures, indent=1))
+
+
+def show(kind: str, figure: dict[str, list[float]]) -> None:
+    f1 = 100 * np.array(figure["f1"])
+    error = f1.std(ddof=1) / np.sqrt(len(f1)) if len(f1) > 1 else np.nan
+    print(
+        f"{kind:15} F1 {f1.mean():.2f} +- {error:.2f}   "
+        f"{np.mean(figure['seconds']):.2f} CPU s an epoch   "
+        f"{np.mean(figure['illegal']):.1f} % illegal sentences",
+        flush=True,
+    )
+
+
+def sentences(path: Path) -> list[tuple[list[str], list[str]]]:
+    """Words and labels of each sentence; an entity that begins with I- gets a B-."""
+    out = []
+    for rows in read_conll(path):
+        labels = [row[-1] for row in rows]
+        for t, (before, label) in enumerate(zip(["O", *labels], labels, strict=False)):
+            if label[0] == "I" and before[1:] != label[1:]:
+                labels[t] = "B" + label[1:]
+        out.append(([row[0] for row in rows], labels))
+    return out
+
+
+def pieces(word: str) -> tuple[str, ...]:
+    """What the network sees of a word."""
+    shape = "".join(
+        "X" if c.isupper() else "x" if c.islower() else "d" if c.isdigit() else c
+        for c in word
+    )
+    short = "".join(c for k, c in enumerate(shape) if k == 0 or c != shape[k - 1])
+    return word.lower(), word[:3], word[-3:], short
+
+
+def known(some: Any, part: int, least: int = 2) -> dict[str, int]:
+    """Numbers of the strings that occur at least twice; 0 is padding, 1 unknown."""
+    counts: dict[str, int] = {}
+    for words, _ in some:
+        for word in words:
+            text = pieces(word)[part]
+            counts[text] = counts.get(text, 0) + 1
+    frequent = sorted(text for text, n in counts.items() if n >= least)
+    return {text: k for k, text in enumerate(frequent, 2)}
+
+
+def encode(
+    some: Any, vocabulary: Any, labels: list[str]
+) -> list[tuple[Tensor, Tensor]]:
+    """Numbers of the parts (words, 4) and of the labels (words,)."""
+    number = {label: k for k, label in enumerate(labels)}
+    out = []
+    for words, y in some:
+        rows = [
+            [
+                table.get(text, 1)
+                for table, text in zip(vocabulary, pieces(w), strict=True)
+            ]
+            for w in words
+        ]
+        out.append((torch.tensor(rows), torch.tensor([number[k] for k in y])))
+    return out
+
+
+def batches(
+    some: Any, size: int, rng: Any = None
+) -> list[tuple[Tensor, Tensor, Tensor]]:
+    """Padded batches of sentences of about the same length, in random order."""
+    order = sorted(range(len(some)), key=lambda i: len(some[i][1]))
+    groups = [order[k : k + size] for k in range(0, len(order), size)]
+    out = []
+    for group in groups:
+        x = nn.utils.rnn.pad_sequence([some[i][0] for i in group], batch_first=True)
+        y = nn.utils.rnn.pad_sequence([some[i][1] for i in group], batch_first=True)
+        out.append((x, y, torch.tensor([len(some[i][1]) for i in group])))
+    return out
+
+
+class Network(nn.Module):
+    """Embeddings, a convolution, label scores."""
+
+    def __init__(self, sizes: list[int], labels: int, hidden: int = 64) -> None:
+        super().__init__()
+        widths = [width for _, width in PARTS]
+        self.parts = nn.ModuleList(
+            nn.Embedding(n, width, padding_idx=0, sparse=True)
+            for n, width in zip(sizes, widths, strict=True)
+        )
+        self.around = nn.Conv1d(sum(widths), hidden, 5, padding=2)
+        self.drop = nn.Dropout(0.3)
+        self.last = nn.Linear(sum(widths) + hidden, labels)
+
+    def forward(self, x: Tensor) -> Tensor:
+        e = torch.cat([part(x[:, :, k]) for k, part in enumerate(self.parts)], dim=2)
+        e = self.drop(e)
+        h = torch.relu(self.around(e.transpose(1, 2))).transpose(1, 2)
+        return self.last(torch.cat([e, h], dim=2))
+
+
+class Head(nn.Module):
+    """A loss and its decoder, by name."""
+
+    def __init__(self, kind: str, labels: list[str]) -> None:
+        super().__init__()
+        self.kind, self.layer = kind, None
+        if kind == "pytorch-crf":
+            from torchcrf import CRF
+
+            self.layer = CRF(len(labels), batch_first=True)
+        elif kind != "softmax":
+            self.layer = structured_loss(
+                kind, Chain(labels=tuple(labels), scheme="bio")
+            )
+
+    def forward(self, scores: Tensor, y: Tensor, lengths: Tensor) -> Tensor:
+        if self.layer is None or self.kind == "pytorch-crf":
+            mask = torch.arange(y.shape[1]) < lengths[:, None]
+        if self.layer is None:
+            return cross_entropy(scores[mask], y[mask], reduction="sum") / len(y)
+        if self.kind == "pytorch-crf":
+            return -self.layer(scores, y, mask, reduction="mean")
+        return self.layer(scores, y, lengths)
+
+    def decode(self, scores: Tensor, lengths: Tensor) -> list[list[int]]:
+        if self.layer is None:
+            rows = scores.argmax(dim=2).tolist()
+        elif self.kind == "pytorch-crf":
+            mask = torch.arange(scores.shape[1]) < lengths[:, None]
+            rows = self.layer.decode(scores, mask)
+        else:
+            rows = self.layer.decode(scores, lengths).tolist()
+        return [row[:n] for row, n in zip(rows, lengths.tolist(), strict=True)]
+
+
+def run(
+    kind: str, seed: int, epochs: int, sets: Any, labels: list[str]
+) -> dict[str, float]:
+    """Train and test once."""
+    torch.manual_seed(seed)
+    rng = np.random.default_rng(seed)
+    train, test = sets
+    sizes = [2 + max(int(x[:, k].max()) for x, _ in train + test) for k in range(4)]
+    network, head = Network(sizes, len(labels)), Head(kind, labels)
+    embeddings = list(network.parts.parameters())
+    dense = [p for p in network.parameters() if all(p is not e for e in embeddings)]
+    optimizers = [
+        torch.optim.SparseAdam(embeddings, lr=RATE),
+        torch.optim.Adam([*dense, *head.parameters()], lr=RATE),
+    ]
+    schedules = [
+        torch.optim.lr_scheduler.LinearLR(o, 1.0, 0.05, epochs) for o in optimizers
+    ]
+    seconds, groups = [], batches(train, BATCH)
+    for _ in range(epochs):
+        network.train()
+        begin = time.process_time()
+        rng.shuffle(groups)
+        for x, y, lengths in groups:
+            network.zero_grad()
+            head.zero_grad()
+            head(network(x), y, lengths).backward()
+            for optimizer in optimizers:
+                optimizer.step()
+        seconds.append(time.process_time() - begin)
+        for schedule in schedules:
+            schedule.step()
+    return {
+        "seconds": float(np.median(seconds)),
+        **evaluate(network, head, test, labels),
+    }
+
+
+def evaluate(
+    network: Any, head: Head, test: Any, labels: list[str]
+) -> dict[str, float]:
+    """Span F1, and the share of sentences with an illegal label sequence."""
+    network.eval()
+    said, true = [], []
+    with torch.no_grad():
+        for x, y, lengths in batches(test, 64):
+            for row, target in zip(
+                head.decode(network(x), lengths), y.tolist(), strict=True
+            ):
+                said.append([labels[k] for k in row])
+                true.append([labels[k] for k in target[: len(row)]])
+    wrong = [illegal(row) for row in said]
+    return {"f1": span_f1(true, said), "illegal": 100.0 * float(np.mean(wrong))}
+
+
+def illegal(row: list[str]) -> bool:
+    """Whether an I- follows neither B- nor I- of its type."""
+    before = ["O", *row[:-1]]
+    return any(
+        b[0] == "I" and (a[1:] != b[1:]) for a, b in zip(before, row, strict=True)
+    )
+
+
+if __name__ == "__main__":
+    main()

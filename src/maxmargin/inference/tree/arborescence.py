@@ -1,0 +1,204 @@
+"""Non-projective dependency trees: the best, and sums over all of them.
+
+Token m has one head: 0 is the root, h > 0 is token h - 1. A tree scores the sum of
+arcs[m, head(m), label]. Chu-Liu/Edmonds: every token takes its best head; while there is
+a cycle, it is contracted to one node, an arc that enters it at m being worth what it
+adds beyond the arc of the cycle that it replaces; then contractions are undone.
+The sum of exp(score) over trees is a determinant (matrix-tree theorem), its gradient an
+inverse. With one root only: a constant taken from the root's arcs makes trees with
+fewer of them win [3]; the determinant has the root's scores in its first row [2].
+
+[1] Edmonds 1967, Optimum branchings. [2] Koo et al. 2007, Structured prediction models
+via the matrix-tree theorem. [3] Stanojevic and Cohen 2021, A root of a problem.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from maxmargin.core.arrays import Floats
+from maxmargin.core.jit import inner_loop, loop
+
+
+@loop
+def best_arborescences(first, last, arcs, sizes, single, rows, value):
+    """Head h and label c of each token, as h * labels + c in rows[b, m]."""
+    N, L = arcs.shape[1] + 1, arcs.shape[3]
+    score, label = np.empty((N, N)), np.empty((N, N), np.int32)
+    work = np.empty((N, N))
+    head_of, child_of = np.empty((N, N), np.int32), np.empty((N, N), np.int32)
+    head = np.zeros(N, np.int64)
+    for b in range(first, last):
+        n = sizes[b]
+        low, high = np.inf, -np.inf
+        for m in range(1, n + 1):
+            for h in range(n + 1):
+                top, at = -np.inf, 0
+                for c in range(L if h != m else 0):
+                    if arcs[b, m - 1, h, c] > top:
+                        top, at = np.float64(arcs[b, m - 1, h, c]), c
+                score[h, m], label[h, m] = top, at
+                if top > -np.inf:
+                    low, high = min(low, top), max(high, top)
+        fine = (1.0 + n * (high - low)) if single and high > -np.inf else 0.0
+        for h in range(n + 1):
+            for m in range(1, n + 1):
+                work[h, m] = score[h, m] - fine if h == 0 else score[h, m]
+                head_of[h, m], child_of[h, m] = h, m
+        value[b] = -np.inf
+        if not _solve(n, work, head_of, child_of, head):
+            continue
+        total, roots = 0.0, 0
+        for m in range(1, n + 1):
+            h = head[m]
+            rows[b, m - 1] = h * L + label[h, m]
+            total += score[h, m]
+            roots += h == 0
+        if roots == 1 or not single:
+            value[b] = total
+
+
+@inner_loop
+def _solve(n, score, head_of, child_of, head):
+    """Contract cycles until there are none, then expand; False if no tree exists."""
+    active, group = np.ones(n + 1, np.bool_), np.arange(n + 1)
+    best = np.zeros(n + 1, np.int64)
+    before = np.empty((n + 1, n + 1), np.int64)  # groups before each contraction
+    into_head = np.zeros((n + 1, n + 1), np.int64)  # arcs of each cycle, as they were
+    into_child = np.zeros((n + 1, n + 1), np.int64)
+    member = np.zeros((n + 1, n + 1), np.bool_)
+    merged = np.zeros(n + 1, np.int64)
+    level = 0
+    while True:
+        for m in range(1, n + 1):
+            if active[m]:
+                top = -np.inf
+                for h in range(n + 1):
+                    if active[h] and h != m and score[h, m] > top:
+                        top, best[m] = score[h, m], h
+                if top == -np.inf:
+                    return False
+        start = _find_cycle(n, active, best)
+        if start < 0:
+            break
+        for v in range(n + 1):
+            before[level, v] = group[v]
+        at = start
+        while not member[level, at]:
+            member[level, at] = True
+            into_head[level, at] = head_of[best[at], at]
+            into_child[level, at] = child_of[best[at], at]
+            at = best[at]
+        merged[level] = start
+        _contract(
+            n, start, member[level], active, best, score, head_of, child_of, group
+        )
+        level += 1
+    enter = np.zeros(n + 1, np.int64)
+    for m in range(1, n + 1):
+        if active[m]:
+            child = child_of[best[m], m]
+            head[child], enter[m] = head_of[best[m], m], child
+    for q in range(level - 1, -1, -1):
+        child = enter[merged[q]]
+        kept = before[
+            q, child
+        ]  # the member of the cycle that gets its head from outside
+        for v in range(1, n + 1):
+            if member[q, v] and v != kept:
+                head[into_child[q, v]] = into_head[q, v]
+                enter[v] = into_child[q, v]
+        enter[kept] = child
+    return True
+
+
+@inner_loop
+def _find_cycle(n, active, best):
+    """A node on a cycle of best heads, or -1."""
+    seen = np.zeros(n + 1, np.int64)
+    for m in range(1, n + 1):
+        if not active[m] or seen[m] > 0:
+            continue
+        v = m
+        while v != 0 and seen[v] == 0:
+            seen[v] = m
+            v = best[v]
+        if v != 0 and seen[v] == m:
+            return v
+    return -1
+
+
+@inner_loop
+def _contract(n, node, member, active, best, score, head_of, child_of, group):
+    """Make the cycle one node, called `node`; its arcs remember what they were."""
+    worth = np.zeros(n + 1)
+    for c in range(n + 1):
+        if member[c]:
+            worth[c] = score[best[c], c]
+    for u in range(n + 1):
+        if not active[u] or member[u]:
+            continue
+        top, at = -np.inf, -1
+        for c in range(n + 1):
+            if member[c] and score[u, c] - worth[c] > top:
+                top, at = score[u, c] - worth[c], c
+        one, two = (head_of[u, at], child_of[u, at]) if at >= 0 else (0, 0)
+        score[u, node], head_of[u, node], child_of[u, node] = top, one, two
+        if u == 0:
+            continue
+        top, at = -np.inf, node
+        for c in range(n + 1):
+            if member[c] and score[c, u] > top:
+                top, at = score[c, u], c
+        one, two = head_of[at, u], child_of[at, u]
+        score[node, u], head_of[node, u], child_of[node, u] = top, one, two
+    for c in range(n + 1):
+        if member[c] and c != node:
+            active[c] = False
+    for v in range(n + 1):
+        if member[group[v]]:
+            group[v] = node
+
+
+def sum_arborescences(arcs: Floats, single: bool) -> tuple[float, Floats]:
+    """Log of the sum of exp(score) over all trees of one sentence, and its gradient.
+
+    Parameters
+    ----------
+    arcs : array (n, n + 1, labels)
+    single : bool
+        One child of the root only.
+
+    Examples
+    --------
+    >>> log_z, marginal = sum_arborescences(np.zeros((2, 3, 1)), single=True)
+    >>> round(float(np.exp(log_z)), 6), marginal[:, :, 0].round(6).tolist()
+    (2.0, [[0.5, 0.0, 0.5], [0.5, 0.5, 0.0]])
+    """
+    n = len(arcs)
+    scores = np.array(arcs, dtype=np.float64)
+    scores[np.arange(n), np.arange(1, n + 1)] = -np.inf
+    top = scores.max(axis=(1, 2))
+    if not np.isfinite(top).all():
+        return -np.inf, np.zeros_like(scores)
+    power = np.exp(scores - top[:, None, None])
+    weight = power.sum(axis=2)  # (token, head)
+    between, root = weight[:, 1:].T, weight[:, 0]  # [head, token]
+    laplacian = np.diag(between.sum(axis=0)) - between
+    if single:
+        laplacian[0] = root
+    else:
+        laplacian += np.diag(root)
+    sign, log_det = np.linalg.slogdet(laplacian)
+    if sign <= 0 or not np.isfinite(log_det):
+        return -np.inf, np.zeros_like(scores)
+    inverse = np.linalg.inv(laplacian)  # [token, row]
+    grad = np.zeros((n, n + 1))
+    rest = np.ones(n)
+    rest[0] = 0.0 if single else 1.0
+    # d log det / d weight[m, h]: the diagonal entry of m, less the entry (h, m).
+    diagonal = np.diag(inverse) * rest
+    grad[:, 1:] = diagonal[:, None] - inverse * rest[None, :]
+    grad[:, 0] = inverse[:, 0] if single else np.diag(inverse)
+    grad[np.arange(n), np.arange(1, n + 1)] = 0.0
+    return float(log_det + top.sum()), np.maximum(power * grad[:, :, None], 0.0)

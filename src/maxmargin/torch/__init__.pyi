@@ -1,0 +1,14 @@
+from .hugging_face import TokenClassificationHead as TokenClassificationHead
+from .hugging_face import decode_logits as decode_logits
+from .hugging_face import first_pieces as first_pieces
+from .last_layer import LastLayer as LastLayer
+from .last_layer import frozen_features as frozen_features
+from .last_layer import retrain_last_layer as retrain_last_layer
+from .layers import StructuredLoss as StructuredLoss
+from .losses import LOSSES as LOSSES
+from .losses import LogLikelihood as LogLikelihood
+from .losses import Perceptron as Perceptron
+from .losses import PerturbedLoss as PerturbedLoss
+from .losses import SparseMAP as SparseMAP
+from .losses import StructuredHinge as StructuredHinge
+from .losses import structured_loss as structured_loss

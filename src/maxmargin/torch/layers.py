@@ -1,0 +1,242 @@
+"""What all structured losses share: parameters, masks, devices, decoding.
+
+A loss is a function of score tables, value(scores, target), whose derivative by a table
+is a difference of indicator tables (hinge, perceptron) or of expected ones. A subclass
+computes both with NumPy; this module carries tensors there and gradients back. CPU
+tensors of float32 and float64 are shared, not copied; others are moved to the CPU and
+the gradient is moved back.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.autograd import Function
+from torch.autograd.function import once_differentiable
+from torch.nn.utils.rnn import PackedSequence, pad_packed_sequence
+
+from maxmargin.core.arrays import Floats
+from maxmargin.decode.base import NBest, ScoreStructure
+from maxmargin.decode.batch import ScoreBatch, Table
+
+Scores = Tensor | PackedSequence | Mapping[str, Tensor]
+Gradient = Callable[[Floats, Sequence[Table]], None]
+REDUCTIONS = ("mean", "sum", "none")
+
+
+class StructuredLoss(nn.Module):
+    """Base of all structured losses.
+
+    Parameters
+    ----------
+    structure : ScoreStructure
+        What an output is: see `maxmargin.decode`.
+    n_labels : int, optional
+        Number of labels, where tables such as transitions are parameters of this layer;
+        not needed if the structure has names of labels.
+    learn : bool or sequence of str, default=True
+        Which of the structure's further tables (transitions, start, gap scores, ...) are
+        parameters of this layer. Tables given with the scores take their place.
+    reduction : {"mean", "sum", "none"}, default="mean"
+        Over the rows of the batch.
+    n_jobs : int, optional
+        Threads over the batch; by default `torch.get_num_threads()`.
+    """
+
+    def __init__(
+        self,
+        structure: ScoreStructure,
+        *,
+        n_labels: int | None = None,
+        learn: bool | Sequence[str] = True,
+        reduction: str = "mean",
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__()
+        if reduction not in REDUCTIONS:
+            raise ValueError(f"reduction={reduction!r} is not one of {REDUCTIONS}")
+        self.structure = structure
+        self.reduction = reduction
+        self.n_jobs = n_jobs
+        self.gap: Floats = np.zeros(0)
+        for name, shape in self._learned(n_labels, learn).items():
+            self.register_parameter(name, nn.Parameter(torch.zeros(shape)))
+
+    def _learned(
+        self, n_labels: int | None, learn: bool | Sequence[str]
+    ) -> dict[str, tuple[int, ...]]:
+        """Names and shapes of the parameters."""
+        if learn is False:
+            return {}
+        labels = n_labels if n_labels is not None else self.structure.label_count()
+        shapes = self.structure.side_shapes((-1 if labels is None else labels,))
+        names = list(shapes) if learn is True else list(learn)
+        for name in names:
+            if name not in shapes:
+                raise ValueError(
+                    f"learn: {name!r} is no table of {type(self.structure).__name__}; "
+                    f"there are {', '.join(map(repr, shapes)) or 'none to learn'}"
+                )
+            if -1 in shapes[name]:
+                raise ValueError(
+                    f"the size of {name!r} is not known: say n_labels=..., or "
+                    "learn=False"
+                )
+        return {name: shapes[name] for name in names if 0 not in shapes[name]}
+
+    @abstractmethod
+    def evaluate(
+        self, batch: ScoreBatch, target: Any, wanted: bool
+    ) -> tuple[Floats, Gradient]:
+        """Loss of each row, and a function that adds factor[b] * its gradient.
+
+        `wanted` tells whether that function will be called.
+        """
+
+    @torch.compiler.disable
+    def forward(self, scores: Scores, target: Any, mask: Any = None) -> Tensor:
+        """Loss of targets under scores.
+
+        Parameters
+        ----------
+        scores : tensor, or mapping of tensors
+            The first table of the structure, or tables by name.
+        target : tensor or list
+            Outputs as the structure describes them; what is masked does not count.
+        mask : tensor, optional
+            True at valid positions, or lengths; a pair of them for two sides.
+        """
+        tables, mask = self._tables(scores, mask)
+        names = list(tables)
+        value = _Evaluate.apply(self, names, target, mask, *tables.values())
+        if self.reduction == "none":
+            return value
+        return value.mean() if self.reduction == "mean" else value.sum()
+
+    @torch.compiler.disable
+    @torch.no_grad()
+    def decode(self, scores: Scores, mask: Any = None) -> Any:
+        """Best outputs: a tensor padded with -1, or a list, as the structure says."""
+        tables, mask = self._tables(scores, mask)
+        found = self.structure.best(_arrays(tables), _plain(mask), self.threads())
+        self.gap = found.bound - found.score
+        return _like(found.outputs, next(iter(tables.values())))
+
+    @torch.compiler.disable
+    @torch.no_grad()
+    def nbest(self, scores: Scores, n: int, mask: Any = None) -> NBest:
+        """The n best outputs of each row, with their scores."""
+        tables, mask = self._tables(scores, mask)
+        return self.structure.nbest(_arrays(tables), n, _plain(mask), self.threads())
+
+    @torch.compiler.disable
+    @torch.no_grad()
+    def max_marginals(self, scores: Scores, mask: Any = None) -> Tensor:
+        """Score of the best output with each cell of the first table."""
+        tables, mask = self._tables(scores, mask)
+        found = self.structure.max_marginals(
+            _arrays(tables), _plain(mask), self.threads()
+        )
+        main = next(iter(tables.values()))
+        return torch.from_numpy(found).to(main.device, main.dtype)
+
+    @torch.compiler.disable
+    @torch.no_grad()
+    def marginals(self, scores: Scores, mask: Any = None) -> Tensor:
+        """Probability of each cell of the first table, where the sum exists."""
+        tables, mask = self._tables(scores, mask)
+        found = self.structure.marginals(_arrays(tables), _plain(mask), self.threads())
+        main = next(iter(tables.values()))
+        table = found.tables[self.structure.tables[0]]
+        return torch.from_numpy(table).to(main.device, main.dtype)
+
+    def threads(self) -> int:
+        """Number of threads over the batch."""
+        return torch.get_num_threads() if self.n_jobs is None else self.n_jobs
+
+    def extra_repr(self) -> str:
+        """The structure."""
+        return repr(self.structure)
+
+    def _tables(self, scores: Scores, mask: Any) -> tuple[dict[str, Tensor], Any]:
+        """All tables by name, the first of the structure in front; the mask."""
+        first = self.structure.tables[0]
+        given: dict[str, Any] = dict(scores) if isinstance(scores, Mapping) else {}
+        main = given.get(first) if isinstance(scores, Mapping) else scores
+        if main is None:
+            raise ValueError(f"scores: the table {first!r} is missing")
+        if isinstance(main, PackedSequence):
+            if mask is not None:
+                raise ValueError("packed scores know their lengths: give no mask")
+            main, mask = pad_packed_sequence(main, batch_first=True)
+        own: dict[str, Tensor] = dict(self.named_parameters(recurse=False))
+        return {first: main} | own | given | {first: main}, mask
+
+
+class _Evaluate(Function):
+    """value(scores) with its derivative; the tables come last."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, loss: StructuredLoss, names: list[str], target: Any, mask: Any,
+        *tables: Tensor,
+    ) -> Tensor:  # fmt: skip
+        named = dict(zip(names, tables, strict=True))
+        batch = loss.structure.read(_arrays(named), _plain(mask))
+        wanted = any(ctx.needs_input_grad)
+        value, ctx.gradient = loss.evaluate(batch, _plain(target), wanted)
+        ctx.structure, ctx.batch, ctx.names = loss.structure, batch, names
+        ctx.like = [(t.shape, t.dtype, t.device) for t in tables]
+        main = tables[0]
+        return torch.from_numpy(value).to(main.device, _result_type(main))
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
+        factor = upstream.detach().cpu().double().contiguous().numpy()
+        arrays = ctx.batch.arrays
+        out = tuple(np.zeros(a.shape, a.dtype) for a in arrays)
+        ctx.gradient(factor, out)
+        by_name = dict(zip(ctx.structure.tables, out, strict=True))
+        grads = [
+            torch.from_numpy(by_name[name]).reshape(shape).to(device, dtype)
+            for name, (shape, dtype, device) in zip(ctx.names, ctx.like, strict=True)
+        ]
+        return None, None, None, None, *grads
+
+
+def _result_type(main: Tensor) -> torch.dtype:
+    """Float64 for float64 scores, else float32."""
+    return torch.float64 if main.dtype == torch.float64 else torch.float32
+
+
+def _arrays(tables: Mapping[str, Tensor]) -> dict[str, Any]:
+    """NumPy views of tensors; half precision becomes float32."""
+    out = {}
+    for name, table in tables.items():
+        tensor = table.detach().cpu()
+        if tensor.dtype in (torch.float16, torch.bfloat16):
+            tensor = tensor.float()
+        out[name] = tensor.numpy()
+    return out
+
+
+def _plain(value: Any) -> Any:
+    """A tensor, or the tensors of a list or tuple, as arrays."""
+    if isinstance(value, Tensor):
+        return value.detach().cpu().numpy()
+    if isinstance(value, list | tuple) and any(isinstance(v, Tensor) for v in value):
+        return type(value)(_plain(v) for v in value)
+    return value
+
+
+def _like(outputs: Any, main: Tensor) -> Any:
+    """Arrays as tensors on the device of the scores; lists as they are."""
+    if isinstance(outputs, np.ndarray):
+        return torch.from_numpy(outputs).to(main.device)
+    return outputs

@@ -1,0 +1,257 @@
+"""Every structure of scores against enumeration of all its outputs."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from score_cases import CASES, same
+
+from maxmargin.core import Formulation
+from maxmargin.decode import most_violated
+
+seeds = st.integers(0, 2**32 - 1)
+every_case = pytest.mark.parametrize("name", CASES)
+
+
+def made(name, seed):
+    rng = np.random.default_rng(seed)
+    return CASES[name](rng), rng
+
+
+def tolerance(case):
+    main = case.scores[case.structure.tables[0]]
+    return 1e-5 if main.dtype == np.float32 else 1e-9
+
+
+@every_case
+@settings(max_examples=15)
+@given(seed=seeds)
+def test_best_is_the_best_of_all(name, seed):
+    case, _ = made(name, seed)
+    found = case.structure.best(case.scores, case.mask)
+    for b, every in enumerate(case.outputs):
+        top = max(case.score(b, y) for y in every)
+        assert found.score[b] == pytest.approx(top, abs=tolerance(case))
+        assert found.bound[b] >= top - tolerance(case)
+        y = same(case.structure, found.outputs[b])
+        assert case.score(b, y) == pytest.approx(top, abs=tolerance(case))
+
+
+@every_case
+@settings(max_examples=10)
+@given(seed=seeds, n=st.integers(1, 12))
+def test_n_best_are_the_best_in_order(name, seed, n):
+    case, _ = made(name, seed)
+    found = case.structure.nbest(case.scores, n, case.mask)
+    for b, every in enumerate(case.outputs):
+        top = sorted((case.score(b, y) for y in every), reverse=True)[:n]
+        assert found.score[b] == pytest.approx(top, abs=tolerance(case))
+        outputs = [same(case.structure, y) for y in found.outputs[b]]
+        assert len(set(outputs)) == len(top)
+        for y, s in zip(outputs, top, strict=True):
+            assert case.score(b, y) == pytest.approx(s, abs=tolerance(case))
+
+
+@every_case
+@settings(max_examples=8)
+@given(seed=seeds)
+def test_max_marginals(name, seed):
+    """The best output that has a cell: found by the indicators of all outputs."""
+    case, _ = made(name, seed)
+    if name == "ranking":
+        return check_places(case)
+    found = case.structure.max_marginals(case.scores, case.mask)
+    expected = np.full(found.shape, -np.inf)
+    for b, every in enumerate(case.outputs):
+        for y in every:
+            has = main_indicator(case, b, y)
+            expected[b][has] = np.maximum(expected[b][has], case.score(b, y))
+    np.testing.assert_allclose(found, expected, atol=tolerance(case))
+
+
+def check_places(case):
+    found = case.structure.max_marginals(case.scores, case.mask)
+    for b, every in enumerate(case.outputs):
+        n = len(every[0])
+        expected = np.full((n, n), -np.inf)
+        for y in every:
+            for place, item in enumerate(y):
+                expected[item, place] = max(expected[item, place], case.score(b, y))
+        np.testing.assert_allclose(found[b, :n, :n], expected, atol=1e-9)
+
+
+def main_indicator(case, b, y):
+    """Which cells of the main table an output has, from `indicators`."""
+    return indicator_tables(case, b, y)[case.structure.tables[0]][b] > 0
+
+
+def indicator_tables(case, b, y):
+    others = [every[0] for every in case.outputs]
+    others[b] = y
+    return case.structure.indicators(case.scores, case.given(others), case.mask)
+
+
+@every_case
+@settings(max_examples=5)
+@given(seed=seeds)
+def test_score_is_the_sum_over_indicators(name, seed):
+    case, rng = made(name, seed)
+    if name == "ranking":
+        return
+    targets = case.targets(rng)
+    score = case.structure.score(case.scores, case.given(targets), case.mask)
+    tables = case.structure.indicators(case.scores, case.given(targets), case.mask)
+    total = sum((tables[k] * case.scores[k]).sum() for k in case.scores)
+    expected = [case.score(b, y) for b, y in enumerate(targets)]
+    np.testing.assert_allclose(score, expected, atol=tolerance(case))
+    assert total == pytest.approx(sum(expected), abs=1e-4)
+
+
+@every_case
+@settings(max_examples=8)
+@given(seed=seeds)
+def test_sums_over_all_outputs(name, seed):
+    case, _ = made(name, seed)
+    if not case.sums:
+        with pytest.raises(NotImplementedError, match=r"exactly|forests only"):
+            case.structure.marginals(case.scores, case.mask)
+        return
+    found = case.structure.marginals(case.scores, case.mask)
+    expected = {k: np.zeros(v.shape) for k, v in found.tables.items()}
+    for b, every in enumerate(case.outputs):
+        values = np.array([case.score(b, y) for y in every])
+        log_z = np.logaddexp.reduce(values)
+        assert found.log_z[b] == pytest.approx(log_z, abs=tolerance(case))
+        if len(every) > 150:
+            continue
+        for y, p in zip(every, np.exp(values - log_z), strict=True):
+            for key, table in indicator_tables(case, b, y).items():
+                if key == case.structure.tables[0]:
+                    expected[key][b] += p * table[b]
+    main = case.structure.tables[0]
+    for b, every in enumerate(case.outputs):
+        if len(every) <= 150:
+            np.testing.assert_allclose(
+                found.tables[main][b], expected[main][b], atol=10 * tolerance(case)
+            )
+
+
+@every_case
+@settings(max_examples=3)
+@given(seed=seeds)
+def test_marginals_of_side_tables_are_derivatives_of_log_z(name, seed):
+    case, _ = made(name, seed)
+    if not case.sums:
+        return
+    tables = case.structure.marginals(case.scores, case.mask).tables
+    for key in list(case.scores)[1:]:
+        for at in list(np.ndindex(case.scores[key].shape))[:12]:
+            value = []
+            for step in (1e-4, -1e-4):
+                moved = {k: v.astype(np.float64) for k, v in case.scores.items()}
+                moved[key][at] += step
+                value.append(case.structure.marginals(moved, case.mask).log_z.sum())
+            slope = (value[0] - value[1]) / 2e-4
+            assert tables[key][at] == pytest.approx(slope, abs=1e-5)
+
+
+@pytest.mark.parametrize("rescaling", ["margin", "slack"])
+@pytest.mark.parametrize("penalty", ["linear", "squared"])
+@every_case
+@settings(max_examples=5)
+@given(seed=seeds)
+def test_most_violated(name, rescaling, penalty, seed):
+    case, rng = made(name, seed)
+    formulation = Formulation(rescaling, penalty)
+    targets = case.targets(rng)
+    for loss, value in case.losses.items():
+        found, delta, xi = most_violated(
+            case.structure, case.scores, case.given(targets), case.mask, loss,
+            rescaling, penalty,
+        )  # fmt: skip
+        for b, every in enumerate(case.outputs):
+            own = case.score(b, targets[b])
+            worst = max(
+                violation(formulation, value(targets[b], y, b), own - case.score(b, y))
+                for y in every
+            )
+            assert xi[b] == pytest.approx(worst, abs=10 * tolerance(case)), loss
+            y = same(case.structure, found[b])
+            assert delta[b] == pytest.approx(value(targets[b], y, b), abs=1e-9)
+            again = violation(formulation, delta[b], own - case.score(b, y))
+            assert again == pytest.approx(worst, abs=10 * tolerance(case))
+
+
+def violation(formulation, delta, margin):
+    return float(formulation.criterion.value(np.array([delta]), np.array([margin]))[0])
+
+
+def ranking_losses(order, grades):
+    g = [grades[i] for i in order]
+    n = len(g)
+    pairs = [(g[i], g[j]) for i in range(n) for j in range(i + 1, n)]
+    relevant = [x > 0 for x in g]
+    hits = [sum(relevant[: k + 1]) / (k + 1) for k in range(n) if relevant[k]]
+    wrong = sum(not a and b for i, a in enumerate(relevant) for b in relevant[i + 1 :])
+    total = sum(relevant) * (n - sum(relevant))
+    return {
+        "pairs": sum(max(b - a, 0) for a, b in pairs) / len(pairs),
+        "average-precision": 1.0 - float(np.mean(hits)) if hits else 0.0,
+        "roc-area": wrong / total if total else 0.0,
+        "zero-one": float(any(b > a for a, b in pairs)),
+    }
+
+
+@settings(max_examples=40)
+@given(seed=seeds)
+def test_worst_orders(seed):
+    case, rng = made("ranking", seed)
+    width = case.scores["scores"].shape[1]
+    grades = rng.integers(0, 3, (len(case.outputs), width))
+    for loss in case.structure.losses:
+        _, _, xi = most_violated(case.structure, case.scores, grades, case.mask, loss)
+        for b, every in enumerate(case.outputs):
+            costs = {y: ranking_losses(y, grades[b])[loss] for y in every}
+            right = [y for y in every if ranking_losses(y, grades[b])["zero-one"] == 0]
+            own = max(case.score(b, y) for y in right)
+            worst = max(costs[y] + case.score(b, y) - own for y in every)
+            assert xi[b] == pytest.approx(max(worst, 0.0), abs=1e-9), loss
+
+
+@pytest.mark.parametrize(
+    "name", ["chain", "chain-wide", "trees", "segments", "alignment"]
+)
+@pytest.mark.parametrize("scale", [300.0, 3000.0])
+def test_sums_survive_extreme_scores(name, scale):
+    """Where probabilities vanish, the sums are done with logarithms."""
+    case, _ = made(name, 5)
+    case.scores = {k: scale * v for k, v in case.scores.items()}
+    batch = case.structure.read(case.scores, case.mask)
+    ones = np.ones(batch.rows)
+    log_z, tables = case.structure.weighted_marginals(batch, ones)
+    for b, every in enumerate(case.outputs):
+        values = [scale * case.score(b, y) for y in every]
+        assert log_z[b] == pytest.approx(np.logaddexp.reduce(values), rel=1e-9)
+    assert all(np.isfinite(table).all() for table in tables)
+    counts = case.structure.indicators(
+        case.scores, case.given([y[0] for y in case.outputs]), case.mask
+    )
+    if name not in ("segments", "alignment"):  # every output has as many cells
+        assert tables[0].sum() == pytest.approx(counts[case.structure.tables[0]].sum())
+
+
+def test_threads_give_the_same_bits():
+    rng = np.random.default_rng(0)
+    from maxmargin.decode import Chain
+
+    scores = {
+        "emissions": rng.normal(size=(40, 9, 5)),
+        "transitions": rng.normal(size=(5, 5)),
+    }
+    one = Chain().marginals(scores, n_jobs=1)
+    two = Chain().marginals(scores, n_jobs=3)
+    for key in one.tables:
+        assert (one.tables[key] == two.tables[key]).all()
+    assert (
+        Chain().best(scores).outputs == Chain().best(scores, n_jobs=3).outputs
+    ).all()
