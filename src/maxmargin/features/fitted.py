@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maxmargin.core.arrays import Ints, Labels, Ragged, Vectors
-from maxmargin.core.validation import check_types
 from maxmargin.features import loops
 from maxmargin.features.plan import KindPlan, TemplatePlan
 from maxmargin.features.strings import Strings
@@ -69,11 +68,6 @@ class FittedTemplates:
     values: Strings
     unigrams: Ragged
     bigrams: Ragged
-
-    def validate(self) -> None:
-        """Types of the fields, and all that the constructor asks for."""
-        check_types(self)
-        self.__post_init__()
 
     def __post_init__(self) -> None:
         self.validate()

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-from maxmargin.core.validation import check_types
 from maxmargin.features.steps import Step
 from maxmargin.features.tables import Gazetteer
 
@@ -54,11 +53,6 @@ class Slot:
     outside: OutsideMode = OutsideMode.SYMBOL
     gazetteer: Gazetteer | None = None
 
-    def validate(self) -> None:
-        """Types of the fields, and all that the constructor asks for."""
-        check_types(self)
-        self.__post_init__()
-
     def __post_init__(self) -> None:
         self.validate()
 
@@ -102,11 +96,6 @@ class Template:
     literals: tuple[str, ...]
     slots: tuple[Slot, ...] = ()
     source: str = field(default="", compare=False)
-
-    def validate(self) -> None:
-        """Types of the fields, and all that the constructor asks for."""
-        check_types(self)
-        self.__post_init__()
 
     def __post_init__(self) -> None:
         self.validate()

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
-from maxmargin.core.validation import check_types
 from maxmargin.features.tables import Clusters
 
 Values = list[str | None]
@@ -22,14 +21,6 @@ Values = list[str | None]
 @dataclass(frozen=True)
 class Step:
     """One step; `label` is how it is written in the names of features."""
-
-    def __post_init__(self) -> None:
-        """Refuse parameters that make no sense."""
-
-    def validate(self) -> None:
-        """Types of the fields, and all that the constructor asks for."""
-        check_types(self)
-        self.__post_init__()
 
     def __call__(self, strings: list[str]) -> Values:
         """The new string for each string, or None."""

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.core.arrays import Ints, pointers
-from maxmargin.core.validation import check_types
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,11 +34,6 @@ class Strings:
 
     text: NDArray[np.uint8]
     ptr: Ints
-
-    def validate(self) -> None:
-        """Types of the fields, and all that the constructor asks for."""
-        check_types(self)
-        self.__post_init__()
 
     @classmethod
     def of(cls, strings: Iterable[str]) -> Self:

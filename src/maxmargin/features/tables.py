@@ -16,7 +16,6 @@ from typing import Any, Self
 import numpy as np
 
 from maxmargin.core.arrays import Labels
-from maxmargin.core.validation import check_types
 from maxmargin.features.phrases import PhraseTrie
 from maxmargin.features.strings import Strings
 from maxmargin.io.text import FormatError, numbered_lines
@@ -72,11 +71,6 @@ class Gazetteer:
         if len(out) == 0:
             raise FormatError(path, 1, "one name per line is expected; there is none")
         return out
-
-    def validate(self) -> None:
-        """Types of the fields, and all that the constructor asks for."""
-        check_types(self)
-        self.__post_init__()
 
     def __post_init__(self) -> None:
         self.validate()
@@ -162,11 +156,6 @@ class Clusters:
                     f"{word!r} is in cluster {table[word]!r} already, not in {label!r}",
                 )  # fmt: skip
         return Clusters.from_dict(table, name or _stem(path))
-
-    def validate(self) -> None:
-        """Types of the fields, and all that the constructor asks for."""
-        check_types(self)
-        self.__post_init__()
 
     def __post_init__(self) -> None:
         self.validate()

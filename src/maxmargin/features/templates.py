@@ -17,7 +17,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from maxmargin.core.validation import check_types
 from maxmargin.features.columns import Column, Conjunction
 from maxmargin.features.plan import TemplatePlan
 from maxmargin.features.slots import Template
@@ -101,14 +100,6 @@ class Templates:
             raise ValueError(f"min_count={self.min_count!r} is not a whole number > 0")
         if not self.unigrams and not self.bigrams:
             raise ValueError("there are no templates")
-
-    def validate(self) -> None:
-        """Types of the fields, and all that the constructor asks for."""
-        check_types(self)
-        type(self)(
-            self.unigrams, self.bigrams, self.columns, self.symbol, self.min_count,
-            self.transitions,
-        )  # fmt: skip
 
     def __repr__(self) -> str:
         counts = f"{len(self.unigrams)} unigrams, {len(self.bigrams)} bigrams"
