@@ -38,7 +38,7 @@ from maxmargin.decode.batch import (
 )
 from maxmargin.decode.legal_labels import legal_tables
 from maxmargin.inference.chain.score_tables import (
-    ChainTables,
+    ScoreTables,
     best_chains,
     best_triples,
     chain_cells,
@@ -269,8 +269,8 @@ class Chain(ScoreStructure):
         )
         return log_z, (emissions, transitions, np.zeros(0), start, end)
 
-    def _sum_arguments(self, batch: ScoreBatch) -> ChainTables:
+    def _sum_arguments(self, batch: ScoreBatch) -> ScoreTables:
         main, _, _, start, end = batch.arrays
-        return ChainTables(
+        return ScoreTables(
             main, batch.sizes[:, 0].copy(), self._four(batch), start, end
         )

@@ -23,7 +23,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints
+from maxmargin.core.arrays import Floats
 from maxmargin.core.compiled.compiling import compile_seconds, working_time
 from maxmargin.core.oracle import ADVICE, OracleError
 from maxmargin.core.problem import Problem
@@ -565,15 +565,13 @@ class Loop(Generic[S]):
     def result(self) -> Result:
         """What is known by now, as if training ended here."""
         state = self.state
+        spent = {"compiling": compile_seconds() - self.compiled}  # not in the seconds
         plain = Result(
             state.best_w if state.best_w is not None else state.w,
             self.status or Status.STOPPED, state.primal, state.dual, state.gap(),
             state.certificate or self.problem.certificate, state.oracle_calls,
             state.planes, len(self.rows), working_time() - self.begun,
-            self._history(self.rows), {
-                **state.notes, **self.notes,
-                "compiling": compile_seconds() - self.compiled,
-            },
+            self._history(self.rows), {**state.notes, **self.notes, **spent},
         )  # fmt: skip
         return self.solver.report(self.problem, state, plain)
 
@@ -590,15 +588,3 @@ class Loop(Generic[S]):
 
     def _history(self, rows: list[tuple[Any, ...]]) -> np.ndarray:
         return np.array(rows, dtype=HISTORY)
-
-
-def permutation(seed: int, turn: int, n: int, run: int = 1) -> Ints:
-    """Order of examples in pass `turn`: the same for the same seed.
-
-    Runs of neighbours stay together, which uses caches better where data are large.
-    """
-    rng = np.random.default_rng([seed, turn])
-    if run == 1 or n < 100 * run:
-        return rng.permutation(n)
-    ids = (rng.permutation(np.arange(0, n, run))[:, None] + np.arange(run)).ravel()
-    return ids[ids < n]

@@ -34,8 +34,8 @@ from maxmargin.inference.loopy import relaxation
 from maxmargin.inference.marginals.ascent import Ascent, Forests, Work
 from maxmargin.inference.marginals.directions import Direction
 from maxmargin.inference.marginals.polytope import Point
-from maxmargin.solvers.base import Solver, State, permutation
-from maxmargin.solvers.resting import Resting
+from maxmargin.solvers.base import Solver, State
+from maxmargin.solvers.resting import Resting, permutation
 
 LONGEST_REST = 15  # passes that an example sits out at most
 

@@ -22,7 +22,8 @@ import numpy as np
 
 from maxmargin.core.arrays import Floats
 from maxmargin.core.problem import Problem
-from maxmargin.solvers.base import Solver, State, permutation
+from maxmargin.solvers.base import Solver, State
+from maxmargin.solvers.resting import permutation
 
 
 @dataclass

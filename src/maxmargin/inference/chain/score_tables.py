@@ -155,7 +155,7 @@ def chain_cells(ptr, labels, tokens, K, by_row):
     return row, label, own[:pairs], pair[:pairs], last[:triples], triple[:triples]
 
 
-class ChainTables(NamedTuple):
+class ScoreTables(NamedTuple):
     """Scores of a batch of sequences."""
 
     emissions: Table  # (rows, tokens, K), float32 or float64
@@ -168,7 +168,7 @@ class ChainTables(NamedTuple):
 def sum_chains(
     first: int,
     last: int,
-    tables: ChainTables,
+    tables: ScoreTables,
     log_z: Floats,
     out: tuple[Table, Table, Table, Table] | None = None,
     factor: Floats | None = None,

@@ -22,7 +22,6 @@ from maxmargin.core.formulations import DualSet, Formulation
 from maxmargin.core.oracle import CHUNK
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import OuterCoordinates
-from maxmargin.solvers.base import permutation
 from maxmargin.solvers.n_slack.block_dual import (
     LONGEST_REST,
     PER_PLANE,
@@ -30,7 +29,7 @@ from maxmargin.solvers.n_slack.block_dual import (
     BlockState,
 )
 from maxmargin.solvers.planes.blocks import PlaneBlocks
-from maxmargin.solvers.resting import Resting
+from maxmargin.solvers.resting import Resting, permutation
 from maxmargin.solvers.resume import restore_into, snapshot_of
 
 BLOCK = 1024  # examples whose planes are in hand at a time in a certified pass

@@ -27,9 +27,10 @@ from maxmargin.core.arrays import Floats, Ints
 from maxmargin.core.cuts import Cuts
 from maxmargin.core.memory import MEMORY
 from maxmargin.core.problem import Problem
-from maxmargin.solvers.base import Solver, State, permutation
+from maxmargin.solvers.base import Solver, State
 from maxmargin.solvers.frank_wolfe.aggregates import Aggregates
 from maxmargin.solvers.frank_wolfe.pairwise_away import RULES, Atoms
+from maxmargin.solvers.resting import permutation
 
 OVERHEAD = 300.0  # work of one visit beside its entries, in multiply-adds
 BATCH = 8192  # examples whose planes are in hand at a time in a certified pass

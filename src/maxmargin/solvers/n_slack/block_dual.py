@@ -36,9 +36,9 @@ from maxmargin.core.arrays import Floats, Ints
 from maxmargin.core.cuts import Cuts
 from maxmargin.core.memory import MEMORY
 from maxmargin.core.problem import Problem
-from maxmargin.solvers.base import Solver, State, Status, permutation
+from maxmargin.solvers.base import Solver, State, Status
 from maxmargin.solvers.planes.blocks import PlaneBlocks
-from maxmargin.solvers.resting import Resting
+from maxmargin.solvers.resting import Resting, permutation
 
 # What a visit costs beside the oracle, in the oracle's multiply-adds (measured on
 # chains): its own are scattered, so each counts more, and there is a fixed part.

@@ -22,9 +22,10 @@ import numpy as np
 
 from maxmargin.core.memory import MEMORY
 from maxmargin.core.problem import Problem
-from maxmargin.solvers.base import Solver, State, permutation
+from maxmargin.solvers.base import Solver, State
 from maxmargin.solvers.n_slack.block_dual import BlockState
 from maxmargin.solvers.planes.blocks import PlaneBlocks
+from maxmargin.solvers.resting import permutation
 
 
 @dataclass(kw_only=True)

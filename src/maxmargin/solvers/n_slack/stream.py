@@ -26,8 +26,9 @@ from maxmargin.core.arrays import Floats, Ints, Rows
 from maxmargin.core.formulations import DualSet
 from maxmargin.core.memory import MEMORY
 from maxmargin.core.problem import Problem
-from maxmargin.solvers.base import Solver, State, permutation
+from maxmargin.solvers.base import Solver, State
 from maxmargin.solvers.planes.blocks import PlaneBlocks
+from maxmargin.solvers.resting import permutation
 
 LOOK = 5  # steps between two looks at all old examples
 

@@ -26,8 +26,9 @@ import numpy as np
 from maxmargin.core.arrays import Floats, Ints
 from maxmargin.core.memory import MEMORY
 from maxmargin.core.problem import Problem
-from maxmargin.solvers.base import Solver, State, Status, permutation
+from maxmargin.solvers.base import Solver, State, Status
 from maxmargin.solvers.n_slack.sdm import type_one
+from maxmargin.solvers.resting import permutation
 from maxmargin.solvers.summed.violators import Violators
 
 
