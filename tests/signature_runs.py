@@ -175,6 +175,42 @@ def text():
     Isotonic.fit([0.1, 0.4, 0.3, 0.9], [0, 0, 1, 1])
 
 
+def scores():
+    """Best outputs, n-best, marginals and oracles of plain score arrays."""
+    from score_cases import CASES
+
+    from maxmargin.decode import Ranking, best_spans, most_violated
+
+    for name, made in CASES.items():
+        for seed in (0, 1):
+            rng = np.random.default_rng(seed)
+            case = made(rng)
+            structure, asked = case.structure, (case.scores, case.mask)
+            structure.best(*asked)
+            structure.nbest(case.scores, 3, case.mask)
+            structure.max_marginals(*asked)
+            target = case.given(case.targets(rng))
+            structure.score(case.scores, target, case.mask)
+            if name != "ranking":
+                structure.indicators(case.scores, target, case.mask)
+            with suppress(NotImplementedError):  # sums that are not known exactly
+                structure.marginals(*asked)
+                structure.log_partition(structure.read(*asked))
+            with suppress(NotImplementedError, ValueError):  # determinants underflow
+                large = {k: 1e4 * v for k, v in case.scores.items()}  # sums of logs
+                structure.marginals(large, case.mask)
+                structure.log_partition(structure.read(large, case.mask))
+            for rescaling in ("margin", "slack"):
+                with suppress(ValueError, NotImplementedError):
+                    most_violated(
+                        structure, case.scores, target, case.mask, rescaling=rescaling
+                    )
+    order = np.array([[0.3, 0.1, 0.9]])
+    for loss in Ranking.losses:
+        most_violated(Ranking(), order, [[1, 0, 0]], loss=loss)
+    best_spans([(0, 2, "PER", 1.0), (1, 4, "ORG", 1.5), (2, 4, "LOC", 0.8)])
+
+
 def networks():
     """Every way of inference on rings and chains, kernels, the factored dual."""
     from maxmargin.baselines import MarkovNetwork
@@ -253,7 +289,16 @@ def leaf_loops():
 
 RUNS = {
     **plain_runs(),
-    OPTIONS: [structures, trainers, sequences, text, networks, others, leaf_loops],
+    OPTIONS: [
+        structures,
+        trainers,
+        sequences,
+        text,
+        scores,
+        networks,
+        others,
+        leaf_loops,
+    ],
 }
 
 
