@@ -18,7 +18,7 @@ from maxmargin.engines import Processes
 
 def slow(data, w, chunk):
     import os
-    print("worker", os.getpid(), flush=True)
+    os.write(1, f"worker {os.getpid()}\\n".encode())  # at once: workers share the pipe
     time.sleep(60)
 
 if __name__ == "__main__":
