@@ -26,7 +26,7 @@ from unittest import mock
 import numpy as np
 
 from maxmargin import ChainSVM, Checkpoint, MulticlassSVM, load, save
-from maxmargin.estimators.fitting import checkpoint
+from maxmargin.estimators.saving import checkpoint
 from maxmargin.structures.chain import encode_sequences, open_encoded
 
 ERRORS = {"ENOSPC": errno.ENOSPC, "EIO": errno.EIO, "EACCES": errno.EACCES}

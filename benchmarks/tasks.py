@@ -63,9 +63,11 @@ def ocr_parts(data: Path, fold: int, large: bool):
     return part(chosen), part(~chosen)
 
 
-def ocr(data: Path, large: bool, C=None, fold=0, penalty="linear", bias=True) -> Task:
+def ocr(
+    data: Path, large: bool, C=None, fold=0, penalty="linear", bias=True, order=1
+) -> Task:
     train, test = ocr_parts(data, fold, large)
-    structure = Chain(start_end=False, bias=bias)
+    structure = Chain(start_end=False, bias=bias, order=order)
     C = 100.0 / len(train[0]) if C is None else C
     return make(
         "ocr-large" if large else "ocr-small", structure, train, test, C, penalty

@@ -33,7 +33,9 @@ def main() -> int:
     again.add_argument("names", nargs="+", metavar="NAME")
     again.add_argument("--quick", action="store_true")
     again.add_argument("--data", type=Path, default=runner.data_folder())
-    report = commands.add_parser("report", help="write RESULTS.md and docs/results.md")
+    report = commands.add_parser(
+        "report", help="write RESULTS.md, docs/results.md and READMEs"
+    )
     report.add_argument("--quick", action="store_true", help="print the quick records")
     args = parser.parse_args()
     todo = {
@@ -101,6 +103,9 @@ def write(args: argparse.Namespace) -> int:
     else:
         (catalogue.HOME / "RESULTS.md").write_text(page)
         newcomer.write(runner.stored())
+        for paper in catalogue.PAPERS:
+            text = results_page.readme(paper, runner.stored())
+            (catalogue.HOME / paper / "README.md").write_text(text)
     return 0
 
 

@@ -5,7 +5,9 @@ An experiment is a module with
     TITLE       what it shows
     PUBLISHED   the paper's figures
     run(data, quick=False, seed=0) -> {"rows": [...], "notes": [...], ...}
-    claims(result) -> {sentence: bool}         optional: what the paper says of it
+    claims(result) -> {sentence: bool}         optional: what a run should show
+
+What the papers say of their tables is in `experiments/<paper>/statements.py`.
 
 Modules are found by reading their source, so that `list` imports nothing.
 """
@@ -22,7 +24,7 @@ PAPERS = {
     "tsochantaridis2005": "Tsochantaridis, Joachims, Hofmann, Altun 2005 (and 2004)",
     "taskar2003": "Taskar, Guestrin, Koller 2003",
     "yu2011": "Yu 2011",
-    "balamurugan2012": "Balamurugan, Shevade, Sundararajan, Keerthi 2012",
+    "balamurugan2012": "Balamurugan, Shevade, Babu 2012",
     "beyond": "Beyond the papers",
 }
 

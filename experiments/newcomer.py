@@ -13,7 +13,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
-from experiments import catalogue, pictures, results_page
+from experiments import catalogue, pictures, results_page, statements
 from experiments.pictures import Rung
 
 DOCS = catalogue.HOME.parent / "docs"
@@ -146,13 +146,22 @@ def write(records: dict[str, dict], docs: Path = DOCS) -> None:
 
 
 def summary(records: dict[str, dict]) -> Iterator[str]:
-    """How many claims hold, in a line."""
-    claims = [v for r in records.values() for v in (r.get("claims") or {}).values()]
-    if claims:
-        yield (
-            f"\n**{len(records)} tables have been run; of {len(claims)} claims checked "
-            f"by them, {sum(map(bool, claims))} hold.**\n"
-        )
+    """What the papers say and what is seen here: counts, then every statement."""
+    counts = statements.counted(records)
+    said = sum(counts.values())
+    yield (
+        f"\n**The papers make {said} statements about their tables and figures that are "
+        f"listed below. {counts[statements.HELD]} hold here, "
+        f"{counts[statements.FAILED]} do not, {counts[statements.UNTESTED]} cannot be "
+        "tested with data that are free.** A statement is tested in the strength of the "
+        "paper: an order of magnitude is ten times, significant needs the test.\n"
+    )
+    for paper, full in catalogue.PAPERS.items():
+        table = list(statements.index(paper, records))
+        if table:
+            yield f"\n**{full}**"
+            yield from table
+    yield "\nThe rest of this page shows the tables, paper by paper."
 
 
 def picture(name: str, record: dict) -> str:
@@ -190,8 +199,7 @@ def section(name: str, record: dict, drawn: bool) -> Iterator[str]:
     else:
         yield from results_page.table(record["rows"][:12])
         yield ""
-    for sentence, holds in (record.get("claims") or {}).items():
-        yield f"- {'holds' if holds else '**does not hold**'}: {sentence}"
+    yield from results_page.checks(record)
     yield f"\nMade by `{record['command']}` (seed {record['seed']}).\n"
 
 

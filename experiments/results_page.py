@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from experiments import catalogue
+from experiments import catalogue, statements
 
 HEAD = """# The papers' tables, reproduced
 
@@ -21,6 +21,7 @@ def render(records: dict[str, dict]) -> str:
         mine = [r for name, r in records.items() if name.split(".")[0] == paper]
         if mine:
             out.append(f"\n## {full}\n")
+            out.extend(statements.index(paper, records))
         for record in mine:
             out.extend(section(record))
     missing = [name for name in catalogue.names() if name not in records]
@@ -40,10 +41,31 @@ def section(record: dict) -> Iterator[str]:
     yield from table(record["rows"])
     if record.get("published"):
         yield f"\nPublished: {listed(record['published'])}\n"
-    for sentence, holds in record.get("claims", {}).items():
-        yield f"- {'holds' if holds else '**does not hold**'}: {sentence}"
+    yield from checks(record)
     for note in record.get("notes", []):
         yield f"\n{note}"
+
+
+def checks(record: dict) -> Iterator[str]:
+    """What this run was expected to show, in our words; `statements` has the paper's."""
+    found = record.get("claims") or {}
+    if found:
+        yield "Checks of this run:\n"
+    for sentence, holds in found.items():
+        yield f"- {'yes' if holds else '**no**'}: {sentence}"
+
+
+def readme(paper: str, records: dict[str, dict]) -> str:
+    """README of the folder of a paper: its statements, and what can be run."""
+    out = [f"# {catalogue.PAPERS[paper]}\n"]
+    out.append("Written by `python -m experiments report`.")
+    out.extend(statements.index(paper, records))
+    out.append("\n| command | shows |\n|---|---|")
+    for name in catalogue.names():
+        if name.split(".")[0] == paper:
+            title = catalogue.title(name)
+            out.append(f"| `python -m experiments run {name}` | {title} |")
+    return "\n".join(out) + "\n"
 
 
 def table(rows: list[dict]) -> Iterator[str]:

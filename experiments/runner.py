@@ -83,9 +83,11 @@ def differences(before: dict, after: dict) -> Iterator[str]:
 
 
 def versions() -> dict[str, str]:
-    """What made a record: packages, Python, commit."""
+    """What made a record, where and when: packages, Python, machine, date, commit."""
     made = {name: importlib.metadata.version(name) for name in PACKAGES}
     made["python"] = platform.python_version()
+    made["machine"] = f"{platform.machine()}, {os.cpu_count()} cores"
+    made["date"] = time.strftime("%Y-%m-%d")
     try:
         commit = subprocess.run(
             ["git", "rev-parse", "--short", "HEAD"],

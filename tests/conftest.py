@@ -37,3 +37,11 @@ def data():
     if not path.is_dir():
         pytest.skip("no data sets here: set MAXMARGIN_DATA to their folder")
     return path
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    """Matplotlib keeps figures until someone closes them, and warns at twenty."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")

@@ -20,10 +20,7 @@ SOURCE = ROOT / "src" / "maxmargin"
 PICTURES = ROOT / "docs" / "pictures"
 
 # Of core: used everywhere.
-SHAPES = (
-    "arrays", "compiled", "files", "jit", "label_schemes", "mapped", "memory", "sequences",
-    "validation",
-)  # fmt: skip
+SHAPES = ("data", "compiled", "jit")
 BASE, TOP = "core shapes", "cli"
 ALWAYS = [("solvers", "core")]  # drawn although it follows from others
 
@@ -40,27 +37,30 @@ class Place(NamedTuple):
 PLACES = {
     "cli": Place(0, 0, 6, "the command line: may import every room"),
     "plots": Place(2, 0, 0, "figures"),
-    "torch": Place(1, 4, 5, "losses and decoders on tensors"),
+    "serve": Place(1, 1, 2, "a page and an API for a model"),
+    "torch": Place(1, 4, 4, "losses on tensors"),
+    "jax": Place(1, 5, 5, "the same for JAX"),
     "estimators": Place(2, 1, 4, "scikit-learn estimators: one file per task"),
     "decode": Place(2, 5, 5, "score arrays"),
     "baselines": Place(2, 6, 6, "to compare with"),
     "reports": Place(3, 0, 0, "pages, pictures"),
     "solvers": Place(4, 2, 2, "planes to weights"),
     "engines": Place(3, 3, 3, "where it runs"),
-    "structures": Place(3, 4, 4, "what an output is"),
+    "bounds": Place(3, 4, 4, "theorems"),
+    "structures": Place(4, 4, 4, "what an output is"),
     "datasets": Place(3, 6, 6, "loaders"),
     "calibration": Place(4, 0, 0, "probabilities"),
     "metrics": Place(5, 0, 0, "scores"),
     "features": Place(5, 5, 5, "text to features"),
     "io": Place(6, 5, 5, "file formats"),
     "kernels": Place(5, 1, 1, "Gram, maps"),
-    "losses": Place(4, 4, 4, "how wrong"),
+    "losses": Place(5, 4, 4, "how wrong"),
     "core": Place(
         6, 2, 4, "Problem, Formulation; contracts of Structure, Loss, Engine"
     ),
     "inference": Place(7, 3, 3, "best of a table"),
     BASE: Place(
-        8, 0, 6, "core: " + ", ".join(SHAPES) + " (every room may import these)"
+        8, 0, 6, "core.data, core.compiled, core.jit: every room may import these"
     ),
 }
 WIDTH, HEIGHT, GAP, DOWN = 122, 52, 14, 44  # of a box, and the space between boxes

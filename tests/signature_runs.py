@@ -42,21 +42,51 @@ OPTIONS = "options"
 def plain_runs():
     """Models of `small/models.py` by the name of their estimator."""
     kinds = {
-        "MulticlassSVM": ("multiclass", "multiclass_taxonomy", "path_cv"),
+        "MulticlassSVM": (
+            "multiclass",
+            "multiclass_taxonomy",
+            "path_cv",
+            "joint_classes",
+        ),
         "KernelSVM": ("kernel", "kernel_two"),
-        "ChainSVM": ("chain", "chain_constrained", "chain_arrays", "chain_kernel"),
+        "ChainSVM": (
+            "chain",
+            "chain_constrained",
+            "chain_arrays",
+            "chain_kernel",
+            "chain_templates",
+        ),
+        "SegmentSVM": ("segment", "segment_templates"),
         "GrammarSVM": ("grammar", "grammar_words"),
+        "DependencySVM": ("dependency", "dependency_crossing"),
         "AlignmentSVM": ("alignment", "alignment_tracks"),
         "HomologySVM": ("homology",),
-        "NetworkSVM": ("network", "network_kernel"),
+        "NetworkSVM": ("network", "network_kernel", "network_cliques"),
         "MotifSVM": ("motif",),
         "RankingSVM": ("ranking",),
         "CoreferenceSVM": ("coreference",),
         "CorrelationSVM": ("correlation",),
-        "StructuralSVM": ("structural", "own"),
+        "StructuralSVM": ("structural", "own", "joint_own"),
     }
     assert {m for names in kinds.values() for m in names} == set(MODELS)
-    return {kind: [_fitted(name) for name in names] for kind, names in kinds.items()}
+    runs = {kind: [_fitted(name) for name in names] for kind, names in kinds.items()}
+    runs["ChainSVM"] += [_many_tokens, _plain_text]
+    return runs
+
+
+def _many_tokens():
+    """The trainer of large data: `warmup ChainSVM` is to compile it, too."""
+    model, X = MODELS["chain"]()
+    mm.ChainSVM(solver="lanes", tol=1e-2).fit(X, model.predict(X))
+    named = [[["a"], ["b"]]], [["N", "V"]]
+    mm.ChainSVM().fit(*named).tag(named[0][0])
+
+
+def _plain_text():
+    """Words in, tags out, by a built-in template."""
+    X = [["Ana", "vive", "en", "Lima"], ["Va", "a", "Cusco"]]
+    y = [["B-PER", "O", "O", "B-LOC"], ["O", "O", "B-LOC"]]
+    mm.ChainSVM(features="ner").fit(X, y).predict(X)
 
 
 def _fitted(name):
@@ -111,7 +141,7 @@ def trainers():
     """Every trainer on sequences and classes, in every formulation."""
     from dense import ROWS
 
-    from maxmargin.solvers import SOLVERS
+    from maxmargin.solvers import AS_WRITTEN, SOLVERS
     from maxmargin.solvers.frank_wolfe import BCFW
     from maxmargin.solvers.n_slack import BlockDual
     from maxmargin.solvers.summed import SDCD
@@ -130,7 +160,11 @@ def trainers():
             _tried(mm.MulticlassSVM(solver=solver, **asked), X, y)
 
     summed = SDCD(change=1e-3, max_iter=8)
-    _tried(mm.ChainSVM(solver=summed, penalty="summed"), *sequences)
+    for solver in (summed, *AS_WRITTEN):
+        _tried(mm.ChainSVM(solver=solver, penalty="summed", max_iter=8), *sequences)
+    mm.ChainSVM(penalty="summed", max_iter=8).partial_fit(*sequences)
+    _tried(mm.ChainSVM(regularizer="l1", max_iter=8), *sequences)
+    _tried(mm.MulticlassSVM(regularizer="l1", max_iter=8), X, y)
     mm.ChainSVM(solver="bcfw", max_iter=8).fit_path(*sequences, Cs=(0.1, 1.0))
 
 
@@ -143,6 +177,7 @@ def _tried(model, X, y):
 def sequences():
     """What `ChainSVM` can be asked beside the best labels; baselines."""
     from maxmargin.baselines import CRF, HMM, Perceptron
+    from maxmargin.solvers import Cocoa, Lanes
     from maxmargin.structures.chain import Chain
 
     X, y = sentences()
@@ -150,8 +185,23 @@ def sequences():
     model.predict_nbest(X, 3)
     model.max_marginals(X)
     model.explain(X[0])
+    spans, Xs = MODELS["segment"]()
+    spans.predict_nbest(Xs, 3)
+    spans.max_marginals(Xs)
     ones = [np.eye(5)[[k, (k + 1) % 5]] for k in range(5)]  # many zeros in an array
     mm.ChainSVM().fit(ones, [[0, 1]] * 5)
+    rng = np.random.default_rng(0)
+    noise = [rng.normal(size=(6, 2)) for _ in range(20)]
+    labels = [rng.integers(3, size=6).tolist() for _ in range(20)]
+    for lanes in (1, 2):
+        for inputs, outputs in ((X, y), (noise, labels)):
+            model = mm.ChainSVM(solver=Lanes(lanes=lanes, tol=1e-2))
+            model.fit_path(inputs, outputs, Cs=(0.1, 5.0))
+    for inputs, outputs in ((X, y), (noise, labels)):
+        model = mm.ChainSVM(solver=Lanes(tol=1e-2), warm_start=True)
+        model.fit(inputs, outputs).set_params(solver=Lanes(lanes=2, tol=1e-2))
+        model.fit(inputs, outputs)
+        mm.ChainSVM(1.0, solver=Cocoa(shards=4, max_iter=300)).fit(inputs, outputs)
     CRF().fit(X, y).predict(X)
     HMM().fit(X, y).predict(X)
     Perceptron(Chain()).fit(X, y).predict(X)
@@ -246,14 +296,17 @@ def networks():
 
 def others():
     """Kernels, alignments, motifs, rankings and clusterings beside the plain ones."""
-    from maxmargin.baselines import PairwiseRanking
+    from maxmargin.baselines import KnownMatrix, PairwiseRanking
     from maxmargin.estimators import CorrelationSVM
 
+    for opening in (-11.0, -1e5):  # 16 and 32 bits
+        KnownMatrix(opening=opening).predict([("HEAG", "HAG")])
     X, y = points()
     for method in ("exact", "sampled", "cpsp", "nystrom"):
         for labels in (y, y > 0):
             model = mm.KernelSVM(kernel_method=method, n_basis=5, max_iter=20)
             _tried(model, X, labels)
+    _tried(mm.KernelSVM(tol=1e-6, max_iter=20), X, y)  # columns in double precision
     model, X = MODELS["motif"]()
     model.explain(X[0])
     rng = np.random.default_rng(0)
@@ -266,7 +319,7 @@ def others():
 def leaf_loops():
     """Loops that structures of a user's own may call, from Python or in a loop."""
     from maxmargin.core import Vectors, add_scores, fill_scores
-    from maxmargin.core.arrays import inner
+    from maxmargin.core.data.arrays import inner
     from maxmargin.inference.alignment import best_path
     from maxmargin.inference.graph import GraphTables, forest
     from maxmargin.solvers.planes.steps import block_gap, box_steps

@@ -5,7 +5,7 @@ import re
 import sys
 import types
 import warnings
-from importlib.util import find_spec
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
@@ -25,8 +25,9 @@ def test_code_runs_from_top_to_bottom(page, tmp_path, monkeypatch):
     module = types.ModuleType("page")  # a real module: its classes pickle
     monkeypatch.setitem(sys.modules, module.__name__, module)
     text = page.read_text(encoding="utf8")
-    if "import torch" in text:
-        pytest.importorskip("torch", reason="PyTorch is not installed")
+    for package in ("torch", "jax"):
+        if f"import {package}\n" in text:
+            pytest.importorskip(package, reason=f"{package} is not installed")
     for found in re.finditer(r"```python\n(.*?)```", text, re.S):
         block = found.group(1)
         if "MAXMARGIN_DATA" in block and not Path(DATA or "/nowhere").is_dir():
@@ -55,11 +56,14 @@ def test_every_page_is_in_the_menu():
 
 
 def test_named_modules_exist():
-    """What the API page lists can be imported."""
+    """What the API pages list can be imported."""
     import importlib
 
-    text = (DOCS / "api.md").read_text(encoding="utf8")
-    absent = () if find_spec("torch") else ("maxmargin.torch.",)  # read, not imported
+    pages = sorted((DOCS / "api").glob("*.md"))
+    text = "\n".join(page.read_text(encoding="utf8") for page in pages)
+    absent = tuple(  # read, not imported
+        f"maxmargin.{name}." for name in ("torch", "jax") if not find_spec(name)
+    )
     for name in re.findall(r"^::: (\S+)$", text, re.M):
         if name.startswith(absent):
             continue
@@ -68,6 +72,31 @@ def test_named_modules_exist():
         except ImportError:
             room, thing = name.rsplit(".", 1)
             assert hasattr(importlib.import_module(room), thing), name
+
+
+GALLERY = DOCS / "gallery"
+EXAMPLES = (GALLERY / "order.txt").read_text(encoding="utf8").split()
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_pages_of_examples_are_those_of_their_scripts(name):
+    """Write them again: python docs/extensions/build_gallery.py NAME."""
+    spec = spec_from_file_location("gallery", DOCS / "extensions" / "build_gallery.py")
+    gallery = module_from_spec(spec)
+    spec.loader.exec_module(gallery)
+    title, intro, cells = gallery.parse(GALLERY / f"{name}.py")
+    page = (GALLERY / f"{name}.md").read_text(encoding="utf8")
+    assert page.startswith(f"# {title}\n\n{intro}\n")
+    assert re.findall(r"```python\n(.*?)\n```", page, re.S) == [c.code for c in cells]
+    book = (GALLERY / f"{name}.ipynb").read_text(encoding="utf8")
+    assert book == gallery.notebook(title, intro, cells)
+    assert "../pictures/gallery/" in page, "an example has a picture"
+    assert f"({name}.md)" in (GALLERY / "index.md").read_text(encoding="utf8")
+
+
+def test_every_script_of_the_gallery_is_listed():
+    assert {path.stem for path in GALLERY.glob("*.py")} == set(EXAMPLES)
+    assert len(EXAMPLES) >= 15
 
 
 def test_commands_are_accepted():
@@ -89,11 +118,13 @@ def test_results_page_draws_ladders(tmp_path):
         "command": "python -m experiments run taskar2003.figure1b",
         "rows": [{"method": "M3N <linear>", "error": "0.1960", "published": 0.2}],
         "claims": {"links help": True, "all is well": False},
+        "errors": {"M3N linear": 0.196, "CRF": 0.195, "SVM cubic": 0.2},
     }  # fmt: skip
     newcomer.write({record["name"]: record}, tmp_path)
     text = (tmp_path / "results.md").read_text()
-    assert "of 2 claims checked by them, 1 hold" in text
-    assert "**does not hold**: all is well" in text
+    assert "errs 16 % less than CRFs | **does not hold**: a tie" in text
+    assert "SVMs with cubic kernels (within a tenth) | holds |" in text
+    assert "- yes: links help" in text and "- **no**: all is well" in text
     svg = (tmp_path / "pictures" / "taskar2003.figure1b.svg").read_text()
     assert "M3N &lt;linear&gt;" in svg
     assert svg.count("<circle") == 2

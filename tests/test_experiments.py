@@ -14,7 +14,13 @@ import pytest
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
-from experiments import catalogue, parts, results_page, runner  # noqa: E402
+from experiments import (  # noqa: E402
+    catalogue,
+    parts,
+    results_page,
+    runner,
+    statements,
+)
 
 DATA = os.environ.get("MAXMARGIN_DATA")
 
@@ -61,7 +67,7 @@ def test_a_record_is_stored_and_rendered(tmp_path, monkeypatch):
     runner.store(record)
     page = results_page.render(runner.stored())
     assert "| a | 0.25 |" in page
-    assert "holds: one" in page and "**does not hold**: two" in page
+    assert "- yes: one" in page and "- **no**: two" in page
     assert "Published: a: 0.5" in page
 
 
@@ -79,6 +85,38 @@ def test_stored_records_have_their_pictures():
     records = runner.stored()
     for name in {*newcomer.LADDERS, *newcomer.CURVES} & {*records}:
         assert newcomer.picture(name, records[name]).count("<circle") > 1, name
+
+
+@pytest.mark.parametrize("paper", list(catalogue.PAPERS))
+def test_every_statement_of_a_paper_has_a_verdict(paper):
+    for one, verdict in statements.judged(paper, runner.stored()):
+        assert verdict != statements.NOT_RUN, f"{one.place}: {one.says}"
+        assert one.tables or one.test is None, one.says
+        if verdict != statements.HELD:
+            assert one.why, f"{one.says}: {verdict}, and nothing says why"
+
+
+def test_statements_are_tested_in_the_strength_of_the_paper():
+    """Nine times as fast is no order of magnitude."""
+    for factor, verdict in [(9.0, statements.FAILED), (11.0, statements.HELD)]:
+        rows = [
+            {"method": "SDCD", "s to 0.001": 1.0},
+            {"method": "CP", "s to 0.001": factor},
+        ]
+        records = {"balamurugan2012.figure1": {"name": "figure1", "rows": rows}}
+        first = statements.of_paper("balamurugan2012")[0]
+        assert first.verdict("balamurugan2012", records) == verdict
+    assert first.verdict("balamurugan2012", {}) == statements.NOT_RUN
+
+
+def test_pages_are_those_of_the_records():
+    """`python -m experiments report` has been run after the last change."""
+    for paper in catalogue.PAPERS:
+        page = (catalogue.HOME / paper / "README.md").read_text()
+        assert page == results_page.readme(paper, runner.stored()), paper
+    assert (catalogue.HOME / "RESULTS.md").read_text() == results_page.render(
+        runner.stored()
+    )
 
 
 def test_stored_records_are_known_experiments():

@@ -48,7 +48,7 @@ ONE_LOOP = """
 import json
 import numpy as np
 from maxmargin import runtime
-from maxmargin.core.arrays import Rows
+from maxmargin.core.data.arrays import Rows
 
 Rows.from_dense(np.eye(2)).dot(np.ones(2))
 print(json.dumps(runtime.describe()))

@@ -23,6 +23,7 @@ def main():
     parser.add_argument("--texts", type=int, default=20_000, help="per reader")
     parser.add_argument("--only", nargs="*", help="names of subjects")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seconds", type=float, default=np.inf, help="at most, in all")
     parser.add_argument("--json")
     args = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -32,15 +33,19 @@ def main():
     texts.fuzz_models(args.bytes, rng, plain)
     known = subjects.every(args.only)
     for subject in known:  # compile, and see that the file itself is good
-        outcome = subject.use(subject.original())
-        if outcome != "used":
-            raise SystemExit(f"{subject.name}: {outcome}")
-    trials.run(known, args.mutants, args.seed, tally)
+        for data in subject.originals():
+            outcome = subject.use(data)
+            if outcome != "used":
+                raise SystemExit(f"{subject.name}: {outcome}")
+    trials.run(known, args.mutants, args.seed, tally, until=begin + args.seconds)
     counts = Counter(tally.counts) + Counter(plain.counts)
     told = {
         "boundscheck": os.environ.get("NUMBA_BOUNDSCHECK", "0"),
         "seed": args.seed,
         "trials": sum(counts.values()),
+        "mutants": sum(tally.counts.values()),
+        "subjects": len(known),
+        "classes in no subject": subjects.uncovered(known),
         "outcomes": {f"{a}: {b}": n for (a, b), n in sorted(counts.items())},
         "slowest_seconds": round(max(tally.slowest, plain.slowest), 3),
         "seconds": round(time.time() - begin, 1),

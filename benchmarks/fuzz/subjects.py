@@ -2,6 +2,7 @@
 
 A subject makes mutants and uses them: an outcome is "refused", "used", or begins with
 "BAD". What goes wrong in code of the user's own (class `Knapsack`) is not counted.
+`uncovered` says which classes of the table of model files no subject contains.
 """
 
 import contextlib
@@ -10,10 +11,13 @@ import io
 import json
 import shutil
 import tempfile
+import traceback
 import warnings
+import zipfile
 from pathlib import Path
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks.fuzz.mutate import mutated_archive, mutated_array, mutated_json
 from maxmargin import ChainSVM, Checkpoint, ModelFileError, load, save
@@ -22,19 +26,21 @@ from maxmargin.structures.chain.encoded import FILES
 
 
 class ModelFile:
-    """A model file: a mutant is refused, or predicts."""
+    """Model files, one or several: a mutant is refused, or predicts."""
 
-    def __init__(self, name, model, X, own=()):
+    def __init__(self, name, models, X, own=()):
         self.name, self.X, self.own = f"model {name}", X, own
-        out = io.BytesIO()
-        save(model, out)
-        self.data = out.getvalue()
+        self.files = []
+        for model in models if isinstance(models, list) else [models]:
+            out = io.BytesIO()
+            save(model, out)
+            self.files.append(out.getvalue())
 
-    def original(self):
-        return self.data
+    def originals(self):
+        return self.files
 
     def mutant(self, rng):
-        return mutated_archive(self.data, rng)
+        return mutated_archive(self.files[int(rng.integers(len(self.files)))], rng)
 
     def use(self, data):
         with warnings.catch_warnings():
@@ -47,11 +53,27 @@ class ModelFile:
                 model.predict(self.X)
                 if hasattr(model, "structure_"):
                     model.structure_.feature_names()
-            except Exception:
-                if self.own:
+                if hasattr(model, "calibration_"):
+                    _ask_calibrated(model, self.X)
+            except Exception as error:
+                if self.own and _in_own_code(error):
                     return "an error of the user's class"
                 raise
             return "used"
+
+
+def _ask_calibrated(model, X):
+    """Probabilities and sets; not every model has all of them."""
+    for name in ("predict_ranked", "predict_proba", "predict_marginals"):
+        ask = getattr(model, name, None)
+        if ask is not None:
+            ask(X)
+
+
+def _in_own_code(error):
+    """Whether the error came up in a file of the user's, here `tests/cases`."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return Path(last.filename).parent.name == "cases"
 
 
 class CheckpointFile:
@@ -68,8 +90,8 @@ class CheckpointFile:
                 made(checkpoint=where, callbacks=_Kill(step)).fit(X, y)
         self.data = path.read_bytes()
 
-    def original(self):
-        return self.data
+    def originals(self):
+        return [self.data]
 
     def mutant(self, rng):
         return mutated_archive(self.data, rng)
@@ -126,8 +148,8 @@ class EncodedFolder:
         self.arrays = {n: np.fromfile(place / f"{n}.bin", FILES[n]) for n in FILES}
         self.names = json.loads((place / "names.json").read_text())
 
-    def original(self):
-        return self.meta, self.arrays, self.names
+    def originals(self):
+        return [(self.meta, self.arrays, self.names)]
 
     def mutant(self, rng):
         meta, arrays, names = self.meta, dict(self.arrays), self.names
@@ -200,10 +222,14 @@ def models(names=None):
     """Model files of all kinds that the tests know."""
     from small.models import MODELS, OWN
 
+    from benchmarks.fuzz.kinds import MORE
+
     out = []
-    for name, made in MODELS.items():
+    for name, made in {**MODELS, **MORE}.items():
         if _wanted(f"model {name}", names):
-            model, X = made()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)  # few steps will do
+                model, X = made()
             out.append(ModelFile(name, model, X, OWN.get(name, ())))
     return out
 
@@ -212,8 +238,32 @@ def checkpoints(names=None):
     """Checkpoints of the trainers that write them."""
     from small.runs import RUNS
 
+    from benchmarks.fuzz.runs import MORE
+
     out = []
-    for name, (made, data, step) in RUNS.items():
+    for name, (made, data, step) in {**RUNS, **MORE}.items():
         if _wanted(f"checkpoint {name}", names):
             out.append(CheckpointFile(name, made, *data(), step))
     return out
+
+
+def uncovered(known):
+    """Names of the table of model files that occur in no file of these subjects."""
+    from maxmargin.estimators.saving.model_tags import TAGS
+
+    left = set(TAGS)
+    for subject in known:
+        for data in subject.originals():
+            if isinstance(data, bytes):
+                with zipfile.ZipFile(io.BytesIO(data)) as archive:
+                    left -= set(_classes(json.loads(archive.read("manifest.json"))))
+    return sorted(left)
+
+
+def _classes(node):
+    """Every "class" in a document."""
+    if isinstance(node, dict) and isinstance(node.get("class"), str):
+        yield node["class"]
+    if isinstance(node, dict | list):
+        for value in node.values() if isinstance(node, dict) else node:
+            yield from _classes(value)

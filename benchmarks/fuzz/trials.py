@@ -9,15 +9,20 @@ import resource
 import select
 import signal
 import struct
+import time
+import traceback
 from collections import Counter
 from pathlib import Path
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
 
 from maxmargin import ModelFileError
 
 SECONDS, MEMORY = 10.0, 1.5e9  # per trial; bytes beyond what the parent has
+PORTION = 1000  # trials of one child at most, so that what it leaks is bounded
 OURS = (ModelFileError, ValueError)
+SAID = (NotFittedError,)  # raised for us by scikit-learn
 
 
 class Tally:
@@ -33,12 +38,15 @@ class Tally:
             self.bad.append((kind, seed, outcome))
 
 
-def run(subjects, number, seed, tally, seconds=SECONDS):
-    """`number` trials, subject after subject."""
+def run(subjects, number, seed, tally, seconds=SECONDS, until=np.inf):
+    """`number` trials, subject after subject; fewer if it is `until` before that."""
     jobs = [(k % len(subjects), seed * 10**9 + k) for k in range(number)]
-    at = 0
-    while at < len(jobs):
-        at = _one_child(subjects, jobs, at, tally, seconds)
+    for start in range(0, number, PORTION):
+        if time.time() > until:
+            return
+        some, at = jobs[start : start + PORTION], 0
+        while at < len(some):
+            at = _one_child(subjects, some, at, tally, seconds)
 
 
 def _one_child(subjects, jobs, at, tally, seconds):
@@ -95,12 +103,20 @@ def _serve(subjects, jobs, answers):
     os._exit(0)
 
 
+def raised_in(error):
+    """The file whose code raised an error."""
+    return traceback.extract_tb(error.__traceback__)[-1].filename
+
+
 def trial(subject, number):
     """Outcome of one mutant in this process."""
     try:
         return subject.use(subject.mutant(np.random.default_rng(number)))
     except OURS as error:
-        name = type(error).__name__
-        return name if str(error) else f"BAD: {name} without words"
+        name, where = type(error).__name__, raised_in(error)
+        if not str(error):
+            return f"BAD: {name} without words"
+        ours = "maxmargin" in where or isinstance(error, SAID)
+        return name if ours else f"BAD: {name} of {where}: {error}"
     except Exception as error:
         return f"BAD: {type(error).__name__}: {error}"

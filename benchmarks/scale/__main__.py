@@ -8,6 +8,8 @@
     python -m benchmarks.scale faults     10 runs, a worker killed at a random moment
     python -m benchmarks.scale shard_faults   the same, where it holds dual variables
     python -m benchmarks.scale model      costs on OCR, NER and POS, and what follows
+    python -m benchmarks.scale passes     16 shards on 2 workers: OCR, NER and POS to 1 %
+    python -m benchmarks.scale dim        seconds of a round of shards as weights grow
     python -m benchmarks.scale check      the model against runs, 1 and 2 workers
 
 Each part prints a table and stores it in benchmarks/results/scale.json. Clusters are
@@ -25,6 +27,7 @@ from benchmarks.scale.faults import faults, shard_faults
 from benchmarks.scale.memory import memory
 from benchmarks.scale.model import check, model
 from benchmarks.scale.parallel import bits, linear, overhead, speedup
+from benchmarks.scale.rounds import dim, passes
 
 STORE = Path(__file__).parents[1] / "results" / "scale.json"
 PARTS = {
@@ -38,6 +41,8 @@ PARTS = {
         faults,
         shard_faults,
         model,
+        passes,
+        dim,
         check,
     )
 }

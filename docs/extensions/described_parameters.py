@@ -4,17 +4,27 @@ mkdocstrings reads the source without running it, but the descriptions of parame
 are put together by `describe_parameters` when a class is made. So the docstring of each
 class that has this decorator is taken from the class itself.
 
+Formulas of docstrings, written as Sphinx wants them, become formulas of the page, and
+each public class of an estimator gets links to the examples that use it.
+
 griffe takes the first of several values in braces for the default, so
-``{"a", "b"}, default="b"`` becomes ``"a" | "b", default="b"`` on the page.
+``{"a", "b"}, default="b"`` becomes ``"a" | "b", default="b"`` on the page. For functions
+the defaults of the signature are written into the docstring, and parameters that share a
+description get one each: griffe would give all of them the default of the first.
 """
 
 import inspect
 import re
 from importlib import import_module
+from pathlib import Path
 
 import griffe
 
 CHOICES = re.compile(r"^(\w+) : \{(.*?)\}", re.MULTILINE)
+ENTRY = re.compile(r"^(\*{0,2}\w+(?:, \*{0,2}\w+)*)(?: : (.*))?$")
+SAID = re.compile(r",? ?(?:default=.*|optional)$")
+MATH = re.compile(r"^( *)\.\. math:: (.*(?:\n\1 +\S.*)*)", re.MULTILINE)
+GALLERY = Path(__file__).parents[1] / "gallery"
 DECORATOR = "maxmargin.estimators.fitting.parameters.describe_parameters"
 
 
@@ -26,7 +36,77 @@ class DescribedParameters(griffe.Extension):
         if any(d.callable_path == DECORATOR for d in cls.decorators):
             made = getattr(import_module(cls.module.path), cls.name)
             assert cls.docstring is not None
-            cls.docstring.value = CHOICES.sub(_alternatives, inspect.getdoc(made))
+            text = CHOICES.sub(_alternatives, inspect.getdoc(made))
+            cls.docstring.value = MATH.sub(_formula, text) + _examples(cls.name)
+
+    def on_function(self, *, func: griffe.Function, **_: object) -> None:
+        """Write the defaults of the signature into the docstring."""
+        if func.docstring is not None:
+            func.docstring.value = _with_defaults(func)
+
+    def on_object(self, *, obj: griffe.Object, **_: object) -> None:
+        """Turn formulas of any docstring into formulas of the page."""
+        if obj.docstring is not None:
+            obj.docstring.value = MATH.sub(_formula, obj.docstring.value)
+
+
+def _with_defaults(func: griffe.Function) -> str:
+    """The docstring with one entry per parameter, and its default from the signature."""
+    assert func.docstring is not None
+    head, mark, rest = func.docstring.value.partition("Parameters\n----------\n")
+    if not mark:
+        return head
+    defaults = {p.name: p.default for p in func.parameters}
+    out: list[str] = []
+    waiting: list[tuple[str, str | None]] = []  # entries that share a description
+    text: list[str] = []
+
+    def write() -> None:
+        for entry, kind in waiting:
+            default = defaults.get(entry)
+            if kind is None and default is None:
+                out.append(entry)
+            else:
+                plain = SAID.sub("", kind or "")
+                choice = re.fullmatch(r"\{(.*)\}(.*)", plain)
+                if choice:
+                    plain = choice.group(1).replace(", ", " | ") + choice.group(2)
+                end = "" if default is None else f", default={default}"
+                out.append(f"{entry} : {plain}{end}")
+            out.extend(text)
+
+    lines = rest.split("\n")
+    for at, line in enumerate(lines):
+        found = ENTRY.match(line)
+        if found is None and line and not line.startswith(" "):
+            write()
+            return head + mark + "\n".join([*out, *lines[at:]])
+        if found and lines[at + 1 : at + 2] and set(lines[at + 1]) == {"-"}:
+            write()  # the next section
+            return head + mark + "\n".join([*out, *lines[at:]])
+        if found:
+            write()
+            waiting = [(name, found.group(2)) for name in found.group(1).split(", ")]
+            text = []
+        else:
+            text.append(line)
+    write()
+    return head + mark + "\n".join(out)
+
+
+def _formula(found: re.Match[str]) -> str:
+    return f"{found.group(1)}$${' '.join(found.group(2).split())}$$"
+
+
+def _examples(name: str) -> str:
+    """Links to the examples that use a class."""
+    links = []
+    for path in sorted(GALLERY.glob("*.py")):
+        text = path.read_text(encoding="utf8")
+        if re.search(rf"\b{name}\(", text):
+            title = text.split("\n", 1)[0].strip('"')
+            links.append(f"- [{title}](../gallery/{path.stem}.html)")
+    return "\n\n**Examples using this**\n\n" + "\n".join(links) + "\n" if links else ""
 
 
 def _alternatives(found: re.Match[str]) -> str:

@@ -150,8 +150,8 @@ def run(data: Path, quick: bool = False, seed: int = 0) -> dict:
                 error = np.std(values, axis=0, ddof=1) / np.sqrt(len(values))
                 rows.append({
                     "corpus": name, "per class": size, "method": method, "C": C[method],
-                    "accuracy": mean[0], "its error": error[0],
-                    "tree loss": mean[1], "error of it": error[1],
+                    "accuracy": mean[0], "accuracy, standard error": error[0],
+                    "tree loss": mean[1], "tree loss, standard error": error[1],
                     "published (WIPO)": PUBLISHED.get(size, {}).get(method),
                 })  # fmt: skip
     notes = [

@@ -138,6 +138,8 @@ def svm(X: list, y: list, epsilon: float, C: float = 0.01) -> HomologySVM:
     """SVM2 by Algorithm 1, 400 substitution scores and one gap score."""
     model = HomologySVM(
         C,
+        alignments="given",
+        start=None,
         gaps=GAPS,
         alphabets=ALPHABET,
         solver=NSlack(epsilon=epsilon, tol=0.0),

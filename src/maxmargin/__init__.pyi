@@ -1,14 +1,13 @@
 __version__: str
 
+from . import bounds as bounds
 from . import decode as decode
 from . import plots as plots
-from .core.sequences import Sequences as Sequences
+from .core.data.sequences import Sequences as Sequences
 from .estimators.alignment import AlignmentSVM as AlignmentSVM
 from .estimators.chain import ChainSVM as ChainSVM
 from .estimators.coreference import CoreferenceSVM as CoreferenceSVM
-from .estimators.fitting.checkpoint import Checkpoint as Checkpoint
-from .estimators.fitting.model_files import load as load
-from .estimators.fitting.model_files import save as save
+from .estimators.dependency import DependencySVM as DependencySVM
 from .estimators.grammar import GrammarSVM as GrammarSVM
 from .estimators.homology import HomologySVM as HomologySVM
 from .estimators.kernel_svm import KernelSVM as KernelSVM
@@ -17,6 +16,10 @@ from .estimators.multiclass import MulticlassSVM as MulticlassSVM
 from .estimators.network import NetworkSVM as NetworkSVM
 from .estimators.path_cv import PathCV as PathCV
 from .estimators.ranking import RankingSVM as RankingSVM
+from .estimators.saving.checkpoint import Checkpoint as Checkpoint
+from .estimators.saving.model_files import load as load
+from .estimators.saving.model_files import save as save
+from .estimators.segment import SegmentSVM as SegmentSVM
 from .estimators.structural import StructuralSVM as StructuralSVM
 from .io.model_file.archive import ModelFileError as ModelFileError
 from .structures.chain.encoded import encode_sequences as encode_sequences

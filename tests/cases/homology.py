@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from cases.alignment import GAPS, paths, sequence, written
+from cases.alignment import any_gaps, paths, sequence, written
 from maxmargin.losses import ZeroOne
 from maxmargin.structures.alignment import Alignment, Homology
 
@@ -12,7 +12,7 @@ LOSSES = [ZeroOne()]
 def tiny(rng):
     """Four natives with one to three candidates; the homolog is aligned."""
     mode = str(rng.choice(["global", "semiglobal", "local"]))
-    gaps = GAPS[rng.integers(len(GAPS))]
+    gaps = any_gaps(rng, mode)
     structure = Homology(
         Alignment(mode=mode, gaps=gaps, normalize=bool(rng.integers(2)))
     )

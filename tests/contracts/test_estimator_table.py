@@ -5,6 +5,7 @@ answer where that can be told. ``python tests/contracts/test_estimator_table.py`
 table.
 """
 
+import inspect
 import io
 import pickle
 import re
@@ -16,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.optimize import linear_sum_assignment
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from small import models as small
@@ -49,7 +51,8 @@ def queries():
 def matchings():
     rng = np.random.default_rng(0)
     X = [rng.normal(size=(3, 3, 2)).round(6) for _ in range(8)]
-    return X, [np.argsort(-x[:, :, 0].sum(axis=1)).tolist() for x in X]
+    worth = [x @ np.array([1.0, -0.5]) for x in X]
+    return X, [linear_sum_assignment(-t)[1].tolist() for t in worth]
 
 
 def trees():
@@ -61,6 +64,11 @@ def trees():
     return X, y
 
 
+def parses():
+    X, y = small.parsed_sentences()
+    return X * 2, y * 2
+
+
 def searches():
     X = [("HEAGAW", ["PPPP", "HEAAW"]), ("GHEEPA", ["GHEPA", "WWLL"])] * 4
     y = [(1, ("HEAGAW", "HEA-AW")), (0, ("GHEEPA", "GHE-PA"))] * 4
@@ -70,6 +78,12 @@ def searches():
 def sentences():
     X, y = small.sentences()
     return X * 4, y * 4
+
+
+def spans():
+    X, y = sentences()
+    names = {"P": "B-PER", "L": "B-LOC"}
+    return X, [[names.get(label, label) for label in row] for row in y]
 
 
 def motifs():
@@ -92,7 +106,9 @@ CASES = {
         mm.KernelSVM(kernel_method="cpsp", n_basis=4), *small.points()
     ),
     "ChainSVM": lambda: Case(mm.ChainSVM(C=1.0), *sentences()),
+    "SegmentSVM": lambda: Case(mm.SegmentSVM(C=1.0, words="w"), *spans()),
     "GrammarSVM": lambda: Case(mm.GrammarSVM(C=1.0), *trees()),
+    "DependencySVM": lambda: Case(mm.DependencySVM(C=1.0, rare=0), *parses()),
     "AlignmentSVM": lambda: Case(
         mm.AlignmentSVM(C=10.0), small.PAIRS * 4, small.ALIGNED * 4
     ),
@@ -105,8 +121,10 @@ CASES = {
     "StructuralSVM": lambda: Case(mm.StructuralSVM(Matching(), C=1.0), *matchings()),
 }
 TABLES = ("MulticlassSVM", "MulticlassSVM(kernel)", "KernelSVM", "KernelSVM(cpsp)")
-HIDDEN = ("MotifSVM", "RankingSVM", "CoreferenceSVM")
+HIDDEN = ("MotifSVM", "RankingSVM", "CoreferenceSVM", "HomologySVM")
 KERNELS = TABLES[1:]
+# Its score is minus the mean number of wrong pairs, of three; guessing gets -2.
+LEAST = {"StructuralSVM": -0.25}
 
 
 @cache
@@ -149,8 +167,19 @@ def predict(name, tmp_path):
 
 def score(name, tmp_path):
     _, X, y = case(name)
-    least = -2.0 if name == "StructuralSVM" else 0.8
-    assert fitted(name).score(X, y) >= least
+    assert fitted(name).score(X, y) >= LEAST.get(name, 0.8)
+
+
+def defaults(name, tmp_path):
+    """The default of C learns something, without a warning about its scale."""
+    model, X, y = case(name)
+    C = inspect.signature(type(model)).parameters["C"].default
+    plain = clone(model).set_params(C=C)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        plain.fit(X, y)
+    assert plain.score(X, y) >= LEAST.get(name, 0.8)
+    assert not [w for w in said if issubclass(w.category, ConvergenceWarning)]
 
 
 def partial_fit(name, tmp_path):
@@ -167,7 +196,7 @@ def partial_fit(name, tmp_path):
     went_on = pickle.loads(pickle.dumps(fitted(name)))
     before = went_on.score(X, y)
     quiet(went_on.partial_fit, X[:2], y[:2])
-    assert went_on.score(X, y) >= before - (1.0 if name == "StructuralSVM" else 0.1)
+    assert went_on.score(X, y) >= before - (0.25 if name == "StructuralSVM" else 0.1)
     assert went_on.result_.certificate in ("reduced", "relaxed", "bound")
 
 
@@ -345,7 +374,8 @@ def kernels(name, tmp_path):
 
 
 FEATURES = {
-    "fit": fit, "predict": predict, "score": score, "partial_fit": partial_fit,
+    "fit": fit, "predict": predict, "score": score, "defaults": defaults,
+    "partial_fit": partial_fit,
     "fit_path": fit_path, "PathCV": path_cv, "warm_start": warm_start,
     "checkpoint": checkpoint, "save": save_load, "pickle": pickled, "clone": cloned,
     "callbacks": callbacks, "max_time": max_time, "Ctrl-C": ctrl_c,
@@ -363,9 +393,11 @@ REFUSED = {
     **{(n, "polars"): "polars frames are tables" for n in CASES if n not in TABLES},
     **{(n, "sparse"): NO_TABLE for n in CASES if n not in TABLES},
     **{(n, "kernels"): "has no parameter kernel" for n in (
-        "GrammarSVM", "HomologySVM", "MotifSVM", "RankingSVM", "CoreferenceSVM",
-        "CorrelationSVM", "StructuralSVM",
+        "SegmentSVM", "DependencySVM", "HomologySVM", "MotifSVM", "RankingSVM",
+        "CoreferenceSVM", "CorrelationSVM",
     )},
+    ("GrammarSVM", "kernels"): "give anchors=",
+    ("StructuralSVM", "kernels"): "Matching scores by weights",
 }  # fmt: skip
 
 

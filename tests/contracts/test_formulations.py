@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from maxmargin.core import CRITERIA, Formulation, MostViolated, Problem
 from maxmargin.losses import Hamming
 
-CASES = {
-    name: case
-    for name, case in cases.modules().items()
-    if name in ("chain", "matching", "multiclass", "own")
-}
+NAMES = (
+    "chain", "dependency", "matching", "multiclass", "network", "network_typed", "own",
+    "segments",
+)  # fmt: skip
+CASES = {name: case for name, case in cases.modules().items() if name in NAMES}
 seeds = st.integers(0, 2**31)
 each_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 single = [name for name in ROWS if name != "LSE"]  # one slack per example

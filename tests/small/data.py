@@ -62,14 +62,27 @@ def letor():
     return "\n".join(rows) + "\n"
 
 
+UD = "".join(
+    f"1\tthe\t_\tDET\t_\t_\t2\tdet\t_\t_\n2\t{noun}\t_\tNOUN\t_\t_\t3\tnsubj\t_\t_\n"
+    "3\tsat\t_\tVERB\t_\t_\t0\troot\t_\t_\n\n"
+    for noun in ("cat", "dog", "cow", "fox")
+)
+COREFERENCE = "".join(
+    f"#begin document ({name}); part 000\n{name}\t0\t0\t{name}\tNNP\t(0)\n"
+    f"{name}\t0\t1\tmet\tVBD\t-\n{name}\t0\t2\tEve\tNNP\t(1)\n\n"
+    f"{name}\t0\t0\t{name}\tNNP\t(0)\n{name}\t0\t1\tslept\tVBD\t-\n\n#end document\n"
+    for name in ("Ann", "Bob", "Cid", "Dan")
+)
 FILES = {
     "multiclass": (svmlight(), "accuracy", []),
     "sequences": (CONLL, "token_accuracy", []),
-    "trees": (PENN, "evalb_f1", []),
+    "trees": (PENN, "collins_f1", []),
+    "dependencies": (UD, "las", ["--set", "rare=0"]),
     "alignments": (PAIRS, "q", []),
     "ranking": (letor(), "ndcg@5", ["--set", "k=3"]),
     "graphs": (JSONL, "node_accuracy", []),
     "motifs": (FASTA, "accuracy", ["--set", "length=4", "--set", "order=0"]),
+    "coreference": (COREFERENCE, "conll", []),
 }
 
 

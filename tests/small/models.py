@@ -8,17 +8,21 @@ from functools import cache
 
 import numpy as np
 import scipy.sparse as sp
+from cases.joint import ListedKnapsack
 from cases.own import Knapsack
 
 import maxmargin as mm
 from maxmargin.estimators import CorrelationSVM
-from maxmargin.kernels import Polynomial
+from maxmargin.features import Clusters, Column, Gazetteer, Templates
+from maxmargin.kernels import Joint, Linear, Polynomial, Rbf
 from maxmargin.losses import Hamming
 from maxmargin.solvers import OneSlack
 from maxmargin.structures import Matching
 from maxmargin.structures.clusters import PairFeatures
+from maxmargin.structures.network import Graph
 
-OWN = {"own": Knapsack}  # models that need something handed over
+# Models that need something handed over.
+OWN = {"own": Knapsack, "joint_own": ListedKnapsack}
 
 
 split = str.split
@@ -68,6 +72,38 @@ def chain_arrays():
     return mm.ChainSVM(loss=np.array([[0.0, 1.0], [3.0, 0.0]])).fit(X, y), X
 
 
+def segment():
+    X, y = sentences()
+    y = [[{"P": "B-PER", "L": "B-LOC"}.get(t, t) for t in row] for row in y]
+    y[0][3:] = ["B-LOC", "I-LOC"]
+    model = mm.SegmentSVM(C=1.0, max_length=3, words="w", forbidden={("PER", "LOC")})
+    return model.fit(X, y), X
+
+
+def segment_templates():
+    words = [split("Ana Ruiz vive en Lima"), split("en Buenos Aires ríe Eva")]
+    y = [[(0, 2, "PER"), (4, 5, "LOC")], [(1, 3, "LOC"), (4, 5, "PER")]]
+    places = Gazetteer.of(["Buenos Aires", "Lima"], name="place")
+    model = mm.SegmentSVM(C=1.0, features="ner", gazetteers=[places], loss="spans")
+    return model.fit(words, y), words
+
+
+def chain_templates():
+    words = [[token["w"] for token in row] for row in sentences()[0]]
+    word = Column()
+    places = Gazetteer.of(["lima", "cusco"], "place")
+    clusters = Clusters.from_dict({"vive": "01", "va": "01"})
+    templates = Templates(
+        [word, word.lower()[-1], word.suffix(2), word.listed(places),
+         word.cluster(clusters), word.matches("^v"), word[-1] & word],
+        [word.prefix(1)],
+    )  # fmt: skip
+    rng = np.random.default_rng(4)
+    X = [(row, rng.normal(size=(len(row), 2)).round(6)) for row in words]
+    model = mm.ChainSVM(C=1.0, features=templates).fit(X, sentences()[1])
+    return model.calibrate(X, sentences()[1], n=3), X
+
+
 def grammar():
     X = [["DT", "NN", "VBD"], ["PRP", "VBD", "DT", "NN"]]
     y = [
@@ -88,6 +124,29 @@ def grammar_words():
     ]  # fmt: skip
     model = mm.GrammarSVM(C=1.0, terminals="words", rare=0, fallback="flat")
     return model.fit(X, y), [*X, split("the dog saw")]
+
+
+def parsed_sentences():
+    X, y = [], []
+    for noun in ("cat", "dog"):
+        X.append([("the", "DET"), (noun, "NOUN"), ("sat", "VERB")])
+        y.append([(2, "det"), (3, "nsubj"), (0, "root")])
+        X.append([("I", "PRON"), ("saw", "VERB"), ("a", "DET"), (noun, "NOUN")])
+        y.append([(2, "nsubj"), (0, "root"), (4, "det"), (2, "obj")])
+    return X, y
+
+
+def dependency():
+    X, y = parsed_sentences()
+    return mm.DependencySVM(C=1.0, rare=0).fit(X, y), X
+
+
+def dependency_crossing():
+    X, y = parsed_sentences()
+    X, y = [*X, [("a", "X"), ("b", "X"), ("c", "X"), ("d", "X")]], [
+        *([head for head, _ in tree] for tree in y), [3, 4, 0, 3],
+    ]  # fmt: skip
+    return mm.DependencySVM(C=1.0, loss="heads").fit(X, y), X
 
 
 PAIRS = [("HEAGAWGHEE", "PAWHEAE"), ("HEAGAW", "EAAW")]
@@ -201,6 +260,33 @@ def own():
     return mm.StructuralSVM(Knapsack(), C=1.0).fit(X, y), X
 
 
+def network_cliques():
+    rng = np.random.default_rng(7)
+    X, y = [], []
+    for _ in range(8):
+        labels = rng.integers(0, 2, 4)
+        values = (labels[:, None] + 0.3 * rng.normal(size=(4, 2))).round(6)
+        triples = [[0, 1, 2], [1, 2, 3], [3, 0]]
+        X.append(Graph(values, [[0, 1]], cliques=triples, clique_types="ttp"))
+        y.append(labels.tolist())
+    model = mm.NetworkSVM(C=1.0, cliques={"t": "table", "p": ("at most", 1, 1)})
+    return model.fit(X, y), X
+
+
+def joint_own():
+    rng = np.random.default_rng(0)
+    X = [rng.normal(size=(4, 2)).round(6) for _ in range(6)]
+    y = [tuple(np.flatnonzero(x[:, 0] > 0.3)[:2].tolist()) for x in X]
+    return mm.StructuralSVM(ListedKnapsack(), C=1.0, kernel=Rbf(0.5)).fit(X, y), X
+
+
+def joint_classes():
+    X, y = points()
+    near = np.array([[1.0, 0.5, 0.0], [0.5, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    kernel = Joint(Rbf(1.0), near) + Joint(Linear(), np.eye(3))
+    return mm.MulticlassSVM(kernel=kernel).fit(X, y), X
+
+
 def path_cv():
     X, y = points()
     return mm.PathCV(mm.MulticlassSVM(), Cs=(0.01, 0.1)).fit(X, y), X
@@ -210,9 +296,10 @@ MODELS = {
     f.__name__: cache(f)
     for f in (
         multiclass, multiclass_taxonomy, chain, chain_constrained, chain_arrays,
-        grammar, grammar_words, alignment, alignment_tracks, homology, network,
+        chain_templates, segment, segment_templates, grammar, grammar_words, dependency,
+        dependency_crossing, alignment, alignment_tracks, homology, network,
         network_kernel, kernel, kernel_two, chain_kernel, motif, ranking, coreference, correlation, structural, own,
-        path_cv,
+        network_cliques, joint_own, joint_classes, path_cv,
     )
 }  # fmt: skip
 

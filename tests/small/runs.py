@@ -53,6 +53,14 @@ RUNS = {
         structural(penalty="summed", solver="lse-cutting-plane", max_iter=40),
         matchings, 5,
     ),
+    "sdcd as written": (
+        structural(penalty="summed", solver="sdcd-as-written", max_iter=20),
+        matchings, 5,
+    ),
+    "lse n-slack": (
+        structural(penalty="summed", solver="lse-n-slack", max_iter=40), matchings, 5
+    ),
+    "proximal l1": (structural(regularizer="l1", max_iter=40), matchings, 5),
     "enumerated": (lambda **s: MulticlassSVM(tol=1e-8, **s), points, 3),
     "kernel, explicit map": (
         lambda **s: KernelSVM(kernel_method="nystroem", n_basis=20, tol=1e-8, **s),

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats
+from maxmargin.core.data.arrays import Floats
 from maxmargin.datasets.blosum import BLOSUM62
 from maxmargin.io.biology.substitution import Substitution, parse_substitution
 from maxmargin.losses.pairs import AlignedPairs

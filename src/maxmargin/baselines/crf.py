@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, add_scores
+from maxmargin.core.data.arrays import Floats, Ints, Labels, Ragged, add_scores
 from maxmargin.core.jit import inner_loop, loop
-from maxmargin.structures.chain.structure import Chain, Tokens
+from maxmargin.structures.chain.structure import Chain
+from maxmargin.structures.chain.tokens import Tokens
 
 
 class CRF:
@@ -57,8 +58,8 @@ class CRF:
     def fit(self, X: Any, y: Any) -> CRF:
         """Minimise; `objective_` and `n_iter_` tell how it went."""
         structure = (self.structure or Chain()).bind(X, y)
-        if structure.order != 1 or structure.edge_features:
-            raise ValueError("CRF needs a chain of order 1 without edge_features")
+        if structure.order != 1 or structure.n_edges:
+            raise ValueError("CRF needs a chain of order 1 without edge features")
         x = structure.encode(X)
         truth = structure.encode_labels(x, y)
         answer = minimize(

@@ -18,7 +18,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats
+from maxmargin.core.data.arrays import Floats
 from maxmargin.inference.motif_sampler import log_background, markov, sample
 from maxmargin.structures.motif import Motif
 

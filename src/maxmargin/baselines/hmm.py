@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats
+from maxmargin.core.data.arrays import Floats
 from maxmargin.structures.chain.structure import Chain
 
 EMISSIONS = ("multinomial", "bernoulli")

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from maxmargin.core.arrays import Floats, Ints, Labels, Rows, pointers
+from maxmargin.core.data.arrays import Floats, Ints, Labels, Rows, pointers
 from maxmargin.core.jit import loop
 from maxmargin.inference.graph.tables import GraphTables
 from maxmargin.structures.network import loops
@@ -66,7 +66,7 @@ class MarkovNetwork:
             value, node, edge_ptr, edge = conditionals(tables, true)
             rows = Rows(
                 *loops.expected_difference(
-                    ids, *x[:9], structure.layout, structure.dim, truth.ptr, true,
+                    ids, *x[:10], structure.layout, structure.dim, truth.ptr, true,
                     tables.label_ptr, node, tables.edge_ptr, edge_ptr, edge,
                 )
             )  # fmt: skip

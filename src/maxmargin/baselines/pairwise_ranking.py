@@ -16,7 +16,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints, pointers
+from maxmargin.core.data.arrays import Floats, Ints, pointers
 from maxmargin.core.jit import loop
 
 

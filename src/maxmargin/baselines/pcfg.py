@@ -16,8 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats
-from maxmargin.structures.grammar.productions import Productions
+from maxmargin.structures.grammar.productions import (
+    log_probabilities as log_probabilities,
+)
 from maxmargin.structures.grammar.structure import Grammar
 
 
@@ -59,21 +60,3 @@ class PCFG:
         x = self.structure_.encode(X)
         found = self.structure_.argmax(x, np.arange(x.n), self.coef_)
         return self.structure_.decode_labels(x, found.labels)
-
-
-def log_probabilities(productions: Productions, smoothing: float) -> Floats:
-    """Weight of each rule: its log probability given what it rewrites."""
-    top = len(productions.symbols)  # stands above the root
-    head = np.array(
-        [
-            *(a for a, _, _ in productions.binary),
-            *(a for a, _ in productions.unary),
-            *(top for _ in productions.root),
-            *(tag for tag, _ in productions.lexical),
-        ],
-        np.int64,
-    )
-    count = productions.count + smoothing
-    total = np.bincount(head, weights=count, minlength=top + 1)
-    weights: Floats = np.log(count) - np.log(total[head])
-    return weights

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ragged
+from maxmargin.core.data.arrays import Floats, Ragged
 from maxmargin.core.structure import Structure
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from maxmargin.core.arrays import Floats, Ints, pointers
+from maxmargin.core.data.arrays import Floats, Ints, pointers
 
 
 class Candidates(NamedTuple):

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from maxmargin.calibration.candidates import Candidates
-from maxmargin.core.arrays import Floats, Ragged, pointers
+from maxmargin.core.data.arrays import Floats, Ragged, pointers
 
 PROMISES = ("token", "label", "sequence")
 
@@ -61,9 +61,15 @@ class ConformalSets:
     strangeness: Floats
 
     def __post_init__(self) -> None:
+        self.validate()
+
+    def validate(self) -> None:
+        """Groups lie in the array, each in order."""
         if self.per not in PROMISES:
             raise ValueError(f"per={self.per!r} is not one of {', '.join(PROMISES)}")
-        ptr, s = np.asarray(self.ptr), self.strangeness
+        ptr, s = np.asarray(self.ptr), np.asarray(self.strangeness)
+        if ptr.ndim != 1 or s.ndim != 1 or len(ptr) < 2 or ptr.dtype != np.int64:
+            raise ValueError("the groups of a conformal set are not whole")
         if ptr[0] != 0 or ptr[-1] != len(s) or (np.diff(ptr) < 0).any():
             raise ValueError("the groups of a conformal set do not fit")
         if np.isnan(s).any():

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from maxmargin.core.arrays import Floats
+from maxmargin.core.data.arrays import Floats
 from maxmargin.core.jit import loop
 
 

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import minimize
 
 from maxmargin.calibration.candidates import Candidates
-from maxmargin.core.arrays import Floats, Ints
+from maxmargin.core.data.arrays import Floats, Ints
 
 STEPS = 100  # of Newton's method
 RIDGE = (
@@ -50,6 +50,10 @@ class Temperature:
     bias: Floats = field(default_factory=lambda: np.empty(0))
 
     def __post_init__(self) -> None:
+        self.validate()
+
+    def validate(self) -> None:
+        """A finite temperature, a finite bias."""
         if not np.isfinite(self.inverse) or self.inverse < 0.0:
             raise ValueError(f"inverse={self.inverse!r} is not a finite number >= 0")
         if self.bias.ndim != 1 or not np.isfinite(self.bias).all():

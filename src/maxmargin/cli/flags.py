@@ -35,6 +35,8 @@ def parameters(args: argparse.Namespace, made: type, n: int) -> dict[str, Any]:
     out |= _penalty(args, n)
     if args.jobs is not None:
         out["n_jobs"] = args.jobs
+    elif "n_jobs" in inspect.signature(made).parameters:
+        out["n_jobs"] = -1
     if args.seed is not None:
         out["random_state"] = args.seed
     if args.trainer is not None:
@@ -85,6 +87,10 @@ def _formulation(args: argparse.Namespace) -> dict[str, Any]:
 def _penalty(args: argparse.Namespace, n: int) -> dict[str, Any]:
     if args.C is not None and args.c is not None:
         raise UsageError("--C is our scale and -c that of svm_struct: give one of them")
+    if args.C == "auto":
+        if args.e is not None:
+            raise UsageError("-e depends on C: give --tol, or a number for --C")
+        return {}
     if args.C is not None:
         return {"C": args.C}
     return {} if args.c is None else {"C": args.c / n}

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, TextIO
 
 from maxmargin.cli import errors
-from maxmargin.cli.parser import build
+from maxmargin.cli.parser import OVERVIEW, build
 
 if TYPE_CHECKING:
     from maxmargin.cli.streams import Inputs
@@ -20,8 +20,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit code."""
     parser = build()
     args = parser.parse_args(argv)
+    if args.no_color:
+        os.environ["NO_COLOR"] = "1"
     if args.command is None:
-        parser.print_help()
+        print(OVERVIEW)
         return errors.USAGE
     return _guarded(args, parser)
 
@@ -60,6 +62,10 @@ def _command(
 
         print(script(args.shell, parser), end="")
         return errors.DONE
+    if args.command == "new":
+        from maxmargin.cli.commands.new_structure import write_skeleton
+
+        return write_skeleton(args.file)
     if args.command == "convert":
         from maxmargin.cli.commands import convert
 
@@ -80,6 +86,10 @@ def _compiled_command(args: argparse.Namespace, inputs: Inputs) -> int:
         from maxmargin.cli.commands.demo import run
 
         return run(args.out, args.seed)
+    if args.command == "serve":
+        from maxmargin.cli.commands import serve
+
+        return serve.run(args)
     if args.command == "train":
         from maxmargin.cli.commands import train
 
@@ -104,6 +114,9 @@ def _warned(
 
 
 def _failed(message: str, code: int) -> int:
+    from maxmargin.reports.progress import end_status
+
+    end_status()
     print(f"maxmargin: {message}", file=sys.stderr)
     return code
 

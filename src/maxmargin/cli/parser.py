@@ -11,12 +11,23 @@ from maxmargin.cli.tasks.names import FORMAT_NAMES, SEQUENCE_FORMATS, TASK_NAMES
 ABOUT = """\
 Max-margin structured prediction, with a certificate of optimality on every fit:
 classes, label sequences, parse trees, alignments, rankings, graphs, motifs."""
+OVERVIEW = """\
+maxmargin learns to predict outputs that have parts: label sequences, trees,
+alignments, rankings, graphs.
+
+See it work:        maxmargin demo
+Learn a model:      maxmargin train train.conll ner.mm
+Use it:             maxmargin predict ner.mm new.conll > tagged.conll
+How good is it?     maxmargin evaluate ner.mm test.conll
+A page about it:    maxmargin report ner.mm test.conll --out ner.html
+Try it yourself:    maxmargin serve ner.mm
+What is in a file?  maxmargin describe ner.mm
+Your own structure: maxmargin new structure.py
+
+maxmargin --help lists all commands, maxmargin COMMAND --help explains one."""
 EXAMPLES = """\
 examples:
   maxmargin train train.conll ner.mm              # the task is seen from the file
-  maxmargin predict ner.mm new.conll > tagged.conll
-  maxmargin evaluate ner.mm test.conll --json
-  maxmargin report ner.mm test.conll --out ner.html
   zcat train.dat.gz | maxmargin train multiclass - model.mm --C 0.5
   maxmargin train sequences train.dat model.mm -c 100 -e 0.5 -w 3   # as svm_hmm_learn
   maxmargin completion bash >> ~/.bashrc
@@ -26,7 +37,9 @@ Learn a model from a data file. The task is seen from the first lines of the fil
 said in front of it:
 
   multiclass   svmlight lines        LABEL 1:0.5 7:1
-  sequences    CoNLL columns, svm_hmm (TAG qid:1 3:1), CRFsuite (LABEL<tab>ATTRIBUTE)
+  sequences    CoNLL columns, CoNLL-U, svm_hmm (TAG qid:1 3:1), CRFsuite
+               (LABEL<tab>ATTRIBUTE)
+  segments     CoNLL columns         spans scored as wholes, labels in BIO, IOB1 or BIOES
   trees        Penn brackets         (S (NP (DT the) (NN cat)) (VP (VBD sat)))
   alignments   FASTA rows two by two, or PIR, Clustal, Stockholm alignments
   ranking      LETOR lines           GRADE qid:7 1:0.5 2:1
@@ -43,6 +56,13 @@ is divided by the number of examples, ours (--C) is not: -c 100 with 500 example
 --C 0.2."""
 
 
+SERVE = """\
+Open a page where you type an input and see the answer, its confidence, the runners-up
+and why. Programs send JSON to /predict, /nbest and /explain; /schema describes them.
+Only this machine can reach it, unless you give another --host."""
+NEW = """\
+Write a Python file with a small structure of your own: features, loss and search, with
+comments, and the check that tells what is wrong with them. Change it, then run it."""
 WARMUP = """\
 Compile what the named estimators (all, if none is named) need, so that their first fit
 does not wait. A wheel from an index brings its machine code along and has nothing to
@@ -56,6 +76,8 @@ def build() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     parser.add_argument("--version", action="version", version=__version__)
+    parser.add_argument("--no-color", action="store_true",
+                        help="plain text, as the variable NO_COLOR does")  # fmt: skip
     commands = parser.add_subparsers(
         dest="command", metavar="COMMAND", title="commands"
     )
@@ -64,7 +86,7 @@ def build() -> argparse.ArgumentParser:
         name: str, text: str, about: str, usage: str | None = None
     ) -> argparse.ArgumentParser:
         return commands.add_parser(
-            name, help=text, description=about, usage=usage, epilog=CODES,
+            name, help=text, description=about, usage=usage,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )  # fmt: skip
 
@@ -77,9 +99,11 @@ def build() -> argparse.ArgumentParser:
                     "Certificate, convergence, weights and, with data, errors."))  # fmt: skip
     _convert(command("convert", "convert sequences between formats",
                      "Between CoNLL columns, svm_hmm and CRFsuite files."))  # fmt: skip
-    one = command("describe", "print what a model file says about itself",
-                  "Kind, versions, command, sizes, as JSON; nothing is loaded.")  # fmt: skip
-    one.add_argument("model", metavar="MODEL", help="model file, or '-'")
+    _describe(command("describe", "print what a model file says about itself",
+                      "Kind, task, C, gap, labels, command and size."))  # fmt: skip
+    _new(command("new", "write the skeleton of a structure of your own", NEW))
+    _serve(command("serve", "try a model in the browser, or call it as a JSON API",
+                   SERVE))  # fmt: skip
     _demo(command("demo", "read handwritten postcodes: a real run in a few seconds",
                   "Train on scanned digits written as postcodes, once digit by "
                   "digit and once\nas sequences; print the certificate and draw."))  # fmt: skip
@@ -98,9 +122,8 @@ def _train(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     add = parser.add_argument
     add("--format", choices=FORMAT_NAMES, help="of the data, where it is not plain")
-    add(
-        "--C", type=_positive, metavar="X", help="penalty; multiplies the sum of slacks"
-    )
+    add("--C", type=_penalty, metavar="X|auto",
+        help="penalty, multiplies the sum of slacks; auto: by cross-validation")  # fmt: skip
     add("--loss", help="by name, as the estimator knows it")
     add("--rescaling", choices=("margin", "slack", "none"), help="how the loss enters")
     add("--penalty", choices=("linear", "squared", "hard", "summed"), help="of slacks")
@@ -108,11 +131,13 @@ def _train(parser: argparse.ArgumentParser) -> None:
     add("--tol", type=_positive, metavar="X", help="relative duality gap to reach")
     add("--max-iter", type=int, metavar="N", help="steps at most")
     add("--max-time", type=float, metavar="S", help="seconds at most")
-    add("--jobs", type=int, metavar="N", help="threads for inference; -1: all cores")
+    add("--jobs", type=int, metavar="N", help="threads (default: all cores)")
     add("--seed", type=int, metavar="N", help="of the order of visits")
     add("--set", action="append", default=[], metavar="NAME=VALUE",
         help="any other parameter of the estimator, as in --set order=2")  # fmt: skip
-    add("--template", choices=("ner", "pos"), help="features of CoNLL words (ner)")
+    add("--template", metavar="FILE|NAME",
+        help="features of words: ner, pos, chunk, or a file of CRF++ or Wapiti")  # fmt: skip
+    _encoding(parser)
     add("--label-column", type=int, metavar="K", help="of CoNLL columns; the last: -1")
     add("--normalize", action="store_true", help="LETOR features to 0 .. 1 by query")
     add("--checkpoint", metavar="FILE",
@@ -159,6 +184,8 @@ def _predict(parser: argparse.ArgumentParser) -> None:
 def _evaluate(parser: argparse.ArgumentParser) -> None:
     _model_and_data(parser, "+")
     parser.add_argument("--json", action="store_true", help="measures as JSON")
+    parser.add_argument("--errors", type=int, default=0, metavar="N",
+                        help="print the N hardest sentences, errors marked")  # fmt: skip
 
 
 def _report(parser: argparse.ArgumentParser) -> None:
@@ -173,6 +200,11 @@ def _model_and_data(parser: argparse.ArgumentParser, number: str) -> None:
     parser.add_argument("data", nargs=number, metavar="DATA", help="data, or '-'")
     parser.add_argument("--format", choices=FORMAT_NAMES,
                         help="of the data; by default that of the training data")  # fmt: skip
+    _encoding(parser)
+
+
+def _encoding(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--encoding", metavar="NAME", help="of text files, as latin1")
 
 
 def _convert(parser: argparse.ArgumentParser) -> None:
@@ -190,6 +222,34 @@ def _demo(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _serve(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("model", metavar="MODEL", help="model file, or '-'")
+    add("--host", default="127.0.0.1", help="address (127.0.0.1: this machine only)")
+    add(
+        "--port", type=int, default=8000, metavar="N", help="default: 8000; 0: any free"
+    )
+    add("--open", action="store_true", help="open the page in a browser")
+    add("--max-bytes", type=int, default=1_000_000, metavar="N",
+        help="bytes of a request at most (1000000)")  # fmt: skip
+    add("--max-inputs", type=int, default=1000, metavar="N",
+        help="inputs of a request at most (1000)")  # fmt: skip
+    add("--max-size", type=int, default=2000, metavar="N",
+        help="tokens, letters, nodes or documents of an input at most (2000)")  # fmt: skip
+    add("--timeout", type=_positive, default=30.0, metavar="S",
+        help="seconds until an answer at most (30)")  # fmt: skip
+
+
+def _describe(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("model", metavar="MODEL", help="model file, or '-'")
+    parser.add_argument("--json", action="store_true",
+                        help="what the file says, as JSON; no model is made")  # fmt: skip
+
+
+def _new(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="to write, as in structure.py")
+
+
 def _warmup(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "estimators", nargs="*", metavar="ESTIMATOR", help="as ChainSVM"
@@ -198,6 +258,10 @@ def _warmup(parser: argparse.ArgumentParser) -> None:
         "--share", action="store_true",
         help="write into the installed package, for all users of it on this processor",
     )  # fmt: skip
+
+
+def _penalty(text: str) -> float | str:
+    return text if text == "auto" else _positive(text)
 
 
 def _positive(text: str) -> float:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints, Ragged, Rows
+from maxmargin.core.data.arrays import Floats, Ints, Ragged, Rows
 
 
 class Cuts(NamedTuple):

@@ -16,9 +16,11 @@ depends on the number of workers, so one thread, eight threads and a cluster giv
 same bits.
 
 `ask` and `total` keep nothing between calls: a lost answer is simply asked for again.
-`call_shards` keeps a dict per shard. If a worker dies, its shards move to another one
-and start with an empty dict. The same call may be made twice, so a question has to
-remember the turn that it answered last and repeat that answer.
+`call_shards` sends only the entries of w that have changed since the last call, and
+shards return only the entries that they changed. It keeps a dict per shard. If a worker
+dies, its shards move to another one and start with an empty dict. The same call may be
+made twice, so a question has to remember the turn that it answered last and repeat that
+answer.
 """
 
 from __future__ import annotations
@@ -29,7 +31,15 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints
+from maxmargin.core.data.arrays import Floats, Ints
+from maxmargin.core.data.changes import (
+    Change,
+    Lease,
+    Replicas,
+    Weights,
+    add_changes,
+    update_of,
+)
 
 T = TypeVar("T")  # a chunk
 R = TypeVar("R")  # an answer
@@ -41,7 +51,7 @@ Span = tuple[int, int]  # examples first .. last - 1
 Question = Callable[[D, Floats, T], R]
 Add = Callable[[R, R], R]
 Memory = dict[str, Any]  # what a shard keeps between calls
-ShardQuestion = Callable[[Any, Memory, Floats, M], tuple[Floats, R]]
+ShardQuestion = Callable[[Any, Memory, Lease, M], tuple[Change, R]]
 
 
 class Sliceable(Protocol):
@@ -62,6 +72,8 @@ class Engine(ABC):
 
     def __init__(self) -> None:
         self._memories: dict[tuple[str, Span], Memory] = {}
+        self._parts: dict[tuple[str, Span], tuple[Any, int]] = {}
+        self._replicas: dict[str, Replicas] = {}
 
     @property
     def workers(self) -> int:
@@ -99,27 +111,38 @@ class Engine(ABC):
         run: str,
         shared_data: Sliceable,
         question: ShardQuestion[M, R],
-        w: Floats,
+        weights: Weights,
         shards: Sequence[Span],
         messages: Sequence[M],
-    ) -> tuple[Floats, list[R]]:
-        """question(part of shared_data, memory of the shard, w, message) for each shard.
+    ) -> tuple[Change, list[R]]:
+        """question(part of shared_data, memory, lease of w, message) for each shard.
 
-        A question returns (vector, reply): the sum of the vectors is returned with the
-        list of replies.
+        A question returns (change, reply): the sum of the changes is returned with the
+        list of replies. It may write to the vector that it is lent, and leaves it as it
+        was.
         """
+        copies = self._replicas.get(run)
+        if copies is None or copies.base is not weights.w:
+            copies = self._replicas[run] = Replicas(weights.w, weights.version)
+        copies.follow(update_of(weights, False))
 
-        def call(k: int) -> tuple[Floats, R]:
-            memory = self._memories.setdefault((run, shards[k]), {})
-            return question(shared_data.slice(*shards[k]), memory, w, messages[k])
+        def call(k: int) -> tuple[Change, R]:
+            key = run, shards[k]
+            if key not in self._parts:
+                self._parts[key] = shared_data.slice(*shards[k])
+            memory = self._memories.setdefault(key, {})
+            with copies.lease() as lease:
+                return question(self._parts[key], memory, lease, messages[k])
 
         answers = list(self.map(call, range(len(shards))))
-        total = tree_sum(np.add, [vector for vector, _ in answers])
+        total = tree_sum(add_changes, [change for change, _ in answers])
         return total, [reply for _, reply in answers]
 
     def end_run(self, run: str) -> None:
         """Forget what the shards of a run keep."""
         self._memories = {k: v for k, v in self._memories.items() if k[0] != run}
+        self._parts = {k: v for k, v in self._parts.items() if k[0] != run}
+        self._replicas.pop(run, None)
 
     def round_trip(self, w: Floats) -> float:
         """Seconds to send w to all workers and to get one such vector back."""
@@ -128,6 +151,8 @@ class Engine(ABC):
     def close(self) -> None:
         """Release workers."""
         self._memories.clear()
+        self._parts.clear()
+        self._replicas.clear()
 
 
 def ids_of(span: Span) -> Ints:

@@ -1,8 +1,8 @@
 """What SMO on the factored dual asks of a structure.
 
-The dual variables are marginals of nodes and edges, so the structure must show its
-scores as tables over nodes and edges, and move w along a direction in the marginals.
-The types of these two capabilities (tables, plans, directions) belong to inference, so
+The dual variables are marginals of nodes and edges (and of cliques), so the structure
+must show its scores as tables over these, and move w along a direction in the marginals.
+The types of these capabilities (tables, plans, directions) belong to inference, so
 they have a file of their own beside those of `core.structure`.
 """
 
@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from typing import Any, Protocol, runtime_checkable
 
-from maxmargin.core.arrays import Floats, Ints, Labels, Ragged
+from maxmargin.core.data.arrays import Floats, Ints, Labels, Ragged
 from maxmargin.core.structure import Augment
+from maxmargin.inference.graph.cliques import Cliques
 from maxmargin.inference.graph.decode import GraphPlan
 from maxmargin.inference.graph.tables import GraphTables
 from maxmargin.inference.marginals.ascent import Ascent
@@ -50,6 +51,14 @@ class Factored(Protocol):
         gain: Floats,
     ) -> Floats:
         """Move mass along `way`, w with it; how far each group of nodes went."""
+
+
+@runtime_checkable
+class CliqueFactors(Protocol):
+    """Scores that also have tables over more than two nodes."""
+
+    def factors(self, x: Any, ids: Ints, w: Floats) -> Cliques:
+        """Tables of the cliques of the graphs `ids`."""
 
 
 @runtime_checkable

@@ -5,14 +5,14 @@ example's slack is at least b - <a, w> for the plane (a, b) of each y; the dual 
 
     max  sum alpha * b - 1/2 ||sum alpha * a||^2 - 1/2 sum_i ridge_i (sum_y alpha_iy)^2
 
-| formulation               | a             | b       | dual set          | ridge |
-|---------------------------|---------------|---------|-------------------|-------|
-| SVM0, hard margin         | dpsi          | delta   | alpha >= 0        | 0     |
-| SVM1, margin rescaling    | dpsi          | delta   | sum alpha <= C    | 0     |
-| SVM1, slack rescaling     | delta * dpsi  | delta   | sum alpha <= C    | 0     |
-| SVM2, margin rescaling    | dpsi          | rt delta| alpha >= 0        | 1 / C |
-| SVM2, slack rescaling     | rt delta *dpsi| rt delta| alpha >= 0        | 1 / C |
-| LSE, linear summed error  | dpsi          | delta   | 0 <= alpha <= C   | 0     |
+| formulation              | a                 | b           | dual set        | ridge |
+|--------------------------|-------------------|-------------|-----------------|-------|
+| SVM0, hard margin        | dpsi              | delta       | alpha >= 0      | 0     |
+| SVM1, margin rescaling   | dpsi              | delta       | sum alpha <= C  | 0     |
+| SVM1, slack rescaling    | delta * dpsi      | delta       | sum alpha <= C  | 0     |
+| SVM2, margin rescaling   | dpsi              | sqrt(delta) | alpha >= 0      | 1 / C |
+| SVM2, slack rescaling    | sqrt(delta) * dpsi| sqrt(delta) | alpha >= 0      | 1 / C |
+| LSE, linear summed error | dpsi              | delta       | 0 <= alpha <= C | 0     |
 
 SVM0, SVM1 and SVM2 without a loss are margin rescaling with the zero-one loss, so
 `rescaling=None` chooses that loss and nothing else. C multiplies the plain sum of
@@ -29,11 +29,12 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Rows
+from maxmargin.core.data.arrays import Floats, Rows
 
 RESCALINGS = ("margin", "slack", None)
 Number = TypeVar("Number", float, Floats)  # one loss or margin, or an array
 PENALTIES = ("linear", "squared", "hard", "summed")
+REGULARIZERS = ("l2", "l1")  # 1/2 ||w||^2, ||w||_1
 
 
 class DualSet(NamedTuple):
@@ -151,10 +152,11 @@ CRITERIA = tuple(
 
 @dataclass(frozen=True)
 class Formulation:
-    """One row of the table: `rescaling` x `penalty`."""
+    """One row of the table: `rescaling` x `penalty`; and what keeps w small."""
 
     rescaling: str | None = "margin"
     penalty: str = "linear"
+    regularizer: str = "l2"
 
     def __post_init__(self) -> None:
         """Refuse what is not in the table."""
@@ -171,6 +173,15 @@ class Formulation:
             raise ValueError(
                 "penalty='summed' (linear summed error) is defined with margin "
                 "rescaling only: use rescaling='margin'"
+            )
+        if self.regularizer not in REGULARIZERS:
+            raise ValueError(
+                f"regularizer={self.regularizer!r} is neither 'l2' nor 'l1'"
+            )
+        if self.regularizer == "l1" and self.penalty != "linear":
+            raise ValueError(
+                f"regularizer='l1' is there for penalty='linear', not for "
+                f"{self.penalty!r}"
             )
 
     @property

@@ -12,6 +12,8 @@ the forms that it can add:
 | "table"            | scale_i * sum over positions of table[label of y, label of y']|
 | "brackets-f1"      | a function of brackets in common, wrong, and true             |
 | "brackets-hamming" | scale_i * (wrong + missing brackets)                          |
+| "spans"            | scale_i * (costs of wrong and of missed spans)                |
+| "arcs"             | scale_i * (wrong heads + cost * wrong labels of right heads)   |
 | "aligned-pairs"    | 1 - share of the matches of y that y' has                     |
 | "clustered-pairs"  | pairs together in one partition and apart in the other        |
 | "forest"           | sum over links of a spanning forest                           |
@@ -31,12 +33,12 @@ from typing import Literal, Self
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ragged
-from maxmargin.core.validation import check_types, require
+from maxmargin.core.data.arrays import Floats, Ragged
+from maxmargin.core.data.validation import check_types, require
 
 LossForm = Literal[
-    "zero-one", "table", "brackets-f1", "brackets-hamming", "aligned-pairs",
-    "clustered-pairs", "forest", "ranking", "order", "motif", "own",
+    "zero-one", "table", "brackets-f1", "brackets-hamming", "spans", "arcs",
+    "aligned-pairs", "clustered-pairs", "forest", "ranking", "order", "motif", "own",
 ]  # fmt: skip
 
 

@@ -20,11 +20,11 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints, Ragged, Rows
 from maxmargin.core.cuts import Cuts, Risk, SumCut
+from maxmargin.core.data.arrays import Floats, Ints, Ragged, Rows
+from maxmargin.core.data.mapped import Pages
 from maxmargin.core.formulations import DualSet, Formulation
 from maxmargin.core.loss import Loss
-from maxmargin.core.mapped import Pages
 from maxmargin.core.structure import (
     Answer,
     Augment,
@@ -158,6 +158,10 @@ class Oracle:
 
     def outer_coordinates(self) -> OuterCoordinates | None:
         """The coordinates that `planes` uses, if the structure has any of its own."""
+        return self._outer
+
+    @cached_property
+    def _outer(self) -> OuterCoordinates | None:
         factored = self.structure.offers(FactoredPlanes)
         if factored is None or not (self._linear or self._layered):
             return None
@@ -176,6 +180,8 @@ class Oracle:
         if self.formulation.penalty == "hard":
             margin = 1.0 - risk.worst
             return 0.5 * float(w @ w) / margin**2 if margin > 0 else np.inf
+        if self.formulation.regularizer == "l1":
+            return float(np.abs(w).sum()) + risk.risk
         return 0.5 * self.structure.square(w) + risk.risk
 
     def costs(self, slack: Floats, ids: Ints) -> Risk:

@@ -15,9 +15,9 @@ from functools import cached_property
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints, Ragged, Rows
 from maxmargin.core.cuts import Cuts as Cuts  # solvers and estimators take it from here
 from maxmargin.core.cuts import Risk, SumCut, add
+from maxmargin.core.data.arrays import Floats, Ints, Ragged, Rows
 from maxmargin.core.engine import Engine, Serial
 from maxmargin.core.oracle import (
     CHUNK,
@@ -31,7 +31,7 @@ from maxmargin.core.oracle import (
     find_sum_cut,
 )
 
-TASK = 3e6  # multiply-adds that are worth a task of their own
+TASK = 2e6  # multiply-adds that are worth a task of their own
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,10 @@ class Problem(Oracle):
 
     Parameters
     ----------
-    structure, loss, formulation, x, truth, C, first
+    structure, loss, formulation, x, truth, first
         As in `Oracle`.
+    C : array (n,)
+        Penalty of each example: C times its sample weight.
     engine : Engine
         Where the oracle runs.
     """
@@ -89,9 +91,10 @@ class Problem(Oracle):
     ) -> Cuts:
         ids = np.arange(self.n) if ids is None else ids
         # Long passes are cut into some 64 tasks: each costs a little, whatever it holds.
-        chunks = chunks_of(
-            ids, chunk or max(self._task, min(len(ids) // 64, 8 * CHUNK))
-        )
+        size = chunk or max(self._task, min(len(ids) // 64, 8 * CHUNK))
+        tasks = -(-len(ids) // size)
+        # 2, 4, 8 .. equal tasks leave no core idle at the end.
+        chunks = np.array_split(ids, 1 << max(tasks - 1, 0).bit_length())
         return _joined(self.engine.ask(self.shared_data, question, w, chunks))
 
     def several(self, w: Floats, ids: Ints, k: int) -> Cuts:
@@ -127,7 +130,7 @@ class Problem(Oracle):
     def _task(self) -> int:
         """Examples per task: fewer where one is dear, by counted work."""
         dear = float(self.work().mean()) if self.n else 0.0
-        return int(np.clip(TASK / max(dear, 1.0), 4, CHUNK))
+        return int(np.clip(TASK / max(dear, 1.0), 1, CHUNK))
 
 
 def _joined(answers: Iterable[Cuts]) -> Cuts:

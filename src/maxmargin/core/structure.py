@@ -39,10 +39,10 @@ from typing import (
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, Vectors
+from maxmargin.core.data.arrays import Floats, Ints, Labels, Ragged, Rows, Vectors
+from maxmargin.core.data.validation import require
 from maxmargin.core.formulations import Violation
 from maxmargin.core.loss import Loss, LossForm, ZeroOne
-from maxmargin.core.validation import require
 
 P = TypeVar("P")
 NOT_COMPLETED = "outputs in the checkpoint do not complete those of the data"
@@ -90,18 +90,85 @@ class OuterProductFeatures(NamedTuple):
     outputs: Floats  # (k, z) Lambda(y); the flat weights are those of z labels
 
 
+class VectorKinds(NamedTuple):
+    """Positions that have vectors of several kinds, each kind with its own weights.
+
+    Position r has vector row[r], so that positions may share one. The weights of kind t
+    are width[t] * labels[t] numbers from at[t] on.
+    """
+
+    row: Labels  # (positions,)
+    kind: Labels  # (positions,)
+    at: Ints  # (kinds,)
+    labels: Ints  # (kinds,)
+    width: Ints  # (kinds,)
+
+
+class PairVectors(NamedTuple):
+    """Dense vectors of edges, which are scored against pairs of labels.
+
+    Edge e has kind[e] and `width` values; pair p of kind c has its weights from
+    at[c] + p * width on. The edges of example i are those from ptr[i] to ptr[i + 1].
+    """
+
+    kind: Labels  # (edges,)
+    val: Floats  # (edges * width,)
+    width: int
+    pairs: int  # of any kind at most
+    at: Ints  # (kinds,)
+    ptr: Ints
+
+
 class OuterCoordinates(NamedTuple):
     """Coordinates for differences: pairs (vector, label), then weights as they are.
 
-    Coordinate c < vectors.n * k stands for vector c // k with label c % k, that is for
-    the outer product of the two; further ones for the weights after those vectors.width
-    * k. A difference of psi has some tens of times fewer such entries than weights.
-    The vectors of example i are those from ptr[i] to ptr[i + 1].
+    Coordinate c < n * k stands for vector c // k with label c % k, that is for the outer
+    product of the two; further ones for the weights from `base` on. A difference of psi
+    has some tens of times fewer such entries than weights. The vectors of example i are
+    those from ptr[i] to ptr[i + 1].
+
+    Without `kinds`, n is vectors.n, and `base` is vectors.width * k. With them, n is the
+    number of positions. Where there are `edges`, coordinates of (edge, pair), in the
+    same order, stand between those of vectors and the weights.
     """
 
     vectors: Vectors
     k: int
     ptr: Ints
+    kinds: VectorKinds | None = None
+    edges: PairVectors | None = None
+    base: int | None = None
+
+
+class SequenceLayout(NamedTuple):
+    """Where the weights of label sequences are.
+
+    Those of the inputs, width * labels, come first; others count from there.
+    """
+
+    labels: int  # K
+    order: int  # labels before a token that are scored together with its own
+    width: int  # input features
+    others: int  # number of weights after those of the inputs
+    pairs: int  # label tuples of 2 .. order + 1 neighbours
+    start: int  # (K,) first labels; -1: none
+    end: int  # (K,) last labels; -1: none
+    bias: int  # (K,) constants; -1: none
+
+
+class LabelSequences(NamedTuple):
+    """Inputs of a structure whose outputs are label sequences.
+
+    The score of labels y is  sum_t <x_t, weights of y_t> + bias of y_t  +  eta times
+    the weights of label tuples, and of the first and the last label.
+    """
+
+    vectors: Vectors  # x_t, one per token
+    ptr: Ints  # (n + 1,) first token of each example
+    forced: Labels  # (tokens,) label that must stand there or -1; empty: none
+    layout: SequenceLayout
+    eta: float
+    legal: Floats  # 0 or -inf for pairs, first and last labels; empty: all allowed
 
 
 class Pieces(NamedTuple):
@@ -357,6 +424,14 @@ class FactoredPlanes(Protocol):
 
     def outer_features(self, x: Any, ids: Ints, labels: Ragged) -> Rows:
         """As `features`, in these coordinates."""
+
+
+@runtime_checkable
+class SequenceLabels(Protocol):
+    """Outputs that are label sequences, scored by Viterbi."""
+
+    def label_sequences(self, x: Any) -> LabelSequences | None:
+        """The sequences and where their weights are; None where this does not fit."""
 
 
 @runtime_checkable

@@ -4,6 +4,7 @@ postcodes.py  Handwritten postcodes, made from the digits of scikit-learn
 homologs.py   Synthetic homologs among decoys (Tsochantaridis et al. 2005, 5.3)
 homstrad.py   HOMSTRAD: structure-based alignments of protein families
 blosum.py     The substitution matrix BLOSUM62
+corpora.py    Public corpora, downloaded when asked for: chunks, names, tags, trees
 """
 
 import lazy_loader as lazy

@@ -1,4 +1,12 @@
 from .blosum import BLOSUM62 as BLOSUM62
+from .corpora import DownloadError as DownloadError
+from .corpora import TaggedText as TaggedText
+from .corpora import data_folder as data_folder
+from .corpora import fetch_brown as fetch_brown
+from .corpora import fetch_conll2000 as fetch_conll2000
+from .corpora import fetch_conll2002 as fetch_conll2002
+from .corpora import fetch_penn_dependencies as fetch_penn_dependencies
+from .corpora import fetch_penn_trees as fetch_penn_trees
 from .homologs import LETTERS as LETTERS
 from .homologs import make_homologs as make_homologs
 from .homstrad import Family as Family

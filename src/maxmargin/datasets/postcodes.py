@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats
+from maxmargin.core.data.arrays import Floats
 
 LENGTH = 5
 CODES = tuple(

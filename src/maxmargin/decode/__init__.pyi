@@ -1,8 +1,4 @@
 from .alignment import Alignment as Alignment
-from .base import Decoded as Decoded
-from .base import Marginals as Marginals
-from .base import NBest as NBest
-from .base import ScoreStructure as ScoreStructure
 from .chain import Chain as Chain
 from .classes import Classes as Classes
 from .dependencies import DependencyTree as DependencyTree
@@ -10,9 +6,13 @@ from .labels import best_labels as best_labels
 from .labels import best_spans as best_spans
 from .labels import label_marginals as label_marginals
 from .labels import nbest_labels as nbest_labels
+from .machinery.base import Decoded as Decoded
+from .machinery.base import Marginals as Marginals
+from .machinery.base import NBest as NBest
+from .machinery.base import ScoreStructure as ScoreStructure
+from .machinery.oracle import most_violated as most_violated
 from .matching import Matching as Matching
 from .network import Network as Network
-from .oracle import most_violated as most_violated
 from .ranking import Ranking as Ranking
 from .segments import Segments as Segments
 from .span_trees import SpanTree as SpanTree

@@ -16,9 +16,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Labels, Ragged, pointers
-from maxmargin.decode.base import Cells, Costs, ScoreStructure, named_loss
-from maxmargin.decode.batch import (
+from maxmargin.core.data.arrays import Floats, Labels, Ragged, pointers
+from maxmargin.decode.machinery.base import Cells, Costs, ScoreStructure, named_loss
+from maxmargin.decode.machinery.batch import (
     ScoreBatch,
     Scores,
     Table,

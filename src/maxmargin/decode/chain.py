@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints, Labels, Ragged
-from maxmargin.decode.base import (
+from maxmargin.core.data.arrays import Floats, Ints, Labels, Ragged
+from maxmargin.decode.machinery.base import (
     Cells,
     Costs,
     ScoreStructure,
@@ -25,7 +25,7 @@ from maxmargin.decode.base import (
     position_costs,
     target_rows,
 )
-from maxmargin.decode.batch import (
+from maxmargin.decode.machinery.batch import (
     ScoreBatch,
     Scores,
     Table,
@@ -36,7 +36,7 @@ from maxmargin.decode.batch import (
     row_sizes,
     side_table,
 )
-from maxmargin.decode.legal_labels import legal_tables
+from maxmargin.decode.machinery.legal_labels import legal_tables
 from maxmargin.inference.chain.score_tables import (
     ScoreTables,
     best_chains,

@@ -12,15 +12,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints, Ragged
-from maxmargin.decode.base import (
+from maxmargin.core.data.arrays import Floats, Ints, Ragged
+from maxmargin.decode.machinery.base import (
     Cells,
     Costs,
     ScoreStructure,
     cost_matrix,
     named_loss,
 )
-from maxmargin.decode.batch import (
+from maxmargin.decode.machinery.batch import (
     ScoreBatch,
     Scores,
     Table,

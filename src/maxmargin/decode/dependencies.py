@@ -12,9 +12,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints, Labels, Ragged
-from maxmargin.decode import partition
-from maxmargin.decode.base import (
+from maxmargin.core.data.arrays import Floats, Ints, Labels, Ragged
+from maxmargin.decode.machinery import partition
+from maxmargin.decode.machinery.base import (
     Cells,
     Costs,
     ScoreStructure,
@@ -24,7 +24,7 @@ from maxmargin.decode.base import (
     position_costs,
     target_rows,
 )
-from maxmargin.decode.batch import (
+from maxmargin.decode.machinery.batch import (
     ScoreBatch,
     Scores,
     Table,

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints
+from maxmargin.core.data.arrays import Floats, Ints
 from maxmargin.core.jit import loop
 from maxmargin.decode.chain import Chain
 

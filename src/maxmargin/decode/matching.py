@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints, Ragged
-from maxmargin.decode import partition
-from maxmargin.decode.base import (
+from maxmargin.core.data.arrays import Floats, Ints, Ragged
+from maxmargin.decode.machinery import partition
+from maxmargin.decode.machinery.base import (
     Cells,
     Costs,
     ScoreStructure,
@@ -22,7 +22,7 @@ from maxmargin.decode.base import (
     position_costs,
     target_rows,
 )
-from maxmargin.decode.batch import (
+from maxmargin.decode.machinery.batch import (
     ScoreBatch,
     Scores,
     check_finite,

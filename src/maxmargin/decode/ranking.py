@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints, Labels, Ragged
-from maxmargin.decode.base import (
+from maxmargin.core.data.arrays import Floats, Ints, Labels, Ragged
+from maxmargin.decode.machinery.base import (
     Cells,
     Costs,
     ScoreStructure,
@@ -22,7 +22,7 @@ from maxmargin.decode.base import (
     padded_rows,
     target_rows,
 )
-from maxmargin.decode.batch import (
+from maxmargin.decode.machinery.batch import (
     ScoreBatch,
     Scores,
     check_finite,

@@ -15,9 +15,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Labels, Ragged
-from maxmargin.decode.base import Cells, Costs, ScoreStructure, cut_rows, named_loss
-from maxmargin.decode.batch import (
+from maxmargin.core.data.arrays import Floats, Labels, Ragged
+from maxmargin.decode.machinery.base import (
+    Cells,
+    Costs,
+    ScoreStructure,
+    cut_rows,
+    named_loss,
+)
+from maxmargin.decode.machinery.batch import (
     ScoreBatch,
     Scores,
     check_finite,

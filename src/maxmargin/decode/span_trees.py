@@ -14,8 +14,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints, Labels, Ragged
-from maxmargin.decode.base import (
+from maxmargin.core.data.arrays import Floats, Ints, Labels, Ragged
+from maxmargin.decode.machinery.base import (
     Cells,
     Costs,
     ScoreStructure,
@@ -23,7 +23,7 @@ from maxmargin.decode.base import (
     named_loss,
     position_costs,
 )
-from maxmargin.decode.batch import (
+from maxmargin.decode.machinery.batch import (
     ScoreBatch,
     Scores,
     Table,
@@ -38,6 +38,7 @@ from maxmargin.inference.tree.spans import (
     best_spans,
     count_spans,
     fill_binary,
+    span_cells,
     span_hypergraph,
     sum_spans,
     sum_spans_logs,
@@ -85,11 +86,11 @@ class SpanTree(ScoreStructure):
         if main.shape[1] != main.shape[2]:
             raise ValueError(f"spans has shape {main.shape}: sides 1 and 2 differ")
         sizes = row_sizes(mask, *main.shape[:2])
-        upper = np.triu(np.ones(main.shape[1:3], bool))[:, :, None]
 
         def valid(b: int) -> Any:
             n = sizes[b]
-            return np.where(upper[:n, :n], main[b, :n, :n], 0.0)
+            upper = np.triu(np.ones((n, n), bool))[:, :, None]
+            return np.where(upper, main[b, :n, :n], 0.0)
 
         check_finite(main, valid, "spans")
         return ScoreBatch((main,), sizes[:, None])
@@ -155,9 +156,8 @@ class SpanTree(ScoreStructure):
 
     def find_best(self, batch: ScoreBatch, n_jobs: int = 1) -> tuple[Ragged, Floats]:
         """CKY."""
-        none = np.full((1, 1, 1), -1, np.int32)
-        truth = np.broadcast_to(none, batch.main.shape[:3])
-        return self._cky(batch, np.array(truth), 0.0, n_jobs)
+        none = np.full(batch.main.shape[:3], -1, np.int32)
+        return self._cky(batch, none, 0.0, n_jobs)
 
     def _cky(
         self, batch: ScoreBatch, truth: Labels, penalty: float, n_jobs: int
@@ -175,9 +175,7 @@ class SpanTree(ScoreStructure):
     def cells(self, batch: ScoreBatch, rows: Ragged) -> tuple[Cells, ...]:
         """Spans."""
         _, N, _, L = batch.main.shape
-        first, last, label = rows.data.astype(np.int64).reshape(-1, 3).T
-        row = np.repeat(np.arange(rows.n), rows.sizes // 3)
-        return (Cells(row, ((row * N + first) * N + last) * L + label),)
+        return (Cells(*span_cells(rows.ptr, rows.data, N, L)),)
 
     def costs(self, batch: ScoreBatch, truth: Ragged, loss: Any) -> Costs:
         """One per span that the target does not have."""

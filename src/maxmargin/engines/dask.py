@@ -36,7 +36,14 @@ from distributed import Client, Future, KilledWorker, fire_and_forget, wait
 from distributed.client import ClosedClientError
 from distributed.comm.core import CommClosedError
 
-from maxmargin.core.arrays import Floats, Ints
+from maxmargin.core.data.arrays import Floats, Ints
+from maxmargin.core.data.changes import (
+    Change,
+    StaleWeightsError,
+    Weights,
+    add_changes,
+    update_of,
+)
 from maxmargin.core.engine import (
     FAN,
     Add,
@@ -52,7 +59,7 @@ from maxmargin.core.engine import (
     T,
 )
 from maxmargin.engines import dask_tasks as tasks
-from maxmargin.engines.shipment import check_versions, open_shipment, pack, versions
+from maxmargin.engines.shipment import check_versions, open_shipment, pack
 
 # Weights and parts of the data are sent as arguments of tasks, which the scheduler
 # keeps: it can make again what a dead worker held.
@@ -91,6 +98,7 @@ class DaskEngine(Engine):
         self.patience = patience
         self._placed: list[tuple[Any, dict[Span | None, Future[Any]]]] = []
         self._owners: dict[tuple[str, Span], str] = {}
+        self._versions: dict[str, dict[str, int]] = {}  # of w, by run and worker
         self._hung: dict[str, int] = {}  # how often each worker fell silent
         self._everyone: dict[str, int] = {}
         self._seen = -np.inf  # time of the last check
@@ -159,31 +167,72 @@ class DaskEngine(Engine):
         run: str,
         shared_data: Sliceable,
         question: ShardQuestion[M, R],
-        w: Floats,
+        weights: Weights,
         shards: Sequence[Span],
         messages: Sequence[M],
-    ) -> tuple[Floats, list[R]]:
-        """question(part of the data, memory, w, message), where the memory is."""
+    ) -> tuple[Change, list[R]]:
+        """question(part of the data, memory, lease of w, message), where the memory is.
+
+        Workers that have the last version of w are sent what is new in it.
+        """
         for _ in range(TRIES):
             alive = self._wait_for_workers()
             owners = self._assign_shards(run, shards, alive)
             try:
-                sent, futures = self._send(w), []
-                for k, shard in enumerate(shards):
-                    data = self._ship(shared_data, shard, owners[k])
-                    task = tasks.call_shard, data, run, question, sent, shard
-                    future = self._submit(*task, messages[k], workers=[owners[k]])
-                    futures.append(future)
-                self._wait_until(partial(self._done, futures), owners)
-                replies = [self._submit(tasks.second, future) for future in futures]
-                vector = self._tree(
-                    np.add, [self._submit(tasks.first, f) for f in futures]
+                futures = self._submit_shards(
+                    run, shared_data, question, weights, shards, messages, owners, alive
                 )
-                total, *found = self._fetch([vector, *replies], owners)
-                return total, found
-            except FAULTS:
+                self._wait_until(partial(self._done, [f for f, _ in futures]), owners)
+                replies = [self._submit(tasks.second, future) for future, _ in futures]
+                total = self._sum_changes(futures, len(shards))
+                change, *found = self._fetch([total, *replies], owners)
+                self._versions[run] = dict.fromkeys(owners, weights.version)
+                known = {k: reply for part in found for k, reply in part.items()}
+                return change, [known[k] for k in range(len(shards))]
+            except (*FAULTS, StaleWeightsError):
+                self._versions.pop(run, None)
                 self._seen = -np.inf
         raise ClusterGoneError(self._sentence(f"shards failed {TRIES} times in a row"))
+
+    def _submit_shards(
+        self,
+        run: str,
+        shared_data: Sliceable,
+        question: Any,
+        weights: Weights,
+        shards: Sequence[Span],
+        messages: Sequence[Any],
+        owners: list[str],
+        alive: dict[str, int],
+    ) -> list[tuple[Future[Any], list[int]]]:
+        """A task per thread of the workers, and the shards that it is about."""
+        known = self._versions.get(run, {})
+        sent: dict[bool, Future[Any]] = {}
+        out = []
+        for owner in sorted(set(owners), key=owners.index):
+            whole = known.get(owner, -1) < weights.version - 1 or weights.news is None
+            if whole not in sent:
+                sent[whole] = self._send(update_of(weights, whole))
+            own = [k for k in range(len(shards)) if owners[k] == owner]
+            for some in np.array_split(own, min(alive[owner], len(own))):
+                asked = [(int(k), shards[k], messages[k]) for k in some]
+                data = [self._ship(shared_data, shards[k], owner) for k in some]
+                task = tasks.call_shards, run, question, sent[whole], asked, data
+                future = self._submit(*task, len(shards), workers=[owner])
+                out.append((future, some.tolist()))
+        return out
+
+    def _sum_changes(
+        self, futures: list[tuple[Future[Any], list[int]]], count: int
+    ) -> Future[Any]:
+        """The sum of all changes along the fixed tree, formed on the workers."""
+        parts = [(self._submit(tasks.first, future), own) for future, own in futures]
+        nodes = []
+        for start in range(0, count, FAN):
+            members = range(start, min(start + FAN, count))
+            needed = [part for part, own in parts if not set(own).isdisjoint(members)]
+            nodes.append(self._submit(tasks.node, list(members), *needed))
+        return self._tree(add_changes, nodes)
 
     def _assign_shards(
         self, run: str, shards: Sequence[Span], alive: dict[str, int]
@@ -193,6 +242,10 @@ class DaskEngine(Engine):
         for (_, _), owner in self._owners.items():
             if owner in load:
                 load[owner] += 1
+        if not any(key[0] == run for key in self._owners):  # neighbours together
+            slots = [a for a in sorted(alive) for _ in range(alive[a])]
+            for k, shard in enumerate(shards):
+                self._owners[run, shard] = slots[k * len(slots) // len(shards)]
         out = []
         for shard in shards:
             owner = self._owners.get((run, shard), "")
@@ -207,6 +260,7 @@ class DaskEngine(Engine):
         """Forget what the shards of a run keep, without waiting for silent workers."""
         owners = {who for (r, _), who in self._owners.items() if r == run}
         self._owners = {k: v for k, v in self._owners.items() if k[0] != run}
+        self._versions.pop(run, None)
         with suppress(*FAULTS):  # a dead worker keeps nothing
             for owner in sorted(owners & set(self._alive())):
                 fire_and_forget(self._submit(tasks.forget, run, workers=[owner]))
@@ -351,8 +405,8 @@ class DaskEngine(Engine):
         )
         return future
 
-    def _send(self, w: Floats) -> Future[Any]:
-        """Put w on one worker; the others copy it from there and from each other."""
+    def _send(self, w: Any) -> Future[Any]:
+        """Put w, or what is new in it, on one worker; the others copy it from there."""
         with LARGE_GRAPHS:
             return self._submit(tasks.same, w)
 
@@ -364,6 +418,8 @@ class DaskEngine(Engine):
         futures = placed[0] if placed else {}
         if not placed:
             self._placed = [*self._placed[-3:], (shared_data, futures)]
+        if part is not None and _good(futures.get(part)):
+            return futures[part]
         content = shared_data
         if part is not None:
             content = shared_data.slice(*part)
@@ -394,7 +450,6 @@ class DaskEngine(Engine):
                 return {}
             return versions()
 
-        assert versions()
         for where, found in self.client.run(theirs).items():
             check_versions(found, where)
 

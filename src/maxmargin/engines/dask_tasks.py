@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from functools import reduce
 from typing import Any
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints
+from maxmargin.core.data.arrays import Floats, Ints
+from maxmargin.core.data.changes import (
+    Change,
+    Replicas,
+    StaleWeightsError,
+    Update,
+    add_changes,
+)
 from maxmargin.core.engine import (
+    FAN,
     Add,
     M,
     Memory,
@@ -24,6 +33,8 @@ from maxmargin.core.engine import (
 from maxmargin.engines.shipment import Shipment
 
 _MEMORIES: dict[tuple[str, Span], Memory] = {}  # on the worker
+_REPLICAS: dict[str, Replicas] = {}  # copies of w, by run
+_LOCK = threading.Lock()
 
 
 def _local(shipment: Shipment, part: Span) -> tuple[Any, int]:
@@ -67,29 +78,62 @@ def _copied(item: Any) -> Any:
     return type(item)(*(np.array(v) if isinstance(v, np.ndarray) else v for v in item))
 
 
-def call_shard(
-    shipment: Shipment,
+def call_shards(
     run: str,
     question: ShardQuestion[M, R],
-    w: Floats,
-    shard: Span,
-    message: M,
-) -> tuple[Floats, R]:
-    """question(part, memory of the shard, w, message), where the memory is."""
-    memory = _MEMORIES.setdefault((run, shard), {})
-    return question(
-        _local(shipment, shard), memory, np.require(w, requirements=["W", "C"]), message
-    )
+    update: Update,
+    shards: Sequence[tuple[int, Span, M]],
+    shipments: list[Shipment],
+    count: int,
+) -> tuple[dict[int, Change], dict[int, R]]:
+    """question(part, memory of the shard, lease of w, message), where the memories are.
+
+    Changes and replies by the number of the shard, of which there are `count`. Shards
+    that are all leaves of one node of the tree are added up here, under the number of
+    the first.
+    """
+    with _LOCK:
+        if run not in _REPLICAS and update.idx is None:
+            own = np.array(update.val)
+            _REPLICAS[run] = Replicas(own, update.version)
+        if run not in _REPLICAS:
+            raise StaleWeightsError("w is not here")
+        copies = _REPLICAS[run]
+        copies.follow(update)
+    changes: dict[int, Change] = {}
+    replies: dict[int, R] = {}
+    for (k, shard, message), shipment in zip(shards, shipments, strict=True):
+        memory = _MEMORIES.setdefault((run, shard), {})
+        with copies.lease() as lease:
+            change, reply = question(_local(shipment, shard), memory, lease, message)
+        changes[k], replies[k] = change, reply
+    return _added_nodes(changes, count), replies
+
+
+def _added_nodes(changes: dict[int, Change], count: int) -> dict[int, Change]:
+    """All leaves of a node as one."""
+    for first in [k for k in changes if k % FAN == 0]:
+        node = range(first, min(first + FAN, count))
+        if all(k in changes for k in node):
+            changes[first] = reduce(add_changes, [changes.pop(k) for k in node])
+    return changes
+
+
+def node(members: Sequence[int], *parts: dict[int, Change]) -> Change:
+    """The sum of the shards of one node of the tree, some of which may be added up."""
+    found = {k: change for part in parts for k, change in part.items()}
+    return reduce(add_changes, [found[k] for k in members if k in found])
 
 
 def forget(run: str) -> None:
     """Drop what the shards of a run keep."""
     for key in [key for key in _MEMORIES if key[0] == run]:
         del _MEMORIES[key]
+    _REPLICAS.pop(run, None)
 
 
-def same(w: Floats) -> Floats:
-    """The vector, on whichever worker runs this."""
+def same(w: T) -> T:
+    """The same, on whichever worker runs this."""
     return w
 
 

@@ -30,9 +30,9 @@ from joblib.externals.loky.process_executor import (
     ProcessPoolExecutor,
 )
 
-from maxmargin.core.arrays import Floats
+from maxmargin.core.data.arrays import Floats
+from maxmargin.core.data.mapped import open_array
 from maxmargin.core.engine import ClusterGoneError, D, Engine, Question, R, T
-from maxmargin.core.mapped import open_array
 from maxmargin.engines.shipment import pack, unpack
 
 CARE = 0.5  # seconds after which a worker notices that its parent is gone

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 import maxmargin
-from maxmargin.core.mapped import open_array, place_of
+from maxmargin.core.data.mapped import open_array, place_of
 
 try:
     import cloudpickle

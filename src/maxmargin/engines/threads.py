@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from functools import lru_cache
+from threading import Lock
 from typing import Any
 
 from maxmargin.core.engine import Engine, R, T
@@ -59,3 +62,47 @@ def _lazily(
     finally:
         for future in waiting:
             future.cancel()
+
+
+def work_together(task: Callable[[T], R], chunks: Sequence[T], n_jobs: int) -> list[R]:
+    """task(chunk) for each chunk on `n_jobs` threads, one of them the caller's.
+
+    For tasks of less than a millisecond. Everyone takes the next chunk when ready, so
+    nobody waits for a thread that the machine has not started yet: it finds nothing
+    left to do. Answers are in the order of the chunks.
+
+    Examples
+    --------
+    >>> work_together(lambda k: k * k, [1, 2, 3], 2)
+    [1, 4, 9]
+    """
+    if n_jobs <= 1 or len(chunks) <= 1:
+        return [task(chunk) for chunk in chunks]
+    answers: dict[int, R] = {}
+    left, lock = iter(range(len(chunks))), Lock()
+
+    def work() -> None:
+        while True:
+            with lock:
+                k = next(left, None)
+            if k is None:
+                return
+            answers[k] = task(chunks[k])
+
+    pool = _helpers(n_jobs - 1, os.getpid())
+    helpers = [pool.submit(work) for _ in range(min(n_jobs, len(chunks)) - 1)]
+    running: list[Future[None]] = []
+    try:
+        work()
+    finally:  # after this, no thread writes to arrays of the caller
+        running += [helper for helper in helpers if not helper.cancel()]
+        wait(running)
+    for helper in running:
+        helper.result()
+    return [answers[k] for k in range(len(chunks))]
+
+
+@lru_cache(maxsize=4)
+def _helpers(count: int, process: int) -> ThreadPoolExecutor:
+    """Threads of this process: those of a parent are gone after a fork."""
+    return ThreadPoolExecutor(count, thread_name_prefix="maxmargin")

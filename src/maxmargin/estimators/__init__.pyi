@@ -2,6 +2,7 @@ from .alignment import AlignmentSVM as AlignmentSVM
 from .chain import ChainSVM as ChainSVM
 from .coreference import CoreferenceSVM as CoreferenceSVM
 from .coreference import CorrelationSVM as CorrelationSVM
+from .dependency import DependencySVM as DependencySVM
 from .grammar import GrammarSVM as GrammarSVM
 from .homology import HomologySVM as HomologySVM
 from .kernel_svm import KernelSVM as KernelSVM
@@ -10,4 +11,5 @@ from .multiclass import MulticlassSVM as MulticlassSVM
 from .network import NetworkSVM as NetworkSVM
 from .path_cv import PathCV as PathCV
 from .ranking import RankingSVM as RankingSVM
+from .segment import SegmentSVM as SegmentSVM
 from .structural import StructuralSVM as StructuralSVM

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats
+from maxmargin.core.data.arrays import Floats
 from maxmargin.kernels.functions import named_kernel
 from maxmargin.kernels.gram import check_semidefinite, refuse_large
 from maxmargin.kernels.maps import KernelMap, exact, incomplete_cholesky, nystroem

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterator, Mapping, Set
+from numbers import Number
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.core.arrays import Floats, Ints, usable
-from maxmargin.core.validation import check_sparse
+from maxmargin.core.data.arrays import Floats, Ints, usable
+from maxmargin.core.data.validation import check_sparse
 from maxmargin.estimators.fitting.inputs import by_position
+
+NEARNESS = ("rbf", "poly", "quadratic", "cubic")  # kernels that compare whole rows
+RULES = 0.99  # share of one column in the squared distances that is worth a warning
+LOOK = 2000  # rows looked at
 
 
 def check_finite(X: Any) -> None:
@@ -42,19 +48,35 @@ def check_rows(X: Any) -> None:
 
 def check_table(X: Any) -> None:
     """Refuse sequences where one row of numbers per example is needed."""
+    if isinstance(X, Set | Iterator):
+        raise TypeError(f"X is a {type(X).__name__}, not a table: write list(X)")
     if not isinstance(X, list | tuple) or len(X) == 0:
         return
     row = X[0]
-    if isinstance(row, np.ndarray) and row.ndim == 1:
+    if isinstance(row, str | Mapping) or not hasattr(row, "__len__"):
+        raise ValueError(
+            f"X[0] is {row!r:.40}, but a classifier takes one row of numbers per example"
+        )
+    if isinstance(row, np.ndarray) and row.ndim == 1 and isinstance(X[-1], np.ndarray):
         return
-    if isinstance(row, np.ndarray) or (
-        isinstance(row, list | tuple)
-        and any(isinstance(v, list | tuple | dict | np.ndarray) for v in row[:1])
+    if (
+        np.ndim(row) > 1
+        if isinstance(row, np.ndarray)
+        else (
+            isinstance(row, list | tuple)
+            and any(isinstance(v, list | tuple | dict | np.ndarray) for v in row[:1])
+        )
     ):
         raise ValueError(
             "X[0] is a sequence of rows, but a classifier takes one row of numbers per "
             "example: for sequences of labels use ChainSVM"
         )
+    for i, other in enumerate(X):
+        if not hasattr(other, "__len__") or len(other) != len(row):
+            raise ValueError(
+                f"X[{i}] is {other!r:.40}, but X[0] has {len(row)} numbers: each row needs "
+                "as many"
+            )
 
 
 def check_labels(y: Any) -> None:
@@ -66,12 +88,38 @@ def check_labels(y: Any) -> None:
     for i, label in enumerate(labels):
         if label is None or label != label:
             raise ValueError(f"Input y contains NaN or None: y[{i}] is {label!r}")
+        plain = isinstance(label, str | bytes | Number | np.generic)
+        if not plain and isinstance(labels[-1], str | bytes | Number | np.generic):
+            raise ValueError(f"y[{i}] is {label!r:.40}: labels are names or numbers")
     text = [isinstance(label, str) for label in labels]
     if any(text) and not all(text):
         i, j = text.index(True), text.index(False)
         raise ValueError(
             f"labels are of several types: y[{i}] is {labels[i]!r}, y[{j}] is "
             f"{labels[j]!r}; use one type"
+        )
+
+
+def warn_if_one_column_rules(X: Any, kernel: Any) -> None:
+    """Say so where a kernel sees hardly more than one column of X.
+
+    The share of a column in the squared distances between rows is that of its variance.
+    """
+    if kernel not in NEARNESS or X.shape[1] < 2 or X.shape[0] < 3:
+        return
+    rows = X if X.shape[0] <= LOOK else X[:: X.shape[0] // LOOK]
+    mean = np.asarray(rows.mean(axis=0)).ravel()
+    square = rows.multiply(rows) if sp.issparse(rows) else np.square(rows)
+    variance = np.asarray(square.mean(axis=0)).ravel() - mean**2
+    others = int((variance > 1e-12 * np.maximum(mean**2, 1e-300)).sum()) - 1
+    j, total = int(np.argmax(variance)), float(variance.sum())
+    if others > 0 and total > 0.0 and variance[j] > RULES * total:
+        warnings.warn(
+            f"column {j} makes up {variance[j] / total:.2%} of the squared distances "
+            f"between rows, so kernel={kernel!r} hardly sees the {others} others: scale "
+            "the columns to similar ranges, for instance with StandardScaler",
+            UserWarning,
+            stacklevel=4,
         )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from maxmargin.core.structure import Structure
 from maxmargin.estimators.fitting.base import StructuredEstimator
-from maxmargin.estimators.fitting.inputs import check_same_length
+from maxmargin.estimators.fitting.inputs import check_examples, check_same_length
 from maxmargin.estimators.fitting.parameter_types import (
     CallbackChoice,
     CheckpointChoice,
@@ -22,14 +22,24 @@ from maxmargin.estimators.fitting.parameter_types import (
 )
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.fitting.training import TrainingData
+from maxmargin.io.coreference.document import CoreferenceDocument
 from maxmargin.losses.clusters import ForestLoss, PairLoss
 from maxmargin.metrics.clusters import mitre_loss
+from maxmargin.reports.drawing.marked_text import clusters_html
 from maxmargin.structures.clusters.coreference import (
     Coreference,
     PairFeatures,
 )
 from maxmargin.structures.clusters.correlation import Correlation
-from maxmargin.structures.clusters.mentions import NAMES, Document, pair_features
+from maxmargin.structures.clusters.mentions import (
+    FIRST_NAMES,
+    FIRST_PLAIN,
+    NAMES,
+    PLAIN,
+    Document,
+    Mention,
+    pair_features,
+)
 
 
 @describe_parameters()
@@ -49,8 +59,9 @@ class CoreferenceSVM(StructuredEstimator):
         Weight of the training errors in the objective. The loss of a document is counted
         in links.
     features : callable
-        Makes `PairFeatures` of an element of X. By default, `Document` objects get
-        `pair_features`, and anything else must be pair features already.
+        Makes `PairFeatures` of an element of X. By default, `Document` objects and
+        documents of `maxmargin.io.coreference` get `pair_features`, and anything else must
+        be pair features already.
     loss : {"forest"} or Loss
         "forest": number of mentions, less the number of true clusters, less the links of
         the forest within true clusters, plus `r` for each link between two of them.
@@ -82,7 +93,7 @@ class CoreferenceSVM(StructuredEstimator):
 
     def __init__(
         self,
-        r: float = 1.0,
+        r: float = 0.25,
         C: float = 0.2,
         *,
         features: Callable[[Any], Any] | None = None,
@@ -92,7 +103,7 @@ class CoreferenceSVM(StructuredEstimator):
         rescaling: str = "margin",
         penalty: str = "linear",
         solver: SolverChoice = "auto",
-        tol: float = 1e-3,
+        tol: float = 1e-2,
         max_iter: int | None = None,
         max_time: float | None = None,
         n_jobs: int | None = None,
@@ -134,7 +145,7 @@ class CoreferenceSVM(StructuredEstimator):
 
         Parameters
         ----------
-        X : sequence of Document, PairFeatures or matrices of pairs
+        X : sequence of Document, CoreferenceDocument, PairFeatures or matrices of pairs
         y : sequence of sequences
             Cluster of each mention of each document.
         sample_weight : array (documents,), optional
@@ -166,22 +177,37 @@ class CoreferenceSVM(StructuredEstimator):
         return self._pairs(X)
 
     def _weight_names(self) -> Sequence[str] | None:
-        own = self.features is None and self.structure_.dim == len(NAMES)
-        return NAMES if own else None
+        if self.features is not None:
+            return None
+        known = {len(names): names for names in (NAMES, FIRST_NAMES)}
+        return known.get(self.structure_.dim)
+
+    def _draw(self, x: Any, output: Any, truth: Any = None) -> str:
+        names = [f"mention {m + 1}" for m in range(len(output))]
+        if isinstance(x, Document):
+            spans = [(x.sentences[m.sentence], m) for m in x.mentions]
+            names = [" ".join(words[m.first : m.last + 1]) for words, m in spans]
+        drawn = clusters_html(names, list(output))
+        return drawn if truth is None else drawn + clusters_html(names, list(truth))
 
     def _pairs(self, X: Any) -> Any:
+        check_examples(X)
         if self.features is not None:
             own = self.features
             return [x if isinstance(x, PairFeatures) else own(x) for x in X]
-        return [
-            _document_pairs(i, x) if isinstance(x, Document) else x
-            for i, x in enumerate(X)
-        ]
+        old = "structure_" in vars(self) and self.structure_.dim == len(FIRST_NAMES)
+        plain = FIRST_PLAIN if old else len(PLAIN)  # models keep their features
+        return [_document_pairs(i, x, plain) for i, x in enumerate(X)]
 
 
-def _document_pairs(i: int, document: Document) -> Any:
+def _document_pairs(i: int, document: Any, plain: int) -> Any:
+    if isinstance(document, CoreferenceDocument):
+        mentions = [Mention(*span) for span in document.spans]
+        document = Document(document.sentences, mentions)
+    if not isinstance(document, Document):
+        return document
     try:
-        return pair_features(document)
+        return pair_features(document, plain)
     except ValueError as wrong:
         raise ValueError(f"document {i}, {wrong}") from wrong
 

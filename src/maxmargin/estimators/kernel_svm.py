@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.core.memory import MEMORY
+from maxmargin.core.data.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import MappedInputs
 from maxmargin.estimators.fitting.kernel_training import MappedProblem, checked_square
@@ -22,6 +22,7 @@ from maxmargin.estimators.fitting.parameter_types import (
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.multiclass import MulticlassSVM
 from maxmargin.kernels.functions import named_kernel
+from maxmargin.kernels.joint import JointKernel
 from maxmargin.solvers.base import Trainer
 from maxmargin.solvers.kernel.binary_smo import BinarySmo
 from maxmargin.structures.classes.structure import Multiclass
@@ -38,7 +39,8 @@ class KernelSVM(MulticlassSVM):
     With two classes and ``kernel_method="exact"`` this is the problem of
     ``sklearn.svm.SVC``, including its unregularised intercept. In all other cases the
     intercept is regularised like the other weights, and more than two classes are
-    trained together (Crammer and Singer). There are no probabilities.
+    trained together (Crammer and Singer). Probabilities come from held-out data: see
+    `calibration`.
 
     Parameters
     ----------
@@ -58,18 +60,20 @@ class KernelSVM(MulticlassSVM):
         Whether the points of "cpsp" may be any points, where the kernel is differentiable,
         or training rows only (CPSP(tr)).
     solver : str or Solver
-        The trainer over the explicit feature maps of the kernel methods. Two classes with
-        the method "exact" and ``solver="auto"`` are trained by a solver of their own.
+        The trainer over the explicit feature maps of the kernel methods. The method "exact"
+        with ``solver="auto"`` has solvers of its own, for two classes and for more.
     loss : {"zero-one"}, array (k, k), mapping or Loss
         An array is a table of costs, [true class, predicted class] in sorted order; a
         mapping has the costs by pair (true, predicted), 1 for pairs it does not have.
-    kernel_method : {"exact", "sampled", "cpsp", "nystroem", "cholesky"}
-        "exact" uses all training rows: columns of the Gram matrix for two classes, the
-        whole matrix otherwise. "cpsp" builds a basis of `n_basis` points, which need
-        not be training rows; it needs the fewest points for a given accuracy.
+    kernel_method : {"exact", "sampled", "cpsp", "nystroem", "cholesky", ...}
+        "exact" uses all training rows, by columns of the Gram matrix (the whole matrix
+        with hard margins or a `solver` of your choice). "cpsp" builds a basis of
+        `n_basis` points, which need not be training rows; it needs the fewest points
+        for a given accuracy.
         "sampled" draws `n_basis` rows per iteration, in time linear in the number of
         rows. "nystroem" and "cholesky" choose `n_basis` training rows without looking
-        at y.
+        at y. "sampled-as-written" and "cpsp-as-written" are Algorithms 6.2 and 6.3 of Yu
+        2011 as printed, to compare with; `tol` is then their epsilon.
 
     Attributes
     ----------
@@ -102,6 +106,7 @@ class KernelSVM(MulticlassSVM):
     """
 
     taxonomy = node_weights = class_features = class_similarity = None
+    regularizer = "l2"
 
     def __init__(
         self,
@@ -122,6 +127,7 @@ class KernelSVM(MulticlassSVM):
         fit_intercept: bool = True,
         intercept_scaling: float = 1.0,
         class_weight: Any = None,
+        calibration: int = 0,
         tol: float = 1e-3,
         max_iter: int | None = None,
         max_time: float | None = None,
@@ -149,6 +155,7 @@ class KernelSVM(MulticlassSVM):
         self.fit_intercept = fit_intercept
         self.intercept_scaling = intercept_scaling
         self.class_weight = class_weight
+        self.calibration = calibration
         self.tol = tol
         self.max_iter = max_iter
         self.max_time = max_time
@@ -165,6 +172,10 @@ class KernelSVM(MulticlassSVM):
         return checked_square(named_kernel(self.kernel, X, **given), X)
 
     def _structure(self, X: Any, y: Any) -> Multiclass:
+        if isinstance(self.kernel, JointKernel):
+            raise TypeError(
+                "KernelSVM compares inputs; MulticlassSVM takes joint kernels"
+            )
         structure = super()._structure(X, y)
         if len(self.classes_) == 2:
             return Multiclass(SIGNS, structure.bias)

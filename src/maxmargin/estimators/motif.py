@@ -6,15 +6,19 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin
+from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core.arrays import Floats, Ragged
+from maxmargin.core.data.arrays import Floats, Ragged
+from maxmargin.core.data.validation import check_finite, check_shape, check_types
 from maxmargin.core.structure import Structure
-from maxmargin.core.validation import check_finite, check_shape, check_types
 from maxmargin.estimators.class_inputs import check_labels
 from maxmargin.estimators.fitting.base import StructuredEstimator
-from maxmargin.estimators.fitting.inputs import by_position, check_same_length
+from maxmargin.estimators.fitting.inputs import (
+    by_position,
+    check_parameters,
+    check_same_length,
+)
 from maxmargin.estimators.fitting.parameter_types import (
     CallbackChoice,
     CheckpointChoice,
@@ -28,7 +32,10 @@ from maxmargin.estimators.fitting.parameter_types import (
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.fitting.prediction import ask_batches, predict_found
 from maxmargin.estimators.fitting.training import TrainingData, TrainingPlan
+from maxmargin.estimators.motif_lengths import length_scores, masked, tried_lengths
+from maxmargin.estimators.motif_sites import ScoreDistribution, Site, window_scores
 from maxmargin.losses.motif import MotifLoss
+from maxmargin.reports.drawing.marked_text import plain_html, site_html
 from maxmargin.reports.learned import motif_logo
 from maxmargin.solvers.base import Result, State
 from maxmargin.solvers.cccp import LatentResult
@@ -67,8 +74,9 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
 
     Parameters
     ----------
-    length : int
-        Length of the motif.
+    length : int, "auto" or sequence of int
+        Length of the motif. Of several lengths, that with the largest ROC area in
+        cross-validation is taken; "auto" tries 6, 8, 11, 14, 17, 21 and 26.
     order : {0, 1, 2, 3}
         Order of the Markov model of the background.
     both_strands : bool
@@ -101,6 +109,10 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
     ----------
     classes_ : array (2,)
         The labels without and with motif.
+    length_ : int
+        Length of the motif.
+    length_scores_ : dict
+        ROC area in cross-validation of each length that was tried.
     motif_ : LearnedMotif
         `probabilities`, `weights`, `background`, `sites`.
     result_ : LatentResult
@@ -127,7 +139,7 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
 
     def __init__(
         self,
-        length: int = 11,
+        length: int | str | Sequence[int] = 11,
         order: int = 3,
         both_strands: bool = False,
         C: float = 0.2,
@@ -177,7 +189,7 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
         self.verbose = verbose
 
     def _structure(self, X: Any, y: Any) -> Motif:
-        return Motif(self.length, self.order, self.both_strands, self.sweeps)
+        return Motif(self.length_, self.order, self.both_strands, self.sweeps)
 
     def _known_losses(self, structure: Structure) -> LossesByName:
         return {"zero-one": MotifLoss()}
@@ -203,6 +215,7 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
     def _training_data(
         self, X: Any, y: Any, sample_weight: SampleWeight, places: Any = None
     ) -> TrainingData:
+        check_parameters(self.get_params(deep=False))
         check_same_length(X, y)
         self._check_container(X)
         check_labels(y)
@@ -222,12 +235,63 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
         coded: list[Any] = (labels == positive).astype(int).tolist()
         if places is not None:
             coded = [(c, *p) for c, p in zip(coded, places, strict=True)]
+        self._choose_length(X, labels == positive, sample_weight)
         structure = self._structure(X, y).bind(X, y)
         x = structure.encode(X)
         truth = structure.encode_labels(x, coded)
         weight = self._class_weighted(labels, sample_weight)
         given = places is not None
         return TrainingData(structure, x, truth, weight, X, y, given=given)
+
+    def _choose_length(self, X: Any, present: np.ndarray, weight: SampleWeight) -> None:
+        """Set `length_`, by cross-validation if several lengths are asked for."""
+        if isinstance(self.length, int | np.integer):
+            self.length_, self.length_scores_ = int(self.length), {}
+            return
+        plain = clone(self).set_params(
+            positive=1, callbacks=None, checkpoint=None, verbose=0, class_weight=None
+        )
+        absent, there = self.classes_
+        weights = self._class_weighted(np.where(present, there, absent), weight)
+        self.length_scores_ = length_scores(
+            plain, tried_lengths(self.length, X, present), X, present, weights
+        )
+        self.length_ = max(self.length_scores_, key=self.length_scores_.__getitem__)
+
+    def fit_several(
+        self, X: Any, y: Any, n: int = 3, sample_weight: SampleWeight = None
+    ) -> list[MotifSVM]:
+        """Find several motifs, one after the other.
+
+        The sites of a motif are masked (N) in the sequences that have it before the next
+        is learned.
+
+        Returns
+        -------
+        list of MotifSVM
+            Copies of this estimator, fitted; fewer than `n` if masked sequences are all
+            that is left.
+
+        Examples
+        --------
+        >>> X = ["ccTATAgcGATTAc", "gTATAccgGATTAg", "cTATAcgcGATTAc"]
+        >>> X += ["gcgcgccggcgcgc", "ccggcgccccgcgg", "gcccggcgcggccg"]
+        >>> model = MotifSVM(length=4, order=0, C=1.0)
+        >>> found = [one.consensus() for one in model.fit_several(X, [1] * 3 + [0] * 3, 2)]
+        >>> len(set(found))
+        2
+        """
+        if n < 1:
+            raise ValueError(f"n={n}: at least one motif is to be found")
+        out, rest = [], [str(x) for x in by_position(X)]
+        for _ in range(n):
+            model = clone(self).fit(rest, y, sample_weight)
+            out.append(model)
+            has = np.asarray(by_position(y)) == model.classes_[1]
+            rest = masked(rest, model.locate(rest), model.length_, has)
+            if all(set(x) <= {"N"} for x, h in zip(rest, has, strict=True) if h):
+                break
+        return out
 
     def _plan(self, data: TrainingData, C: float | None = None) -> TrainingPlan:
         plan = super()._plan(data, C)
@@ -288,6 +352,47 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
         out["score"] = np.concatenate([gain for _, gain in answers])
         return out
 
+    def sites(self, X: Any, p_value: float = 1e-3) -> list[Site]:
+        """All sites whose score is as high as that of few random windows.
+
+        Parameters
+        ----------
+        X : sequence of str
+        p_value : float
+            The probability that a random window scores as high, at most. There are as
+            many windows as bases: with 1000 bases expect ``1000 * p_value`` by chance.
+
+        Returns
+        -------
+        sites : list of Site
+            `sequence`, `start`, `strand`, `score`, `p_value`; best first. Sites may
+            overlap.
+
+        Examples
+        --------
+        >>> X = ["ccTATAgc", "gTATAccg", "cgcTATAc", "gcgcgccg", "ccggcgcc", "gcccggcg"]
+        >>> model = MotifSVM(length=4, order=0, C=1.0).fit(X, [1, 1, 1, 0, 0, 0])
+        >>> [(s.sequence, s.start) for s in model.sites(["ggTATAggTATA"], p_value=0.01)]
+        [(0, 2), (0, 8)]
+        """
+        check_is_fitted(self, "coef_")
+        if not 0.0 < p_value <= 1.0:
+            raise ValueError(f"p_value={p_value!r} is not a probability")
+        structure, x = self.structure_, self.structure_.encode(X)
+        strands = "+-" if structure.both_strands else "+"
+        random = [
+            ScoreDistribution(structure, self.coef_, self.motif_.background, k)
+            for k in range(len(strands))
+        ]
+        found = []
+        for i in range(x.n):
+            for k, scores in enumerate(window_scores(structure, x, i, self.coef_)):
+                chance = random[k].p_values(scores)
+                for h in np.flatnonzero(chance <= p_value).tolist():
+                    one = float(scores[h]), float(chance[h])
+                    found.append(Site(i, h, strands[k], *one))
+        return sorted(found, key=lambda site: (site.p_value, -site.score))
+
     def consensus(self) -> str:
         """The most frequent base at each position of the motif."""
         check_is_fitted(self, "motif_")
@@ -299,6 +404,13 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
             motif.probabilities, motif.background, self.consensus(), motif.sites
         )
         return [logo, *super()._learned()]
+
+    def _draw(self, x: Any, output: Any, truth: Any = None) -> str:
+        site = self.locate([x])[0]
+        drawn = site_html(
+            x, int(site["start"]), self.structure_.length, str(site["strand"])
+        )
+        return plain_html(output, truth) + drawn
 
     def _motif(self, structure: Motif, x: Bases) -> LearnedMotif:
         """The motif at the positions that training has found."""

@@ -15,9 +15,10 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from maxmargin.core.arrays import Floats, Ints, Ragged
+from maxmargin.core.data.arrays import Floats, Ints, Ragged
 from maxmargin.core.loss import Loss, ZeroOne
 from maxmargin.core.structure import Pieces, Structure
+from maxmargin.estimators.calibrating.classes import ClassProbabilities
 from maxmargin.estimators.class_inputs import (
     check_finite,
     check_labels,
@@ -25,12 +26,20 @@ from maxmargin.estimators.class_inputs import (
     check_table,
     class_numbers,
     cost_table,
+    warn_if_one_column_rules,
 )
-from maxmargin.estimators.fitting.base import example_C
-from maxmargin.estimators.fitting.inputs import by_position, check_same_length
+from maxmargin.estimators.explaining.class_weights import top_features
+from maxmargin.estimators.fitting.inputs import (
+    by_position,
+    check_parameters,
+    check_same_length,
+    example_C,
+)
+from maxmargin.estimators.fitting.joint_training import joint_plan
 from maxmargin.estimators.fitting.kernel_training import (
     KernelMachine,
     KernelMixin,
+    checked_square,
     kernel_plan,
 )
 from maxmargin.estimators.fitting.parameter_types import (
@@ -46,6 +55,8 @@ from maxmargin.estimators.fitting.parameter_types import (
 )
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.fitting.training import TrainingData, TrainingPlan
+from maxmargin.kernels.functions import Kernel
+from maxmargin.kernels.joint import Joint, JointKernel, SameOutput
 from maxmargin.losses.labels import Hamming
 from maxmargin.solvers.base import Result
 from maxmargin.structures.chain.names import other_name
@@ -57,10 +68,11 @@ from maxmargin.structures.classes.output_features import (
 )
 from maxmargin.structures.classes.structure import Multiclass
 from maxmargin.structures.classes.taxonomy import Taxonomy
+from maxmargin.structures.joint.structure import ClassPairs
 
 
 @describe_parameters()
-class MulticlassSVM(ClassifierMixin, KernelMixin):
+class MulticlassSVM(ClassifierMixin, ClassProbabilities, KernelMixin):
     r"""Multiclass support vector machine with output features.
 
     .. math:: \min_w \tfrac12 \|w\|^2 + C \sum_i \max_y [\Delta(y_i, y)
@@ -97,9 +109,14 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         Value of the constant feature. Larger values regularise the intercept less.
     class_weight : {"balanced"} or mapping
         Factor on C by class.
-    kernel : str, Kernel or callable
+    kernel : str, Kernel, JointKernel or callable
         Compare inputs by a kernel instead of weighting their features. `KernelSVM` has
-        more options.
+        more options. A `JointKernel` compares pairs (row of X, number of the class in
+        sorted order); ``Joint(kernel, table)``, a kernel on inputs times a table over
+        classes, is the same as `class_similarity=table` and has all kernel methods.
+    calibration : int
+        Number of folds by which `fit` calibrates the scores, so that `predict_proba`,
+        `predict_node` and `predict_set` work; 0: it does not.
 
     Attributes
     ----------
@@ -146,6 +163,7 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         loss: LossChoice = "zero-one",
         rescaling: str | None = "margin",
         penalty: str = "linear",
+        regularizer: str = "l2",
         solver: SolverChoice = "auto",
         taxonomy: Any = None,
         node_weights: Any = None,
@@ -157,6 +175,7 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         kernel: KernelChoice = None,
         kernel_method: str = "exact",
         n_basis: int = 200,
+        calibration: int = 0,
         tol: float = 1e-3,
         max_iter: int | None = None,
         max_time: float | None = None,
@@ -172,6 +191,7 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         self.loss = loss
         self.rescaling = rescaling
         self.penalty = penalty
+        self.regularizer = regularizer
         self.solver = solver
         self.taxonomy = taxonomy
         self.node_weights = node_weights
@@ -183,6 +203,7 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         self.kernel = kernel
         self.kernel_method = kernel_method
         self.n_basis = n_basis
+        self.calibration = calibration
         self.tol = tol
         self.max_iter = max_iter
         self.max_time = max_time
@@ -216,12 +237,13 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         self
         """
         super().fit(X, y, sample_weight)
-        return self
+        return self.calibrate(X, y, cv=self.calibration) if self.calibration else self
 
     def _training_data(
         self, X: Any, y: Any, sample_weight: SampleWeight, known: Any = None
     ) -> TrainingData:
         """Rows and class numbers; `known` are classes that y need not show."""
+        check_parameters(self.get_params(deep=False))
         check_rows(X)
         check_table(X)
         if y is not None:
@@ -230,6 +252,8 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
             self, X, y, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False
         )
         check_finite(X)
+        if isinstance(self.kernel, str):
+            warn_if_one_column_rules(X, self.kernel)
         check_classification_targets(y)
         classes, labels = np.unique(y, return_inverse=True)
         if known is not None:
@@ -310,14 +334,53 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         return factor
 
     def _plan(self, data: TrainingData, C: float | None = None) -> TrainingPlan:
+        if isinstance(self.kernel, JointKernel) and not self._is_product():
+            return joint_plan(self, *self._joint_data(data), C)
         if self.kernel is not None:
             return kernel_plan(self, data, C)
         return super()._plan(data, C)
+
+    def _is_product(self) -> bool:
+        """Whether the kernel is one on rows times a table over classes."""
+        kernel = self.kernel
+        return (
+            isinstance(kernel, Joint)
+            and isinstance(kernel.inputs, Kernel)
+            and isinstance(kernel.outputs, np.ndarray)
+        )
+
+    def _kernel(self, X: Any) -> Any:
+        """The kernel on inputs, scaled to the inputs X."""
+        if isinstance(self.kernel, Joint):
+            return checked_square(self.kernel.inputs, X)
+        return super()._kernel(X)
+
+    def _joint_data(self, data: TrainingData) -> tuple[ClassPairs, TrainingData]:
+        """The classes under a joint kernel, and the rows as objects."""
+        given = self.taxonomy, self.class_features, self.class_similarity
+        if any(value is not None for value in given):
+            raise ValueError(
+                "a joint kernel compares classes itself: leave out taxonomy, "
+                "class_features and class_similarity"
+            )
+        if self.kernel_method != "exact":
+            raise ValueError(
+                f"kernel_method={self.kernel_method!r} is not there for a joint kernel "
+                "that is no product of a kernel on inputs and a table over classes"
+            )
+        kernel: Any = self.kernel
+        if self.fit_intercept:
+            kernel = kernel + SameOutput(float(self.intercept_scaling) ** 2)
+        plain = ClassPairs(kernel, k=len(self.classes_))
+        return plain, data._replace(structure=plain, x=plain.encode(data.X))
 
     def _adopt(self, structure: Any, result: Result) -> None:
         """Also set coef_ and intercept_ of the classes."""
         super()._adopt(structure, result)
         self.n_iter_ = result.iterations
+        if isinstance(structure, ClassPairs):
+            del self.coef_
+            return
         weights = structure.lambdas() @ structure.weights(result.w).T
         if len(self.classes_) == 2:
             weights = weights[1:] - weights[:1]
@@ -363,8 +426,16 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
             if self.taxonomy is None:
                 parts.append(np.eye(len(classes)))
             parts.append(compact(described(classes, self.class_features)))
-        if self.class_similarity is not None:
-            parts.append(similar(self.class_similarity, len(classes)))
+        if self._is_product() and self.class_similarity is not None:
+            raise ValueError(
+                "the joint kernel has a table over classes already: leave out "
+                "class_similarity"
+            )
+        table = self.class_similarity
+        if self._is_product() and isinstance(self.kernel, Joint):
+            table = self.kernel.outputs
+        if table is not None:
+            parts.append(similar(table, len(classes)))
         return np.hstack(parts) if parts else None
 
     def _known_losses(self, structure: Structure) -> LossesByName:
@@ -444,7 +515,10 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
             ensure_all_finite=False,
         )  # fmt: skip
         check_finite(X)
-        if self.kernel is not None:
+        if isinstance(self.structure_, ClassPairs):
+            table = self.structure_.table(self.structure_.encode(X), self.result_.w)
+            scores = table[:, 1:] - table[:, :1] if table.shape[1] == 2 else table
+        elif self.kernel is not None:
             scorer = replace(self.expansion_, beta=self.dual_coef_)
             scores = scorer(X) + self.intercept_
         else:
@@ -458,6 +532,24 @@ class MulticlassSVM(ClassifierMixin, KernelMixin):
         best = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         labels: np.ndarray = self.classes_[best]
         return labels
+
+    def top_features(
+        self, label: Any, n: int = 20, names: Any = None
+    ) -> list[tuple[str, float]]:
+        """The n features with the largest weights for a class, largest first.
+
+        Parameters
+        ----------
+        label : a class
+        n : int
+            A negative number gives those with the smallest weights, smallest first.
+        names : sequence of str, optional
+            Names of the features, for instance ``vectorizer.get_feature_names_out()``; by
+            default those of the data frame of training, or x0, x1, ...
+        """
+        check_is_fitted(self, "result_")
+        self._check_has_weights("top_features")
+        return top_features(self, label, n, names)
 
     def score(self, X: Any, y: Any, sample_weight: SampleWeight = None) -> float:
         """Share of right predictions; a label unseen in training counts as an error."""

@@ -9,11 +9,13 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core.arrays import Floats, Ints
+from maxmargin.core.data.arrays import Floats, Ints
+from maxmargin.core.data.sequences import has_hidden
 from maxmargin.core.loss import Loss, ZeroOne
 from maxmargin.core.problem import Problem
-from maxmargin.core.sequences import has_hidden
 from maxmargin.core.structure import Augment, ByLoss, Latent, Layers, Structure
+from maxmargin.estimators.calibrating.held_out import LabelScores
+from maxmargin.estimators.calibrating.labels import label_probabilities
 from maxmargin.estimators.fitting.inputs import check_same_length
 from maxmargin.estimators.fitting.kernel_training import KernelMixin, kernel_plan
 from maxmargin.estimators.fitting.parameter_types import (
@@ -30,14 +32,17 @@ from maxmargin.estimators.fitting.parameter_types import (
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.fitting.prediction import ask_batches, joined_layers
 from maxmargin.estimators.fitting.training import TrainingData, TrainingPlan
+from maxmargin.estimators.network_probabilities import node_scores
 from maxmargin.kernels.functions import Linear, named_kernel
 from maxmargin.losses.labels import Hamming
 from maxmargin.losses.partial import PartialLoss
 from maxmargin.metrics.margins import margin_losses
 from maxmargin.metrics.sequences import token_error
+from maxmargin.reports.drawing.graph_svg import graph_svg
 from maxmargin.solvers.base import Result, Trainer, run
 from maxmargin.structures.latent.partial_network import PartialNetwork
-from maxmargin.structures.network.graphs import Graph, as_graph, plain
+from maxmargin.structures.network.clique_structure import CliqueNetwork
+from maxmargin.structures.network.graphs import Graph, SharedRow, as_graph, plain
 from maxmargin.structures.network.kernel_structure import KernelNetwork
 from maxmargin.structures.network.structure import Network
 
@@ -71,6 +76,12 @@ class NetworkSVM(KernelMixin):
     pairwise : {"full", "symmetric", "potts"}
         What the weights of an edge distinguish: ordered pairs of labels, unordered pairs,
         or only whether both labels are equal.
+    cliques : {"table", "equal"}, tuple or mapping
+        What the weights of a clique distinguish, for graphs that have `cliques`:
+        every joint label of its nodes; only whether all labels are equal; or, as a tuple
+        ``("at most", k, label)``, whether at most k of its nodes have the label. A mapping
+        has one of these for each clique type. Cliques need `inference` "auto" or
+        "junction" (exact where the graph is narrow), "trws", "loopy" or "lp".
     bias : bool
         Whether a constant is appended to the features of nodes, and of edges that have
         features.
@@ -127,10 +138,12 @@ class NetworkSVM(KernelMixin):
         n_basis: int = 200,
         inference: str = "auto",
         pairwise: str = "full",
+        cliques: Any = "table",
         bias: bool = True,
         loss: LossChoice = "hamming",
         rescaling: str | None = "margin",
         penalty: str = "linear",
+        regularizer: str = "l2",
         solver: SolverChoice = "auto",
         tol: float = 1e-3,
         max_iter: int | None = None,
@@ -150,10 +163,12 @@ class NetworkSVM(KernelMixin):
         self.n_basis = n_basis
         self.inference = inference
         self.pairwise = pairwise
+        self.cliques = cliques
         self.bias = bias
         self.loss = loss
         self.rescaling = rescaling
         self.penalty = penalty
+        self.regularizer = regularizer
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
@@ -168,6 +183,9 @@ class NetworkSVM(KernelMixin):
 
     def _structure(self, X: Any, y: Any) -> Structure:
         options = (self.inference, self.pairwise, self.bias)
+        if any(as_graph(i, x).cliques for i, x in enumerate(X)):
+            self._check_plain(y)
+            return CliqueNetwork(*options, patterns=self.cliques)
         if has_hidden(y):
             if self.kernel is not None or self.edge_kernel is not None:
                 raise ValueError("labels that are None cannot be trained with a kernel")
@@ -181,6 +199,15 @@ class NetworkSVM(KernelMixin):
         if edge_kernel is not None:
             edge_kernel = named_kernel(edge_kernel, _stack_edges(X))
         return KernelNetwork(*options, kernel=kernel, edge_kernel=edge_kernel)
+
+    def _check_plain(self, y: Any) -> None:
+        """Refuse what is not there for cliques."""
+        if self.kernel is not None or self.edge_kernel is not None:
+            raise ValueError("graphs with cliques cannot be trained with a kernel")
+        if has_hidden(y):
+            raise ValueError(
+                "labels that are None are not there for graphs with cliques"
+            )
 
     def _factored(self) -> bool:
         """Whether kernels are trained in the factored dual, by "smo"."""
@@ -278,6 +305,38 @@ class NetworkSVM(KernelMixin):
         check_same_length(X, y)
         return 1.0 - token_error([plain(row) for row in y], list(self.predict(X)))
 
+    def predict_proba(self, X: Any) -> list[Floats]:
+        """Probability of each label at each node, (nodes, K) per graph.
+
+        Other nodes have their predicted labels; `calibrate` has to be called first. Rows
+        sum to one, and columns are in the order of `classes_`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> rng = np.random.default_rng(0)
+        >>> y = [rng.integers(2, size=4) for _ in range(30)]
+        >>> link = [[0, 1], [1, 2], [2, 3]]
+        >>> X = [(row[:, None] + rng.normal(size=(4, 1)), link) for row in y]
+        >>> model = NetworkSVM().fit(X[:20], y[:20]).calibrate(X[20:], y[20:])
+        >>> model.predict_proba(X[:1])[0].sum(axis=1).round(6).tolist()
+        [1.0, 1.0, 1.0, 1.0]
+        """
+        return label_probabilities(self, X)
+
+    def _label_scores(self, X: Any) -> LabelScores:
+        check_is_fitted(self, "coef_")
+        structure = self.structure_
+        if isinstance(structure, CliqueNetwork):
+            raise ValueError("probabilities are not there for graphs with cliques")
+        x = structure.encode(X)
+        flat = np.concatenate(ask_batches(self, structure, x, node_scores))
+        return LabelScores(flat, x.node_ptr, self.classes_)
+
+    def _draw(self, x: Any, output: Any, truth: Any = None) -> str:
+        true = None if truth is None else plain(truth)
+        return graph_svg(as_graph(0, x).edges, plain(output), true, self.classes_)
+
     def margin_curve(self, X: Any, y: Any, gammas: Any) -> Floats:
         """Mean gamma-margin per-label loss for each gamma, on forests.
 
@@ -316,6 +375,7 @@ def _by_loss(structure: Network, asked: _Asked, ids: Ints, w: Floats) -> Layers:
 def _stack_nodes(X: Any) -> Any:
     """Features of the nodes of the first graphs, which set the scale of kernels."""
     parts = [as_graph(i, x).nodes for i, x in enumerate(list(X)[:500])]
+    parts = [p.matrix() if isinstance(p, SharedRow) else p for p in parts]
     if any(sp.issparse(p) for p in parts):
         return sp.vstack([sp.csr_array(p) for p in parts])
     try:

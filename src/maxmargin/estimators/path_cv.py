@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn import get_config
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.exceptions import ConvergenceWarning
@@ -30,17 +31,19 @@ from sklearn.utils.metaestimators import _safe_split, available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.estimators.fitting.base import StructuredEstimator, seed_of
+from maxmargin.engines.choose import choose_engine
+from maxmargin.estimators.fitting.base import StructuredEstimator
 from maxmargin.estimators.fitting.inputs import (
     by_position,
     check_same_length,
+    seed_of,
     take_rows,
 )
-from maxmargin.estimators.fitting.model_files import load_as, save
 from maxmargin.estimators.fitting.parameter_types import SampleWeight, Seed
 from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.fitting.path import checked_penalties
 from maxmargin.estimators.fitting.training import path_over, train
+from maxmargin.estimators.saving.model_files import load_as, save
 from maxmargin.io.model_file.archive import MOST_BYTES
 from maxmargin.io.model_file.model import Place
 from maxmargin.solvers.base import Status
@@ -72,6 +75,10 @@ class PathCV(MetaEstimatorMixin, BaseEstimator):
         default the `score` of the estimator.
     random_state : int or RandomState
         Seed of the folds. None is 0, so that runs repeat.
+    n_jobs : int
+        Number of threads that fit folds side by side; -1 uses all cores. None is 1, or
+        what ``joblib.parallel_config`` says. The estimator has its own `n_jobs`, for the
+        work within a fit.
 
     Attributes
     ----------
@@ -106,6 +113,7 @@ class PathCV(MetaEstimatorMixin, BaseEstimator):
         patience: int = 1,
         scoring: Any = None,
         random_state: Seed = None,
+        n_jobs: int | None = None,
     ) -> None:
         self.estimator = estimator
         self.Cs = Cs
@@ -114,6 +122,7 @@ class PathCV(MetaEstimatorMixin, BaseEstimator):
         self.patience = patience
         self.scoring = scoring
         self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def __sklearn_tags__(self) -> Any:
         """A classifier if the estimator is one; the same kinds of input."""
@@ -163,9 +172,12 @@ class PathCV(MetaEstimatorMixin, BaseEstimator):
         folds = [_Fold(self, X, y, Cs, routed, *ids) for ids in rows]
         self.scores_: dict[float, list[float]] = {}
         best, worse = -np.inf, 0
+        engine = choose_engine(None, min(effective_n_jobs(self.n_jobs), len(folds)))
         try:
             for C in Cs:
-                self.scores_[C] = [fold.next_score() for fold in folds]
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", ConvergenceWarning)
+                    self.scores_[C] = list(engine.map(_Fold.next_score, folds))
                 mean = float(np.mean(self.scores_[C]))
                 if mean > best:
                     best, worse, self.C_ = mean, 0, C
@@ -174,6 +186,7 @@ class PathCV(MetaEstimatorMixin, BaseEstimator):
                 if worse > self.patience:
                     break
         finally:
+            engine.close()  # waits for fits that are on their way
             for fold in folds:
                 fold.runs.close()
         if not np.isfinite(best):
@@ -322,9 +335,7 @@ class _Fold:
 
     def next_score(self) -> float:
         """Fit with the next C, from the dual of the last one, and score."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            made = next(self.runs)
+        made = next(self.runs)
         if made.result.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
         return float(self.scoring(self.whole, *self.test, **self.metadata))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -12,14 +13,17 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core.arrays import Floats, Ints
+from maxmargin.core.data.arrays import Floats, Ints
 from maxmargin.core.structure import Structure
-from maxmargin.estimators.fitting.base import StructuredEstimator, example_C, seed_of
+from maxmargin.estimators.fitting.base import StructuredEstimator
 from maxmargin.estimators.fitting.inputs import (
     by_position,
+    check_parameters,
     check_same_length,
+    example_C,
     named_loss,
     object_array,
+    seed_of,
 )
 from maxmargin.estimators.fitting.parameter_types import (
     CallbackChoice,
@@ -47,8 +51,9 @@ from maxmargin.metrics.ranking import (
     precision_at_k,
     roc_area,
 )
+from maxmargin.reports.drawing.marked_text import ranking_html
 from maxmargin.structures.ranking.orders import FullOrder
-from maxmargin.structures.ranking.structure import Ranking
+from maxmargin.structures.ranking.structure import Documents, Ranking
 
 
 @describe_parameters()
@@ -119,6 +124,7 @@ class RankingSVM(StructuredEstimator):
         restarts: int = 1,
         rescaling: str = "margin",
         penalty: str = "linear",
+        regularizer: str = "l2",
         solver: SolverChoice = "auto",
         tol: float = 1e-3,
         max_iter: int | None = None,
@@ -139,6 +145,7 @@ class RankingSVM(StructuredEstimator):
         self.restarts = restarts
         self.rescaling = rescaling
         self.penalty = penalty
+        self.regularizer = regularizer
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
@@ -152,12 +159,16 @@ class RankingSVM(StructuredEstimator):
         self.verbose = verbose
 
     def _structure(self, X: Any, y: Any) -> Ranking:
-        if self.k < 1:
-            raise ValueError(f"k={self.k!r}: at least one place must count")
+        if not isinstance(self.k, Integral) or self.k < 1:
+            raise ValueError(
+                f"k={self.k!r}: the number of places that count must be a whole number, "
+                "at least one"
+            )
         loss = named_loss(self.loss, self._known_losses(Ranking()))
         if loss.form == "order":
             return FullOrder()
-        assert isinstance(loss, DiscountedLoss)
+        if not isinstance(loss, DiscountedLoss):
+            raise ValueError(f"loss={self.loss!r:.40} is no loss of rankings")
         discount = loss.bind(self.k).discount()
         return Ranking(self.k, discount, binary=isinstance(loss, PrecisionAtK))
 
@@ -168,23 +179,49 @@ class RankingSVM(StructuredEstimator):
             "map": AveragePrecision(), "roc": RocArea(),
         }  # fmt: skip
 
-    def fit(self, X: Any, y: Any, sample_weight: SampleWeight = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, sample_weight: SampleWeight = None, qid: Any = None
+    ) -> Self:
         """Learn from queries.
 
         Parameters
         ----------
-        X : sequence of arrays (documents, features), one per query
+        X : sequence of matrices (documents, features), one per query
+            Arrays or sparse matrices. With `qid`: one matrix or data frame of all documents.
         y : sequence of arrays (documents,) of grades 0, 1, 2, ...
+            With `qid`: one array of all grades.
         sample_weight : array (queries,), optional
-            Factor on C of each query. Queries whose documents are all relevant, or all
-            not relevant, are ignored.
+            Factor on C of each query; with `qid` in the order in which the queries first
+            appear. Queries whose documents are all relevant, or all not relevant, are
+            ignored.
+        qid : array (documents,), optional
+            The query of each document; equal ones need not stand together.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from maxmargin import RankingSVM
+        >>> X, qid = np.arange(8.0).reshape(8, 1) % 4, [1, 1, 1, 1, 2, 2, 2, 2]
+        >>> model = RankingSVM(k=1).fit(X, [0, 0, 0, 1] * 2, qid=qid)
+        >>> model.predict(X, qid=qid).tolist()
+        [4, 3, 2, 1, 4, 3, 2, 1]
         """
+        if qid is not None:
+            check_same_length(X, y)
+            groups = query_rows(qid, X)
+            X, y = split_table(X, groups), [np.asarray(y)[rows] for rows in groups]
+            if sample_weight is not None and np.size(sample_weight) != len(groups):
+                raise ValueError(
+                    f"sample_weight has {np.size(sample_weight)} entries, but there are "
+                    f"{len(groups)} queries: it has one weight for each query"
+                )
         super().fit(X, y, sample_weight)
         return self
 
     def _training_data(
         self, X: Any, y: Any, sample_weight: SampleWeight
     ) -> TrainingData:
+        check_parameters(self.get_params(deep=False))
         check_same_length(X, y)
         self._check_container(X)
         X, y = by_position(X), by_position(y)
@@ -217,12 +254,19 @@ class RankingSVM(StructuredEstimator):
 
     def _initial(self, X: Sequence[Any], y: Sequence[Any]) -> Floats:
         if not isinstance(self.init, str):
-            return np.ascontiguousarray(self.init, dtype=np.float64)
+            try:
+                return np.ascontiguousarray(self.init, dtype=np.float64)
+            except (TypeError, ValueError):
+                raise ValueError(
+                    f"init={self.init!r:.40} is neither 'classification' nor an array"
+                ) from None
         if self.init != "classification":
             raise ValueError(
                 f"init={self.init!r} is neither 'classification' nor an array"
             )
-        flat, grades = np.concatenate(X), np.concatenate(y)
+        sparse = any(map(sp.issparse, X))
+        flat = sp.vstack(X, format="csr") if sparse else np.concatenate(X)
+        grades = np.concatenate(y)
         size = np.concatenate([np.full(len(g), 1.0 / len(g)) for g in y])
         first = LinearSVC(
             C=self.init_C, loss="hinge", max_iter=5000, tol=1e-3,
@@ -233,21 +277,50 @@ class RankingSVM(StructuredEstimator):
             first.fit(flat, grades > 0, sample_weight=size)
         return np.ascontiguousarray(first.coef_[0])
 
-    def decision_function(self, X: Any) -> list[Floats]:
-        """Scores of the documents of each query."""
+    def decision_function(self, X: Any) -> Any:
+        """Scores of documents: a list of arrays, one per query, or an array for a table."""
         check_is_fitted(self, "coef_")
-        x = self.structure_.encode(X)
-        return self.structure_.scores(x, self.coef_)
+        if is_table(X):
+            rows = [np.arange(X.shape[0])]
+            x = self._documents(split_table(X, rows))
+            return self.structure_.scores(x, self.coef_)[0]
+        return self.structure_.scores(self._documents(X), self.coef_)
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Documents of each query, best first."""
-        scores = self.decision_function(X)
-        return object_array([np.argsort(-s, kind="stable").tolist() for s in scores])
+    def predict(self, X: Any, qid: Any = None) -> np.ndarray:
+        """Documents of each query, best first.
 
-    def score(self, X: Any, y: Any) -> float:
+        Parameters
+        ----------
+        X : as in `fit`
+        qid : array (documents,), optional
+            The query of each document, where X is one table.
+
+        Returns
+        -------
+        orders : array of lists
+            Numbers of the documents of each query. With `qid`: an array (documents,), the
+            place of each document in the ranking of its query, from 1.
+        """
+        if qid is None:
+            scores = self.decision_function(self._grouped(X))
+            return object_array(
+                [np.argsort(-s, kind="stable").tolist() for s in scores]
+            )
+        places = np.empty(len(qid), np.int64)
+        groups = query_rows(qid, X)
+        for rows, order in zip(
+            groups, self.predict(split_table(X, groups)), strict=True
+        ):
+            places[rows[order]] = np.arange(1, len(rows) + 1)
+        return places
+
+    def score(self, X: Any, y: Any, qid: Any = None) -> float:
         """Mean over queries of the measure optimised: precision@k, NDCG@k, ..."""
         check_same_length(X, y)
-        scores = self.decision_function(X)
+        if qid is not None:
+            groups = query_rows(qid, X)
+            X, y = split_table(X, groups), [np.asarray(y)[rows] for rows in groups]
+        scores = self.decision_function(self._grouped(X))
         loss = named_loss(self.loss, self._known_losses(Ranking()))
         if isinstance(loss, AveragePrecision):
             return mean_over_queries(average_precision, y, scores)
@@ -258,14 +331,71 @@ class RankingSVM(StructuredEstimator):
         assert isinstance(loss, NDCGAtK)
         return mean_over_queries(ndcg_at_k, y, scores, self.k, letor=loss.letor)
 
+    def _grouped(self, X: Any) -> Any:
+        """Refuse a table whose queries are not known."""
+        if is_table(X):
+            raise ValueError(
+                "X is one table of documents: say which query each row belongs to, "
+                "qid=..., or pass one matrix per query"
+            )
+        return X
+
+    def _documents(self, X: Any) -> Documents:
+        return self.structure_.encode(X)
+
+    def _draw(self, x: Any, output: Any, truth: Any = None) -> str:
+        scores = self.decision_function([x])[0].tolist()
+        return ranking_html(output, scores, grades=truth)
+
+
+def is_table(X: Any) -> bool:
+    """Whether X is one matrix or data frame, not a sequence of them."""
+    if isinstance(X, np.ndarray):
+        return X.ndim == 2 and X.dtype != object
+    return sp.issparse(X) or (
+        not isinstance(X, list | tuple) and np.ndim(X) == 2 and len(np.shape(X)) == 2
+    )
+
+
+def query_rows(qid: Any, X: Any) -> list[Ints]:
+    """Rows of each query, in the order in which queries first appear."""
+    if not is_table(X):
+        raise ValueError(
+            "with qid, X is one matrix or data frame (documents, features), not a "
+            f"{type(X).__name__}"
+        )
+    names = np.asarray(qid)
+    if names.shape != (X.shape[0],):
+        raise ValueError(f"{names.size} entries of qid for {X.shape[0]} rows of X")
+    _, first, which = np.unique(names, return_index=True, return_inverse=True)
+    order = np.argsort(which, kind="stable")
+    parts = np.split(order, np.cumsum(np.bincount(which))[:-1])
+    return [parts[k] for k in np.argsort(first, kind="stable")]
+
+
+def split_table(X: Any, groups: Sequence[Ints]) -> list[Any]:
+    """The rows of each group as a matrix of its own."""
+    matrix = sp.csr_array(X) if sp.issparse(X) else np.asarray(X)
+    if not sp.issparse(matrix) and matrix.dtype.kind not in "biuf":
+        raise ValueError(
+            "X must hold numbers only: leave out the columns of query, grade and names"
+        )
+    return [matrix[rows] for rows in groups]
+
 
 def _check_queries(X: Any, y: Any) -> None:
     """Refuse inputs that are not matrices, and grades that are not numbers."""
     for i, (x, grades) in enumerate(zip(X, y, strict=True)):
-        if sp.issparse(x) or np.ndim(x) != 2:
+        if not sp.issparse(x) and np.ndim(x) != 2:
             raise ValueError(
-                f"query {i}: X has one dense matrix (documents, features) per query, "
-                f"not a {type(x).__name__}; the rows of one table must be grouped by query"
+                f"query {i}: X has one matrix (documents, features) per query, not a "
+                f"{type(x).__name__}; for one table of all documents, pass qid=..."
             )
         if np.ndim(grades) != 1 or np.asarray(grades).dtype.kind not in "biuf":
             raise ValueError(f"query {i}: y has a list of grades 0, 1, 2, .. per query")
+        bad = np.flatnonzero(~np.isfinite(np.asarray(grades, dtype=np.float64)))
+        if len(bad):
+            raise ValueError(
+                f"query {i}, document {bad[0]}: the grade is {grades[bad[0]]}; leave out "
+                "documents without a grade"
+            )

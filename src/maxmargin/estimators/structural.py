@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.loss import ZeroOne
 from maxmargin.core.structure import Structure
 from maxmargin.estimators.fitting.base import StructuredEstimator
+from maxmargin.estimators.fitting.inputs import check_same_length
+from maxmargin.estimators.fitting.joint_training import joint_plan, own_pairs
 from maxmargin.estimators.fitting.parameter_types import (
     CallbackChoice,
     CheckpointChoice,
     EngineChoice,
     LossChoice,
     LossesByName,
+    SampleWeight,
     Seed,
     SolverChoice,
 )
@@ -23,11 +27,14 @@ from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.fitting.prediction import predict_found
 from maxmargin.estimators.fitting.training import TrainingData, TrainingPlan
 from maxmargin.losses.labels import Hamming
+from maxmargin.losses.own import OwnLoss
 from maxmargin.structures.classes.structure import Multiclass
+from maxmargin.structures.joint.structure import OwnPairs
 from maxmargin.structures.python_structure import (
     OwnStructure,
     as_structure,
     check_own_loss,
+    check_zero_at_truth,
     own_loss,
 )
 
@@ -50,11 +57,20 @@ class StructuralSVM(StructuredEstimator):
     loss : {"auto", "hamming", "zero-one"}, array or Loss
         "auto" is the loss of the structure, or "hamming" if it has none. An array is a
         table of costs, [true label, predicted label].
+    kernel : str, Kernel, JointKernel or callable
+        Compare pairs (input, output) by a kernel instead of weighting joint features. A
+        name ("linear", "quadratic", "cubic", "poly", "rbf") or a Kernel compares joint
+        features; a function has two pairs as arguments, ``kernel((x, y), (x2, y2))``; a
+        `JointKernel` is, say, a product of a kernel on inputs and one on outputs. The
+        structure must then be an object of your own with a method ``outputs(x)`` that
+        lists all outputs of x, or with an ``argmax(score, x, y=None)`` that is given a
+        function ``score(y_hat)`` in place of weights.
 
     Attributes
     ----------
     coef_ : array
-        Weights.
+        Weights; with a kernel, the coefficients of the support pairs,
+        ``structure_.inputs`` and ``structure_.outputs``.
     result_ : Result
         Certificate: status, primal, dual, gap, history.
     structure_ : Structure
@@ -91,7 +107,9 @@ class StructuralSVM(StructuredEstimator):
         loss: LossChoice = "auto",
         rescaling: str | None = "margin",
         penalty: str = "linear",
+        regularizer: str = "l2",
         solver: SolverChoice = "auto",
+        kernel: Any = None,
         restarts: int = 1,
         init: Any = None,
         tol: float = 1e-3,
@@ -110,7 +128,9 @@ class StructuralSVM(StructuredEstimator):
         self.loss = loss
         self.rescaling = rescaling
         self.penalty = penalty
+        self.regularizer = regularizer
         self.solver = solver
+        self.kernel = kernel
         self.restarts = restarts
         self.init = init
         self.tol = tol
@@ -125,27 +145,65 @@ class StructuralSVM(StructuredEstimator):
         self.verbose = verbose
 
     def _structure(self, X: Any, y: Any) -> Structure:
-        return as_structure(self.structure)
+        if self.kernel is None:
+            return as_structure(self.structure)
+        if isinstance(self.structure, Structure):
+            name = type(self.structure).__name__
+            raise TypeError(
+                f"structure={name} scores by weights: a kernel of pairs needs an object "
+                "of your own that lists its outputs. Kernels on inputs are parameters of "
+                "MulticlassSVM, ChainSVM, NetworkSVM and AlignmentSVM"
+            )
+        return own_pairs(self.structure, self.kernel, X, y)
 
     def _check_container(self, X: Any) -> None:
         """A table is fine where the structure takes rows."""
+        if self.kernel is not None:
+            return
         structure = as_structure(self.structure)
         if not isinstance(structure, Multiclass | OwnStructure):
             super()._check_container(X)
 
     def _known_losses(self, structure: Structure) -> LossesByName:
         own = own_loss(structure)
+        if isinstance(structure, OwnPairs):
+            own = OwnLoss(structure.owner)
         if own is not None:
             return {"auto": own, "zero-one": own.zero_one(0)}
         return {"auto": Hamming(), "hamming": Hamming(), "zero-one": ZeroOne()}
 
     def _plan(self, data: TrainingData, C: float | None = None) -> TrainingPlan:
+        if isinstance(data.structure, OwnPairs):
+            check_zero_at_truth(OwnLoss(data.structure.owner), data.truth)
+            return joint_plan(self, data.structure, data, C)
         check_own_loss(data.structure, data.truth)
         return super()._plan(data, C)
+
+    @available_if(lambda self: self._can_stream())
+    def partial_fit(self, X: Any, y: Any, sample_weight: SampleWeight = None) -> Self:
+        """Continue training with a further batch; not there with a kernel.
+
+        See `StructuredEstimator.partial_fit`.
+        """
+        return super().partial_fit(X, y, sample_weight)
+
+    def _can_stream(self) -> bool:
+        """Whether there is a `partial_fit`."""
+        if self.kernel is not None:
+            raise AttributeError(
+                "partial_fit is not there for kernels, which need all pairs at once"
+            )
+        return True
+
+    def _size(self) -> tuple[int, str]:
+        if isinstance(self.structure_, OwnPairs):
+            return len(self.coef_), "support pairs"
+        return super()._size()
 
     def score(self, X: Any, y: Any) -> float:
         """Minus the mean loss of the predictions."""
         check_is_fitted(self, "coef_")
+        check_same_length(X, y)
         x = self.structure_.encode(X)
         truth = self.structure_.encode_labels(x, y)
         problem = self._problem(self.structure_, x, truth, None)

@@ -8,14 +8,7 @@ steps.py           Lower case, prefix, suffix, shape, clusters, ..: string to st
 tables.py          Gazetteers and word clusters, from files
 slots.py           Slot, Template: the parts of which templates are made
 builtin.py         The templates "ner", "pos" and "chunk"
-fitted.py          FittedTemplates: the vocabulary, and the features of sentences
-learning.py        How the vocabulary is learnt
-plan.py            Templates taken apart, as arrays
-type_tables.py     What each distinct string turns into
-tokens.py          Sentences in any form, as columns
-phrases.py         Names of several words, found in sentences
-strings.py         Lists of strings as arrays
-loops.py           The compiled loops
+encoding/          How the features of templates are computed
 """
 
 import lazy_loader as lazy

@@ -1,7 +1,7 @@
 from .builtin import builtin_templates as builtin_templates
+from .builtin import templates_of as templates_of
 from .columns import Column as Column
-from .fitted import FittedTemplates as FittedTemplates
-from .fitted import TokenFeatures as TokenFeatures
+from .encoding.fitted import FittedTemplates as FittedTemplates
 from .steps import Is as Is
 from .steps import Step as Step
 from .steps import shape as shape

@@ -17,7 +17,8 @@ suffix and shape of the word.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from maxmargin.features.columns import Column, Conjunction
@@ -53,6 +54,55 @@ def builtin_templates(name: str, width: int = 1) -> Templates:
     if width < 1:
         raise ValueError("tokens have no column to read")
     return Templates(made[name](width > 1))
+
+
+def templates_of(features: Any, X: Any) -> Templates:
+    """Templates from what users may say: `Templates`, a built-in name, or a file.
+
+    Parameters
+    ----------
+    features : Templates, str or path
+        "ner", "pos", "chunk", or the path of a template file of CRF++ or Wapiti.
+    X : sentences
+        Built-in templates read as many columns as the first token has.
+
+    Examples
+    --------
+    >>> templates_of("pos", [["La", "vida"]])
+    Templates(27 unigrams, 0 bigrams, 1 columns)
+    >>> templates_of("nre", [["La", "vida"]])
+    Traceback (most recent call last):
+    ...
+    ValueError: features='nre' is neither a built-in template (ner, pos, chunk) nor a file
+    """
+    if isinstance(features, Templates):
+        return features
+    if isinstance(features, str) and features in NAMES:
+        return builtin_templates(features, _width(X))
+    if not isinstance(features, str | Path):
+        raise TypeError(
+            f"features={features!r:.80} is not a Templates, the name of built-in "
+            f"templates ({', '.join(NAMES)}) or the path of a template file"
+        )
+    if not Path(features).is_file():
+        raise ValueError(
+            f"features={str(features)!r} is neither a built-in template "
+            f"({', '.join(NAMES)}) nor a file"
+        )
+    return Templates.read(features)
+
+
+def _width(X: Any) -> int:
+    """Number of columns of the first token."""
+    first = next((row[0] for row in X if isinstance(row, Sequence) and len(row)), "")
+    if isinstance(first, Mapping):
+        raise ValueError(
+            "tokens are dicts, but built-in templates read columns by number: give "
+            "tokens as strings or rows, or Templates(.., columns=[..])"
+        )
+    return (
+        1 if isinstance(first, str) or not isinstance(first, Sequence) else len(first)
+    )
 
 
 def _ner(tagged: bool) -> list[Column | Template]:

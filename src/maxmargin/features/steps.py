@@ -158,7 +158,7 @@ class LetterShape(Step):
 
     def __call__(self, strings: list[str]) -> Values:
         """Shapes."""
-        long = [s.translate(_KINDS) for s in strings]
+        long = _kinds(strings)
         short = {s: _RUN.sub(r"\1", s) for s in set(long)}
         return [short[s] for s in long]
 
@@ -166,6 +166,16 @@ class LetterShape(Step):
     def label(self) -> str:
         """As `Column.shape`."""
         return "shape"
+
+
+def _kinds(strings: list[str]) -> list[str]:
+    """Kinds of the characters; those of ASCII strings in one call, which is quicker."""
+    plain = [s for s in strings if s.isascii() and "\n" not in s]
+    found = iter("\n".join(plain).translate(_KINDS).split("\n"))
+    return [
+        next(found) if s.isascii() and "\n" not in s else s.translate(_KINDS)
+        for s in strings
+    ]
 
 
 def shape(word: str) -> str:

@@ -15,9 +15,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from maxmargin.core.arrays import Labels
-from maxmargin.features.phrases import PhraseTrie
-from maxmargin.features.strings import Strings
+from maxmargin.core.data.arrays import Labels
+from maxmargin.features.encoding.phrases import PhraseTrie
+from maxmargin.features.encoding.strings import Strings
 from maxmargin.io.text import FormatError, numbered_lines
 
 

@@ -18,13 +18,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from maxmargin.features.columns import Column, Conjunction
-from maxmargin.features.plan import TemplatePlan
+from maxmargin.features.encoding.plan import TemplatePlan
+from maxmargin.features.encoding.tokens import TokenColumns, sentences_of
 from maxmargin.features.slots import Template
 from maxmargin.features.template_files import parse_template, read_template_lines
-from maxmargin.features.tokens import TokenColumns, sentences_of
 
 if TYPE_CHECKING:
-    from maxmargin.features.fitted import FittedTemplates
+    from maxmargin.features.encoding.fitted import FittedTemplates
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,9 @@ class Templates:
 
     def fit(self, X: Any) -> FittedTemplates:
         """Learn the vocabulary of sentences."""
-        from maxmargin.features.learning import learn_features  # it knows this class
+        from maxmargin.features.encoding.learning import (
+            learn_features,  # it knows this class
+        )
 
         return learn_features(self, X)
 

@@ -8,8 +8,8 @@ alignment/        The best paths through alignment tables
 chain/            The best label sequences
 cluster/          Spanning forests and partitions of complete graphs
 graph/            The best labels of the nodes of a graph: exact methods, and which one
-loopy/            Labels of graphs with cycles: message passing, graph cuts, linear
-marginals/        Points of the marginal polytope and moves within it, for the factored
+loopy/            Labels of graphs with cycles: message passing, graph cuts, linear programs
+marginals/        Points of the marginal polytope and moves within it, for the factored dual
 tree/             The best parse trees
 """
 

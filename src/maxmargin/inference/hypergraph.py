@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.core.arrays import Floats, Ints, Labels, Ragged
+from maxmargin.core.data.arrays import Floats, Ints, Labels, Ragged
 from maxmargin.core.jit import inner_loop, loop
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats
+from maxmargin.core.data.arrays import Floats
 from maxmargin.core.jit import inner_loop, loop
 
 

@@ -16,12 +16,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats
+from maxmargin.core.data.arrays import Floats
 from maxmargin.core.jit import loop
 
 
 def place_weights(n: int) -> Floats:
-    """D of the places 1 .. n.
+    """D of the places 1 .. n; a single document has nothing to be compared with.
 
     Examples
     --------

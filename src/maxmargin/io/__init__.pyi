@@ -1,3 +1,10 @@
+from .frames import FrameGraphs as FrameGraphs
+from .frames import FrameQueries as FrameQueries
+from .frames import FrameSequences as FrameSequences
+from .frames import column_of_predictions as column_of_predictions
+from .frames import graphs_from_frames as graphs_from_frames
+from .frames import queries_from_frame as queries_from_frame
+from .frames import sequences_from_frame as sequences_from_frame
 from .graphs_jsonl import read_graphs as read_graphs
 from .graphs_jsonl import write_graphs as write_graphs
 from .letor import Queries as Queries
@@ -9,6 +16,10 @@ from .streams import stream_svm_hmm as stream_svm_hmm
 from .svmlight import read_svmlight as read_svmlight
 from .svmlight import write_svmlight as write_svmlight
 from .text import FormatError as FormatError
+from .trec import read_qrels as read_qrels
+from .trec import read_run as read_run
+from .trec import run_of_queries as run_of_queries
+from .trec import write_run as write_run
 from .treebank import TreebankError as TreebankError
 from .treebank import format_tree as format_tree
 from .treebank import parse_sentences as parse_sentences

@@ -6,6 +6,8 @@
      "edge_features": [[1.5]],               optional, one row per edge
      "node_types": ["word", "tag"],          optional, text or integers
      "edge_types": ["next"],                 optional
+     "cliques": [[0, 1, 2]],                 optional, lists of two or more node numbers
+     "clique_types": ["line"],               optional
      "id": "graph 7"}                        optional, and further keys are kept
 
 Nodes of one type have features of one length; with `node_types` lengths may differ.
@@ -25,6 +27,7 @@ import scipy.sparse as sp
 from maxmargin.io.text import FormatError, numbered_lines, open_text
 
 KEYS = ("nodes", "edges", "edge_features", "node_types", "edge_types")
+CLIQUES = ("cliques", "clique_types")
 
 
 def read_graphs(
@@ -35,6 +38,7 @@ def read_graphs(
     Returns
     -------
     X : list of tuples (nodes, edges, edge_features, node_types, edge_types)
+        Graphs with cliques have two more entries: cliques, clique_types.
     y : list
         Labels of the nodes; None for graphs without.
     records : list of dict
@@ -51,7 +55,7 @@ def read_graphs(
         except (ValueError, RecursionError) as error:
             raise FormatError(path, number, f"not JSON ({error})") from None
         try:
-            X.append(_graph(record))
+            X.append(graph_of(record))
             y.append(_labels(record))
         except (ValueError, TypeError, OverflowError) as error:
             raise FormatError(path, number, str(error)) from None
@@ -59,7 +63,8 @@ def read_graphs(
     return X, y, records
 
 
-def _graph(record: Any) -> tuple[Any, ...]:
+def graph_of(record: Any) -> tuple[Any, ...]:
+    """One graph as `NetworkSVM` takes it, from an object with the keys above."""
     if not isinstance(record, dict) or not {"nodes", "edges"} <= record.keys():
         raise ValueError('a graph is an object with "nodes" and "edges"')
     rows = record["nodes"]
@@ -80,7 +85,23 @@ def _graph(record: Any) -> tuple[Any, ...]:
         _types(record, name, size)
         for name, size in (("node_types", len(rows)), ("edge_types", len(edges)))
     ]
+    if record.get("cliques") is not None:
+        cliques = _cliques(record, len(rows))
+        types += [cliques, _types(record, "clique_types", len(cliques))]
+    elif record.get("clique_types") is not None:
+        raise ValueError('there are "clique_types", but no "cliques"')
     return nodes, np.array(edges, np.int64).reshape(-1, 2), features, *types
+
+
+def _cliques(record: dict[str, Any], n: int) -> list[list[int]]:
+    found = _list(record, "cliques")
+    for c, nodes in enumerate(found):
+        several = isinstance(nodes, list) and len(nodes) >= 2
+        if not several or not all(type(v) is int and 0 <= v < n for v in nodes):
+            raise ValueError(
+                f"clique {c} is {nodes!r:.60}, not two or more of the {n} nodes"
+            )
+    return found
 
 
 def _list(record: dict[str, Any], name: str) -> list[Any]:
@@ -135,7 +156,9 @@ def write_graphs(
     with open_text(path, "wt") as file:
         for graph, own in zip(graphs, labels, strict=True):
             record = {
-                key: _plain(part) for key, part in zip(KEYS, graph) if part is not None
+                key: _plain(part)
+                for key, part in zip(KEYS + CLIQUES, graph)
+                if part is not None
             }
             if own is not None:
                 record["labels"] = _plain(own)

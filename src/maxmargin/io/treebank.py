@@ -7,7 +7,8 @@ A part-of-speech tag over its word is a node with one leaf: `("NN", "board")`.
 
 Reading drops the outermost bracket that has no label, empty elements (`-NONE-`) with
 whatever they leave without words, and function tags (`NP-SBJ-1 -> NP`), as is usual.
-A line may begin with the name of its document and a tab.
+A line may begin with fields in front of its tree, divided by tabs or blanks, such as the
+name of the document; the first of them is kept as its name.
 
 [1] Marcus, Santorini, Marcinkiewicz 1993, Building a large annotated corpus of English.
 """
@@ -209,10 +210,10 @@ def _tokens(text: str) -> Iterator[tuple[str, str, int, int]]:
     depth = 0
     for number, line in enumerate(text.split("\n"), start=1):
         i = 0
-        if depth == 0 and "\t" in line:
-            head, _, _ = line.partition("\t")
-            if "(" not in head and ")" not in head:
-                yield "name", head.strip(), number, 1
+        if depth == 0 and "(" in line and not line[0].isspace():
+            head = line[: line.index("(")]
+            if head.strip() and ")" not in head:
+                yield "name", head.split("\t")[0].split()[0], number, 1
                 i = len(head)
         while i < len(line):
             letter = line[i]

@@ -1,5 +1,4 @@
 from .functions import Function as Function
-from .functions import Joint as Joint
 from .functions import Linear as Linear
 from .functions import Polynomial as Polynomial
 from .functions import Precomputed as Precomputed
@@ -9,6 +8,13 @@ from .gram import Columns as Columns
 from .gram import NotSemidefiniteError as NotSemidefiniteError
 from .gram import check_semidefinite as check_semidefinite
 from .gram import refuse_large as refuse_large
+from .growing_basis import GrowingBasis as GrowingBasis
+from .joint import FeatureKernel as FeatureKernel
+from .joint import Joint as Joint
+from .joint import JointKernel as JointKernel
+from .joint import JointSum as JointSum
+from .joint import PairFunction as PairFunction
+from .joint import SameOutput as SameOutput
 from .maps import exact as exact
 from .maps import incomplete_cholesky as incomplete_cholesky
 from .maps import map_to as map_to

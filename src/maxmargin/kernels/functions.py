@@ -5,13 +5,15 @@
     rbf          exp(-gamma ||a - b||^2)
     precomputed  a row of a matrix of values, for strings, sets, graphs, ...
     function     any callable of two matrices
-    sum, product of kernels (`+`, `*`); `Joint` of an input and an output kernel
+    sum, product of kernels (`+`, `*`)
 
 A kernel is a small frozen object that is called with two matrices and returns the
 matrix of its values; it pickles, and compares by its parameters. Kernels with a `slope`
 are differentiable in their second argument, so that expansions can have any points.
 
-[1] Tsochantaridis et al. 2005, Proposition 21 (`Joint`). [2] Yu 2011, (6.3), (6.4).
+Kernels on pairs (input, output) are in `joint`.
+
+[1] Yu 2011, (6.3), (6.4).
 """
 
 from __future__ import annotations
@@ -23,12 +25,12 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints
-from maxmargin.core.validation import (
+from maxmargin.core.data.arrays import Floats, Ints
+from maxmargin.core.data.pairs import PairKernel
+from maxmargin.core.data.validation import (
     check_finite,
     check_positive,
     check_range,
-    check_shape,
     check_types,
     require,
 )
@@ -241,33 +243,6 @@ class Product(Kernel):
         return self.first(a, b) * self.second(a, b)
 
 
-@dataclass(frozen=True)
-class Joint:
-    """J((x, y), (x', y')) = K(x, x') L(y, y'), L given as a matrix over the outputs.
-
-    Examples
-    --------
-    >>> joint = Joint(Linear(), np.array([[1.0, 0.5], [0.5, 1.0]]))
-    >>> joint((np.array([[2.0]]), [0]), (np.array([[3.0]]), [1])).tolist()
-    [[3.0]]
-    """
-
-    inputs: Kernel
-    outputs: Floats
-
-    def validate(self) -> None:
-        """A square table of finite numbers."""
-        check_types(self)
-        size = len(self.outputs)
-        check_shape(self.outputs, (size, size), "outputs")
-        check_finite(self.outputs, "outputs")
-
-    def __call__(self, a: tuple[Any, Any], b: tuple[Any, Any]) -> Floats:
-        """Values for all pairs of (input, output)."""
-        table = np.asarray(self.outputs, dtype=np.float64)
-        return self.inputs(a[0], b[0]) * table[np.ix_(a[1], b[1])]
-
-
 def products(a: Any, b: Any) -> Floats:
     """Inner products of all pairs of rows, dense; single precision if both have it."""
     out = a @ b.T
@@ -313,6 +288,11 @@ def named_kernel(kernel: Any, X: Any = None, **given: Any) -> Any:
     """
     if isinstance(kernel, Kernel):
         return kernel
+    if isinstance(kernel, PairKernel):
+        raise TypeError(
+            f"{type(kernel).__name__} compares pairs (input, output), but here inputs are "
+            "compared; MulticlassSVM and StructuralSVM take joint kernels"
+        )
     if not isinstance(kernel, str):
         if not callable(kernel):
             raise TypeError(f"kernel={kernel!r} is neither a name nor a function")

@@ -7,15 +7,19 @@ that need few columns at a time run in any memory.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints
-from maxmargin.core.memory import MEMORY, refuse_larger
+from maxmargin.core.data.arrays import Floats, Ints
+from maxmargin.core.data.memory import MEMORY, refuse_larger
 from maxmargin.kernels.functions import Kernel
 
 INDEFINITE = 1e-6  # share of the largest value below zero that is no rounding
+SEEN, SHORT = 256, 1e-5  # rows looked at, and how far single precision may be off
+LARGE = 1e30  # kernel values from here on are kept in double precision
+VALUES = 1 << 18  # kernel values made at once: what a cache holds
 
 
 class NotSemidefiniteError(ValueError):
@@ -73,6 +77,8 @@ class Columns:
     X : matrix (n, features)
     memory : float
         Bytes for columns at most; two columns are always kept.
+    short : bool
+        Keep columns in single precision, and make them so where that loses little.
 
     Examples
     --------
@@ -82,15 +88,21 @@ class Columns:
     (0, [2.0, 4.0], 1)
     """
 
-    def __init__(self, kernel: Kernel, X: Any, memory: float = MEMORY) -> None:
+    def __init__(
+        self, kernel: Kernel, X: Any, memory: float = MEMORY, short: bool = False
+    ) -> None:
         self.kernel, self.X = kernel, X
         n = X.shape[0]
-        self.room = int(np.clip(memory // (8 * n), 2, n))
+        self.diagonal = kernel.diagonal(X)
+        self.short = short and float(self.diagonal.max(initial=0.0)) < LARGE
+        single = self.short and fits_short(kernel, X)
+        self._rows = X.astype(np.float32) if single else X
+        kind = np.dtype(np.float32 if self.short else np.float64)
+        self.room = int(np.clip(memory // (kind.itemsize * n), 2, n))
         refuse_large(
             n, 2, memory, "two columns of the Gram matrix", "allow more memory"
         )
-        self.store = np.empty((self.room, n))
-        self.diagonal = kernel.diagonal(X)
+        self.store = np.empty((self.room, n), kind)
         self.where = np.full(n, -1, np.int64)  # place of each column, or -1
         self.owner = np.full(self.room, -1, np.int64)
         self.used = np.zeros(self.room, np.int64)
@@ -128,8 +140,51 @@ class Columns:
         self.used[at] = self.clock
         self.made += len(ids)
 
+    def hold(self, ids: Ints, late: Callable[[], bool] = bool) -> Ints:
+        """Make the columns `ids`, `room` at most; returns those held when time is up."""
+        self.clock += 1
+        there = self.where[ids] >= 0
+        self.used[self.where[ids[there]]] = self.clock
+        missing = ids[~there]
+        free = np.flatnonzero(self.owner < 0)
+        if len(free) < len(missing):
+            old = np.argsort(self.used, kind="stable")
+            old = old[(self.owner[old] >= 0) & (self.used[old] < self.clock)]
+            free = np.append(free, old)
+        step = max(1, VALUES // len(self.where))
+        for s in range(0, len(missing), step):
+            if late():
+                break
+            part = missing[s : s + step]
+            at = free[s : s + len(part)]
+            gone = self.owner[at]
+            self.where[gone[gone >= 0]] = -1
+            points = self.kernel.points(self._rows, part)
+            self.store[at] = self.kernel(self._rows, points).T
+            self.owner[at], self.where[part] = part, at
+            self.used[at] = self.clock
+            self.made += len(part)
+        return ids[self.where[ids] >= 0]
+
     def _oldest(self, keep: int) -> int:
         at = self.where[keep] if keep >= 0 else -1
         if at >= 0:
             self.used[at] = self.clock
         return int(np.argmin(self.used))
+
+
+def fits_short(kernel: Kernel, X: Any, points: Floats | None = None) -> bool:
+    """Whether kernel values come out about the same from rows in single precision.
+
+    They are compared on a few rows of X, with `points` (by default these rows).
+    """
+    if not isinstance(X, np.ndarray) or X.dtype != np.float64 or len(X) == 0:
+        return False
+    ids = np.arange(0, len(X), max(1, len(X) // SEEN))
+    near = kernel.points(X, ids) if points is None else points
+    exact = kernel(X[ids], near)
+    if near.dtype.kind == "f":
+        near = near.astype(np.float32)
+    values = kernel(X[ids].astype(np.float32), near)
+    scale = float(np.abs(exact).max(initial=0.0))
+    return bool(np.abs(exact - values).max(initial=0.0) <= SHORT * scale)

@@ -23,9 +23,9 @@ from typing import Any
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
-from maxmargin.core.arrays import Floats, Ints
-from maxmargin.core.memory import MEMORY
-from maxmargin.core.validation import (
+from maxmargin.core.data.arrays import Floats, Ints
+from maxmargin.core.data.memory import MEMORY
+from maxmargin.core.data.validation import (
     LARGEST,
     check_finite,
     check_matrix,

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from maxmargin.core.arrays import Floats, Ints
+from maxmargin.core.data.arrays import Floats, Ints
 from maxmargin.kernels.functions import Kernel
 from maxmargin.kernels.maps import DEPENDENT, KernelMap
 from maxmargin.kernels.sampling import BLOCK

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import qr, solve_triangular
 
-from maxmargin.core.arrays import Floats, Ints
+from maxmargin.core.data.arrays import Floats, Ints
 from maxmargin.kernels.functions import Kernel
 from maxmargin.kernels.maps import pivoted
 
@@ -125,24 +125,28 @@ class Functions:
 
     def add(self, ids: Ints, made: KernelSums) -> bool:
         """Extend the basis; False if all sums are in its span already."""
-        inside = self.values[ids].T @ made.coefficients  # (width, functions)
-        gram = made.coefficients.T @ made.values[ids]
-        whole = float(gram.diagonal().max(initial=0.0))
-        gram = 0.5 * (gram + gram.T) - inside.T @ inside
+        whole = float((made.coefficients * made.values[ids]).sum(axis=0).max(initial=0))
+        both, known = np.append(self.ids, ids), len(self.ids)
+        values, fresh = made.values.copy(), np.zeros((len(both), made.values.shape[1]))
+        fresh[known:] = made.coefficients
+        # Twice: what one projection leaves by rounding would be scaled up below.
+        for _ in range(2):
+            inside = self.values[both].T @ fresh  # (width, functions)
+            values -= self.values @ inside
+            fresh[:known] -= self.coefficients @ inside
+        gram = fresh.T @ values[both]
+        gram = 0.5 * (gram + gram.T)
         if gram.diagonal().max(initial=0.0) <= 1e-10 * whole:
             return False
         factor, kept = pivoted(gram, whole)
-        values = made.values[:, kept] - self.values @ inside[:, kept]
-        fresh = np.concatenate((
-            -self.coefficients @ inside[:, kept], made.coefficients[:, kept]
-        ))  # fmt: skip
+        values, fresh = values[:, kept], fresh[:, kept]
         values = solve_triangular(factor, values.T, lower=True, overwrite_b=True).T
         fresh = solve_triangular(factor, fresh.T, lower=True).T
         old = np.zeros((len(fresh), self.width))
         old[: len(self.ids)] = self.coefficients
         self.coefficients = np.concatenate((old, fresh), axis=1)
         self.values = np.concatenate((self.values, values), axis=1)
-        self.ids = np.append(self.ids, ids)
+        self.ids = both
         return True
 
     def reduce(self, weights: Floats, most: int) -> Floats:

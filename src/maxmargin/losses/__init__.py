@@ -5,6 +5,8 @@ The contract that losses keep, `Loss`, and `ZeroOne`, which every structure know
 
 labels.py    Sums over labels: Hamming distance, matrices of costs
 brackets.py  Labelled brackets of trees
+spans.py     Spans of a text that are missed or wrong
+arcs.py      Arcs of dependency trees
 pairs.py     Aligned pairs of residues
 ranking.py   Places of documents: precision@k, NDCG@k, average precision, ROC area
 clusters.py  Partitions: links of a forest, pairs in one cluster

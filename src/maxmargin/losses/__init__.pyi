@@ -1,3 +1,4 @@
+from .arcs import ArcLoss as ArcLoss
 from .brackets import BracketF1 as BracketF1
 from .brackets import BracketHamming as BracketHamming
 from .brackets import bracket_counts as bracket_counts
@@ -6,11 +7,14 @@ from .clusters import PairLoss as PairLoss
 from .labels import Hamming as Hamming
 from .labels import Loss as Loss
 from .labels import ZeroOne as ZeroOne
+from .labels import label_weights as label_weights
 from .motif import MotifLoss as MotifLoss
 from .own import OwnLoss as OwnLoss
 from .pairs import AlignedPairs as AlignedPairs
+from .pairs import WrongCandidate as WrongCandidate
 from .partial import PartialLoss as PartialLoss
 from .ranking import AveragePrecision as AveragePrecision
 from .ranking import NDCGAtK as NDCGAtK
 from .ranking import PrecisionAtK as PrecisionAtK
 from .ranking import RocArea as RocArea
+from .spans import SpanLoss as SpanLoss

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints, Ragged
+from maxmargin.core.data.arrays import Floats, Ints, Ragged
+from maxmargin.core.data.validation import check_types
 from maxmargin.core.jit import loop
 from maxmargin.core.loss import Loss
-from maxmargin.core.validation import check_types
 from maxmargin.inference.tree.chart import NODE
 
 Counts = Ints | int

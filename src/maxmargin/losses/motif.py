@@ -7,9 +7,9 @@ from typing import Self
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ragged
+from maxmargin.core.data.arrays import Floats, Ragged
+from maxmargin.core.data.validation import check_positive, check_types
 from maxmargin.core.loss import Loss
-from maxmargin.core.validation import check_positive, check_types
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Labels, Ragged
+from maxmargin.core.data.arrays import Floats, Labels, Ragged
+from maxmargin.core.data.validation import require
 from maxmargin.core.loss import Loss, LossForm
-from maxmargin.core.validation import require
 
 
 @dataclass(frozen=True)

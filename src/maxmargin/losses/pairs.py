@@ -6,6 +6,9 @@ over matches, with M the number of matches of the reference y. Shift 0 is Q, shi
 Q4. The loss is a sum over matches, so it enters the table of an alignment.
 Outputs are rows of a start and moves, see `maxmargin.inference.alignment.best_path`.
 
+`WrongCandidate` is for homology search: whether the candidate is the right one, however
+it is aligned.
+
 [1] Yu 2011, section 4.3.1.
 """
 
@@ -15,10 +18,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints, Ragged
+from maxmargin.core.data.arrays import Floats, Ints, Ragged
+from maxmargin.core.data.validation import check_types, require
 from maxmargin.core.jit import loop
 from maxmargin.core.loss import Loss
-from maxmargin.core.validation import check_types, require
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,33 @@ class AlignedPairs(Loss):
         total = _matches(*truth)
         hits = _hits(*truth, *labels, self.shift)
         return np.where(total > 0, 1.0 - hits / np.maximum(total, 1), 0.0)
+
+
+@dataclass(frozen=True)
+class WrongCandidate(Loss):
+    """Delta((c, a), (c', a')) = 1 if c' differs from c; alignments cost nothing.
+
+    Examples
+    --------
+    >>> truth, labels = Ragged.pack([[0, 5], [1, 5]]), Ragged.pack([[0, 6], [2, 5]])
+    >>> WrongCandidate().value(truth, labels).tolist()
+    [0.0, 1.0]
+    """
+
+    form = "zero-one"
+
+    def validate(self) -> None:
+        """It has no parameters."""
+        check_types(self)
+
+    def zero_one(self, n_labels: int) -> Loss:
+        """Itself: outputs are the same if their candidates are."""
+        return self
+
+    def value(self, truth: Ragged, labels: Ragged) -> Floats:
+        """Loss of each row: the first number is the candidate."""
+        wrong = truth.data[truth.ptr[:-1]] != labels.data[labels.ptr[:-1]]
+        return wrong.astype(np.float64)
 
 
 @loop

@@ -20,9 +20,9 @@ from typing import Self
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Labels, Ragged
+from maxmargin.core.data.arrays import Floats, Labels, Ragged
+from maxmargin.core.data.validation import check_types, require
 from maxmargin.core.loss import Loss
-from maxmargin.core.validation import check_types, require
 
 
 class DiscountedLoss(Loss):

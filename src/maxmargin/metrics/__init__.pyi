@@ -4,6 +4,15 @@ from .alignment import q_scores as q_scores
 from .brackets import ALL as ALL
 from .brackets import COLLINS as COLLINS
 from .brackets import bracket_scores as bracket_scores
+from .coreference import CoreferenceScores as CoreferenceScores
+from .coreference import coreference_scores as coreference_scores
+from .coreference import entities_of as entities_of
+from .dependencies import PENN_PUNCTUATION as PENN_PUNCTUATION
+from .dependencies import UD_PUNCTUATION as UD_PUNCTUATION
+from .dependencies import AttachmentScores as AttachmentScores
+from .dependencies import attachment_scores as attachment_scores
+from .evalb import EvalbScores as EvalbScores
+from .evalb import evalb as evalb
 from .ranking import average_precision as average_precision
 from .ranking import mean_over_queries as mean_over_queries
 from .ranking import ndcg_at_k as ndcg_at_k
@@ -16,3 +25,7 @@ from .sequences import span_report as span_report
 from .sequences import span_scores as span_scores
 from .sequences import spans as spans
 from .sequences import token_error as token_error
+from .taxonomy import HierarchicalScores as HierarchicalScores
+from .taxonomy import hierarchical_scores as hierarchical_scores
+from .trec import TrecScores as TrecScores
+from .trec import trec_eval as trec_eval

@@ -116,7 +116,7 @@ def bracket_scores(
         parsed += 1
         exact += own == other
         right += sum(a == b for a, b in zip(tags, theirs, strict=True))
-        crossing += sum(k for b, k in other.items() if _crosses(b, own))
+        crossing += crossings(other, own)
     n = max(len(truth), 1)
     return BracketScores(
         precision=m / p if p else float(g == 0),
@@ -158,6 +158,11 @@ def _tags(tree: Tree, rules: BracketRules) -> Iterator[str]:
     else:
         for child in tree[1:]:
             yield from _tags(child, rules)
+
+
+def crossings(found: Counter[Bracket], true: Counter[Bracket]) -> int:
+    """How many brackets of `found` cross one of `true`."""
+    return sum(k for bracket, k in found.items() if _crosses(bracket, true))
 
 
 def _crosses(bracket: Bracket, others: Counter[Bracket]) -> bool:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from maxmargin.core.arrays import Floats, Ints
+from maxmargin.core.data.arrays import Floats, Ints
 
 
 def margin_losses(

@@ -16,7 +16,11 @@ from numpy.typing import ArrayLike, NDArray
 
 def ranked(grades: ArrayLike, scores: ArrayLike) -> NDArray[np.float64]:
     """Grades in the order of falling scores."""
-    g, s = np.asarray(grades, dtype=np.float64), np.asarray(scores, dtype=np.float64)
+    try:
+        g = np.asarray(grades, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{grades!r:.40} are no grades, one number each") from None
+    s = np.asarray(scores, dtype=np.float64)
     if g.shape != s.shape or g.ndim != 1:
         raise ValueError(f"{g.size} grades, but {s.size} scores")
     return g[np.argsort(-s, kind="stable")]

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.core.label_schemes import all_spans
+from maxmargin.core.data.label_schemes import all_spans
 
 Span = tuple[str, int, int, int]  # type, sequence, first token, last token
 AVERAGES = ("micro", "macro", "weighted")
@@ -258,6 +258,8 @@ def _known_spans(
 def _aligned(
     y_true: Sequence[Any], y_pred: Sequence[Any]
 ) -> Iterable[tuple[int, list[Any], list[Any]]]:
+    if y_true is None:
+        raise ValueError("the true sequences are None: give a list of them")
     if len(y_true) != len(y_pred):
         raise ValueError(
             f"{len(y_true)} true sequences but {len(y_pred)} predicted ones"

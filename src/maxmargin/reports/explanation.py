@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from html import escape
 from typing import Any
 
 NAME, WIDE = 44, 100  # letters of a name, and of an output, that are printed
@@ -125,6 +126,33 @@ class Explanation:
                 lines.append(f"    {name:<{NAME - 2}}  {term.adds:+.4f}")
         return "\n".join(lines)
 
+    def _repr_html_(self) -> str:
+        """Parts and their largest features as bars, for notebooks."""
+        most = (
+            max((abs(t.adds) for part in self for t in part.terms), default=1.0) or 1.0
+        )
+        out = [
+            f"<p><b>{escape(shortened(self.output, WIDE))}</b>, score {self.score:.4g}"
+        ]
+        if self.margin is not None:
+            rival = escape(shortened(self.rival, WIDE))
+            out.append(f"; {self.margin:.4g} ahead of {rival}")
+        out.append('</p><table style="border-collapse:collapse">')
+        for part in self.parts:
+            out.append(
+                f"<tr><th style='text-align:left' colspan=2>{escape(part.name)}</th>"
+                f"<th>{part.score:+.4f}</th></tr>"
+            )
+            for term in part.terms[:8]:
+                colour = "#1d7fd1" if term.adds >= 0 else "#d1495b"
+                out.append(
+                    f"<tr><td style='text-align:left'>{escape(term.feature)}</td>"
+                    f"<td style='width:8em'><div style='height:.7em;background:{colour};"
+                    f"width:{100 * abs(term.adds) / most:.0f}%'></div></td>"
+                    f"<td>{term.adds:+.4f}</td></tr>"
+                )
+        return "".join([*out, "</table>"])
+
 
 @dataclass(frozen=True)
 class Support:
@@ -146,6 +174,8 @@ class Hard:
     truth: Any
     short_by: float  # score of the best output minus score of the truth
     best: list[tuple[Any, float]]  # the best outputs with their scores
+    picture: str = ""  # of the best output, as SVG or HTML
+    words: tuple[str, ...] = ()  # of label sequences, where the inputs have words
 
 
 @dataclass(frozen=True)

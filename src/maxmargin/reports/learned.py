@@ -11,9 +11,10 @@ from html import escape
 import numpy as np
 from numpy.typing import ArrayLike
 
-from maxmargin.core.arrays import Floats
+from maxmargin.core.data.arrays import Floats
 from maxmargin.reports.drawing.logo import sequence_logo
 from maxmargin.reports.drawing.svg import bars, heat, line_chart
+from maxmargin.reports.tally import natural_key
 
 LABELS = 12  # labels whose features are shown one by one
 CELLS = 40  # rows that a table may have
@@ -48,7 +49,7 @@ def features_by_label(
 
 def transition_table(scores: Mapping[tuple[Hashable, Hashable], float]) -> str:
     """Scores of pairs of neighbouring labels."""
-    names = sorted({a for a, _ in scores}, key=str)
+    names = sorted({a for a, _ in scores}, key=natural_key)
     if len(names) > CELLS:
         return ""
     rows = [[scores[a, b] for b in names] for a in names]

@@ -9,7 +9,7 @@ import os
 import platform
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -17,9 +17,11 @@ from typing import Any
 
 import numpy as np
 
+from maxmargin.calibration.measures import Reliability
 from maxmargin.reports.drawing.svg import heat, line_chart, listed, short, table
 from maxmargin.reports.explanation import Hard, shortened
-from maxmargin.reports.style import CSS
+from maxmargin.reports.sentences import marked_sentence, marks_spans, span_tables
+from maxmargin.reports.style import CSS, OUTPUT_CSS
 from maxmargin.reports.tally import class_scores, confusion, flat_labels
 from maxmargin.solvers.base import Result
 
@@ -36,6 +38,8 @@ class Scored:
     score_name: str
     labels: bool  # whether outputs are labels, or sequences of them
     hardest: Sequence[Hard]
+    sure: Reliability | None = None  # how often calibrated predictions are right
+    figures: Sequence[tuple[str, float]] = ()  # of the task, besides `score`
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,7 @@ class Subject:
     trainer: str
     command: str | None = None
     scored: Scored | None = None
+    training_data: Mapping[str, Any] = field(default_factory=dict)
 
 
 def write(subject: Subject, path: str | os.PathLike[str]) -> None:
@@ -73,7 +78,7 @@ def page(subject: Subject) -> str:
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
-        f"<title>{name}</title><style>{CSS}</style></head><body><main>"
+        f"<title>{name}</title><style>{CSS}{OUTPUT_CSS}</style></head><body><main>"
         f"<h1>{name}</h1>{_tiles(subject)}<nav>{links}</nav>{bodies}"
         "</main></body></html>\n"
     )
@@ -93,6 +98,7 @@ def _tiles(subject: Subject) -> str:
     ]
     if scored is not None:
         tiles.append((f"{scored.score:.4f}", scored.score_name, ""))
+        tiles += [(f"{value:.4f}", name, "") for name, value in scored.figures]
         tiles.append((str(len(scored.truth)), "examples here", ""))
     tiles.append((short(float(subject.size)), subject.unit, ""))
     drawn = "".join(
@@ -123,6 +129,11 @@ def _certificate(subject: Subject) -> str:
     if subject.completions is not None and len(subject.completions):
         charts.append(("Hidden parts", _completions_chart(subject.completions)))
     drawn = "".join(f"<div><h3>{n}</h3>{chart}</div>" for n, chart in charts if chart)
+    reading = (
+        '<p class="faint">The primal is the objective of the weights found so far, the dual '
+        "a bound that no weights can beat. Training ends when the two meet: the gap "
+        "between them is then below the tolerance.</p>"
+    )
     return (
         f"<p>{escape(result.status.value[0].upper() + result.status.value[1:])}. "
         f"{escape(result.meaning())}</p>"
@@ -137,7 +148,7 @@ def _certificate(subject: Subject) -> str:
                 ("seconds", f"{result.seconds:.3g}, without compiling"),
             ]
         )
-        + f'<div class="pair">{drawn}</div>'
+        + f'{reading}<div class="pair">{drawn}</div>'
     )  # fmt: skip
 
 
@@ -164,7 +175,10 @@ def _data(subject: Subject) -> str:
             rows.append(("labels per example", spread))
         rows.append(("classes", str(len(set(labels)))))
     rows.append(("structure", subject.structure))
-    rows.append(("length of psi", str(subject.dim)))
+    dim, size = subject.dim, subject.size
+    constant = dim - size if subject.unit == "weights" and dim > size else 0
+    more = f", {constant} of them for constant features" if constant else ""
+    rows.append(("length of psi", f"{dim}{more}"))
     return listed(rows)
 
 
@@ -178,6 +192,28 @@ def _scores(subject: Subject) -> str:
         for s in class_scores(truth, predicted)[:40]
     ]
     return table(["class", "precision", "recall", "F1", "examples"], rows, "tnnnn")
+
+
+def _spans(subject: Subject) -> str:
+    scored = subject.scored
+    if scored is None or not scored.labels or not marks_spans(scored.truth):
+        return ""
+    return span_tables(scored.truth, list(scored.predicted))
+
+
+def _reliability(subject: Subject) -> str:
+    if subject.scored is None or subject.scored.sure is None:
+        return ""
+    found = subject.scored.sure
+    curves = [
+        ("model", found.confidence, found.accuracy),
+        ("ideal", np.array([0.0, 1.0]), np.array([0.0, 1.0])),
+    ]
+    return (
+        f"<p>Expected calibration error: {100 * found.error:.2f} %. On the line 'ideal', "
+        "predictions with a probability of 80 % are right 80 times out of 100.</p>"
+        + line_chart(curves, "stated probability", "share that is right")
+    )
 
 
 def _confusion(subject: Subject) -> str:
@@ -207,11 +243,15 @@ def _hardest(subject: Subject) -> str:
             if right
             else f'<span class="wrong">truth scores {short(case.short_by)} less</span>'
         )
-        lines = [f"truth   {shortened(case.truth, 400)}"]
-        lines += [f"{score:7.3f}  {shortened(o, 400)}" for o, score in case.best]
+        if case.words and not case.picture:
+            body = marked_sentence(case.words, case.truth, case.best[0][0])
+        else:
+            lines = [f"truth   {shortened(case.truth, 400)}"]
+            lines += [f"{score:7.3f}  {shortened(o, 400)}" for o, score in case.best]
+            body = f"<pre>{escape(chr(10).join(lines))}</pre>"
         out.append(
             f"<details{' open' if not out else ''}><summary>example {case.example}: "
-            f"{mark}</summary><pre>{escape(chr(10).join(lines))}</pre></details>"
+            f'{mark}</summary><div class="drawn">{case.picture}</div>{body}</details>'
         )
     return (
         "<p>Those of the first 500 examples whose truth scores furthest below the best "
@@ -220,7 +260,16 @@ def _hardest(subject: Subject) -> str:
 
 
 def _trained_by(subject: Subject) -> str:
-    rows = [("maxmargin", _version("maxmargin")), ("python", platform.python_version())]
+    rows = [(k, str(v)) for k, v in subject.training_data.items()]
+    rows += [
+        (name, str(subject.parameters[name]))
+        for name in ("C", "loss", "rescaling", "penalty")
+        if name in subject.parameters
+    ]
+    rows += [
+        ("maxmargin", _version("maxmargin")),
+        ("python", platform.python_version()),
+    ]
     rows += [(name, _version(name)) for name in PACKAGES[1:]]
     if subject.command:
         rows.insert(0, ("command", str(subject.command)))
@@ -237,7 +286,7 @@ def _version(name: str) -> str:
     try:
         return version(name)
     except PackageNotFoundError:
-        return "not installed"
+        return "not installed" if name != "maxmargin" else "from a checkout"
 
 
 def _learned(subject: Subject) -> str:
@@ -248,9 +297,11 @@ Section = Callable[[Subject], str]
 SECTIONS: list[tuple[str, Section]] = [
     ("Certificate", _certificate),
     ("Data", _data),
+    ("Spans by type", _spans),
     ("Scores by class", _scores),
     ("Confusion", _confusion),
+    ("Reliability", _reliability),
     ("What it learned", _learned),
     ("Hardest examples", _hardest),
-    ("What trained it", _trained_by),
+    ("Model card", _trained_by),
 ]

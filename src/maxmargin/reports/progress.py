@@ -2,8 +2,9 @@
 
 The gap falls by about a constant factor per second, so the bar is on a log scale of the
 gap, and the remaining time is extrapolated from the rate so far. With the package rich
-its progress bar is used; without it, one line that is rewritten. While loops are compiled
-for the first time, which takes seconds, a terminal shows how many and how long.
+its progress bar is used; without it, one line that is rewritten. Before that, a terminal
+shows what is going on (reading, encoding), and while loops are compiled for the first
+time, which takes seconds, how many and how long. All of it fits 60 columns.
 """
 
 from __future__ import annotations
@@ -24,12 +25,14 @@ from maxmargin.core.compiled.compiling import (
 
 EVERY = 5.0  # seconds between two lines where there is no terminal
 WIDE = 80  # columns of a terminal with room for all figures
+NARROW = 12  # columns of the bar on narrower terminals
 
 
 def progress(tol: float) -> Progress:
     """A callback that shows each row of the history; `close` ends the line."""
     if not sys.stderr.isatty():
         return Progress(tol)
+    end_status()
     try:
         return _RichBar(tol)
     except ImportError:
@@ -104,6 +107,8 @@ def line(row: Any) -> str:
 def compiling_line() -> str:
     """How far compiling has come, in words."""
     done, seconds = compile_count(), compile_seconds()
+    if shutil.get_terminal_size().columns < WIDE:
+        return f"compiling loops (once): {done}, {seconds:.0f} s"
     return f"compiling loops, once for this machine: {done} done, {seconds:.0f} s"
 
 
@@ -155,12 +160,15 @@ class _Bar(Progress):
         bar = "#" * filled + "." * (self.width - filled)
         left = f"{waiting(self.to_go(row)):14s}"
         text = f"[{bar}] {line(row)}  {left}"
-        if len(text) >= shutil.get_terminal_size().columns:
+        wide = shutil.get_terminal_size().columns
+        if len(text) >= wide:
+            bar = bar if wide >= WIDE else bar[:: self.width // NARROW]
             text = f"[{bar}] {short_line(row, self.tol)}  {left}"
         self._write(text)
 
     def say(self, text: str) -> None:
-        self._write(f"[{'.' * self.width}] {text}")
+        wide = shutil.get_terminal_size().columns >= WIDE
+        self._write(f"[{'.' * (self.width if wide else NARROW)}] {text}")
 
     def _write(self, text: str) -> None:
         sys.stderr.write(f"\r{text[: shutil.get_terminal_size().columns - 1]}")
@@ -184,8 +192,10 @@ class _RichBar(Progress):
         from rich.progress import Progress as Rich
 
         super().__init__(tol)
-        columns = (BarColumn(bar_width=24), TextColumn("{task.fields[text]}"))
-        self._rich = Rich(*columns, console=Console(file=sys.stderr))
+        console = Console(file=sys.stderr)
+        width = 24 if console.width >= WIDE else NARROW
+        columns = (BarColumn(bar_width=width), TextColumn("{task.fields[text]}"))
+        self._rich = Rich(*columns, console=console)
         self._task = self._rich.add_task("", total=1.0, text="")
         self._rich.start()
 
@@ -207,19 +217,23 @@ class _RichBar(Progress):
         self._rich.stop()
 
 
-class _CompilingLine(Listener):
-    """A line of a terminal that is rewritten while loops are compiled, then erased."""
+class _Line(Listener):
+    """A line of a terminal that is rewritten, and erased at the end."""
 
     def __init__(self) -> None:
         self._width = 0
 
     def started(self, name: str) -> None:
-        self._write(f"{compiling_line()}, now {name.rpartition('.')[2]}")
+        """Say that a loop is being compiled."""
+        self.write(f"{compiling_line()}, now {name.rpartition('.')[2]}")
 
     def ended(self, name: str, number: int, seconds: float) -> None:
-        self._write(compiling_line())
+        """Count it."""
+        self.write(compiling_line())
 
-    def _write(self, text: str) -> None:
+    def write(self, text: str) -> None:
+        """Show a text instead of what is there."""
+        text = text[: shutil.get_terminal_size().columns - 1]
         sys.stderr.write("\r" + text.ljust(self._width))
         sys.stderr.flush()
         self._width = len(text)
@@ -227,8 +241,24 @@ class _CompilingLine(Listener):
     def close(self) -> None:
         """Erase the line."""
         if self._width:
-            self._write("")
+            self.write("")
             sys.stderr.write("\r")
+            sys.stderr.flush()
+
+
+_STATUS = _Line()
+
+
+def status(text: str) -> None:
+    """Show on a terminal what is going on, until the bar of a run or `end_status`."""
+    if sys.stderr.isatty():
+        _STATUS.write(text)
+
+
+def end_status() -> None:
+    """Erase what `status` has shown."""
+    if sys.stderr.isatty():
+        _STATUS.close()
 
 
 @contextmanager
@@ -237,7 +267,7 @@ def compiling_shown() -> Iterator[None]:
     if not sys.stderr.isatty():
         yield
         return
-    shown = _CompilingLine()
+    shown = _Line()
     try:
         with listening(shown):
             yield

@@ -1,4 +1,33 @@
-"""The style sheet of reports: light and dark, from a phone to a wide screen."""
+"""Style sheets: of reports, and of drawn outputs, which notebooks and pages share."""
+
+OUTPUT_CSS = """
+.tagging { line-height:1.2; margin:.4rem 0; overflow-wrap:anywhere; }
+.token { display:inline-block; text-align:center; vertical-align:top; margin:.15rem .05rem;
+  padding:.12rem .3rem .2rem; border-radius:5px; --hue:transparent;
+  background:color-mix(in srgb,var(--hue) 26%,transparent); }
+.token b { display:block; font-weight:500; } .token small { display:block;
+  font-size:.72em; letter-spacing:.02em; opacity:.85; }
+.token em { display:block; font-style:normal; color:#d1495b; }
+.plain { font-size:1.15rem; font-weight:500; overflow-wrap:anywhere; }
+.plain em { font-style:normal; color:#d1495b; font-size:.85em; }
+.token.wrong { outline:2px solid #d1495b; outline-offset:-1px; }
+.token.hue0,.graph .hue0 { --hue:#1d7fd1; } .token.hue1,.graph .hue1 { --hue:#e07b1a; }
+.token.hue2,.graph .hue2 { --hue:#2a9d5c; } .token.hue3,.graph .hue3 { --hue:#c2418f; }
+.token.hue4,.graph .hue4 { --hue:#8a63d2; } .token.hue5,.graph .hue5 { --hue:#b58900; }
+.token.hue6,.graph .hue6 { --hue:#159fa8; } .token.hue7,.graph .hue7 { --hue:#d1495b; }
+.token.hue8,.graph .hue8 { --hue:#6b8e23; } .token.hue9,.graph .hue9 { --hue:#7a6a5a; }
+.graph { max-width:20rem; width:100%; height:auto; display:block; }
+.graph circle,.graph rect { fill:var(--hue); } .graph line { stroke:#8a94a0; }
+.graph .ring { stroke:currentColor; stroke-width:3; stroke-dasharray:4 2; }
+.legend { font-size:.85rem; } .site { overflow-wrap:anywhere; }
+.site mark { background:color-mix(in srgb,#e07b1a 45%,transparent); color:inherit;
+  border-radius:3px; padding:0 .1em; }
+.ranked { padding-left:2rem; } .ranked li > span { margin-right:.8rem; }
+.ranked i,.ranked em { font-style:normal; opacity:.7; margin-right:.8rem; font-size:.9em; }
+.sides { display:flex; flex-wrap:wrap; gap:1.5rem; } .sides > div { overflow-x:auto; }
+.sides h4 { margin:.2rem 0; font-weight:500; opacity:.7; }
+.drawn { overflow-x:auto; max-width:100%; }
+"""
 
 CSS = """
 :root { color-scheme: light dark; --paper:#ffffff; --card:#f6f7f9; --ink:#1c2430;
@@ -28,7 +57,7 @@ pre { background:var(--card); padding:.7rem; overflow-x:auto; font-size:.85rem;
 .tile span { color:var(--faint); font-size:.85rem; }
 .tile.good b { color:var(--good); } .tile.bad b { color:var(--bad); }
 .pair { display:grid; grid-template-columns:repeat(auto-fit,minmax(19rem,1fr));
-  gap:1rem; } .pair > div { min-width:0; }
+  gap:1rem; } .pair > div { min-width:0; max-width:34rem; }
 svg.chart { width:100%; height:auto; display:block; font-size:13px; }
 .grid { stroke:var(--line); fill:none; } .axis { stroke:var(--faint); fill:none; }
 .tick { fill:var(--faint); font-size:12px; }
@@ -58,6 +87,8 @@ table.heat .corner { font-weight:400; font-style:italic; white-space:nowrap; }
   background:var(--a); } .bar i.neg { left:auto; right:50%; background:var(--bad); }
 details { background:var(--card); border-radius:8px; padding:.5rem .8rem; margin:.5rem 0;}
 summary { cursor:pointer; overflow-wrap:anywhere; } details pre { padding:.3rem 0; }
+.sentence { line-height:1.3; } .token { display:inline-block; vertical-align:top;
+  margin:.1rem .3rem .1rem 0; } .token small { display:block; color:var(--faint); }
 .ok { color:var(--good); } .wrong { color:var(--bad); }
 .logo svg { max-width:100%; height:auto; background:#fff; border-radius:6px; }
 dl { display:grid; grid-template-columns:max-content minmax(0,1fr); gap:.15rem 1rem;

@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats
+from maxmargin.core.data.arrays import Floats
+
+
+def natural_key(label: Any) -> list[tuple[bool, float, str]]:
+    """A key that sorts numbers in labels by their value.
+
+    Examples
+    --------
+    >>> sorted(["c10", "c9", 10, 9, "B-PER"], key=natural_key)
+    [9, 10, 'B-PER', 'c9', 'c10']
+    """
+    parts = re.split(r"(\d+)", str(label))
+    return [
+        (not p.isdecimal(), float(p) if p.isdecimal() else 0.0, p) for p in parts if p
+    ]
 
 
 class ClassScore(NamedTuple):
@@ -49,7 +64,7 @@ def confusion(
     [[1.0, 0.0], [1.0, 1.0]]
     """
     pairs = Counter(zip(truth, found, strict=True))
-    classes = sorted(set(truth) | set(found), key=lambda label: str(label))
+    classes = sorted(set(truth) | set(found), key=natural_key)
     left = 0
     if len(classes) > most:
         wrong: Counter[Any] = Counter()
@@ -75,7 +90,9 @@ def class_scores(truth: Sequence[Any], found: Sequence[Any]) -> list[ClassScore]
     right = Counter(a for a, b in zip(truth, found, strict=True) if a == b)
     support, said = Counter(truth), Counter(found)
     out = []
-    for label in sorted(set(support) | set(said), key=lambda c: (-support[c], str(c))):
+    for label in sorted(
+        set(support) | set(said), key=lambda c: (-support[c], natural_key(c))
+    ):
         precision = right[label] / said[label] if said[label] else 0.0
         recall = right[label] / support[label] if support[label] else 0.0
         total = precision + recall

@@ -17,19 +17,19 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from enum import Enum
 from numbers import Integral, Real
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats
 from maxmargin.core.compiled.compiling import compile_seconds, working_time
+from maxmargin.core.data.arrays import Floats, SparseWeights, sparse_weights
+from maxmargin.core.data.validation import check_finite, check_types, require
 from maxmargin.core.oracle import ADVICE, OracleError
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import Latent, MappedInputs, MostViolated
-from maxmargin.core.validation import check_finite, check_types, require
-from maxmargin.solvers.certificate import meaning
+from maxmargin.solvers.certificate import Status as Status
+from maxmargin.solvers.certificate import gap_svg, meaning
 from maxmargin.solvers.resume import Keeper, restore_into, snapshot_of
 
 PLATEAU = 20  # steps without progress after which approximate inference is blamed
@@ -45,41 +45,6 @@ HISTORY = np.dtype(
         ("gap", np.float64),  # relative; an estimate where primal is not known yet
     ]
 )
-
-
-class Status(Enum):
-    """Why training ended, a sentence each."""
-
-    CONVERGED = "the duality gap is at or below the tolerance"
-    MAX_ITER = "the iteration limit was reached before the tolerance"
-    MAX_TIME = "the time limit was reached before the tolerance"
-    NO_PROGRESS = (
-        "training ended above the tolerance because the dual no longer rises: "
-        "inference is not exact, or rounding errors have become as large as the steps"
-    )
-    STEADY = "a loop over all examples changed the dual variables less than asked"
-    WITHIN_EPSILON = "no constraint is violated by more than the epsilon asked for"
-    NOT_SEPARABLE = "no weights separate the data: a hard margin has no solution"
-    NOT_SEMIDEFINITE = (
-        "the kernel is not positive semi-definite: the dual has no maximum to find"
-    )
-    INTERRUPTED = "training was interrupted; the best weights so far are kept"
-    STOPPED = "a callback asked to stop; the best weights so far are kept"
-
-    @property
-    def as_asked(self) -> bool:
-        """Whether a stopping rule that the user set was met, the tolerance or another."""
-        return self in (Status.CONVERGED, Status.STEADY, Status.WITHIN_EPSILON)
-
-    @property
-    def unfinished(self) -> bool:
-        """Whether a limit, a callback or a signal ended the run: it could be continued."""
-        return self in (
-            Status.MAX_ITER,
-            Status.MAX_TIME,
-            Status.STOPPED,
-            Status.INTERRUPTED,
-        )
 
 
 @dataclass
@@ -197,6 +162,16 @@ class Result:
         check_finite(self.w, "weights")
         require(self.history.dtype.names is not None, "the history has no columns")
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle the weights without zeros, where these are many."""
+        return {**vars(self), "w": sparse_weights(self.w)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Undo `__getstate__`."""
+        w = state["w"]
+        state["w"] = w.dense() if isinstance(w, SparseWeights) else w
+        vars(self).update(state)
+
     @property
     def converged(self) -> bool:
         """Whether the tolerance was met."""
@@ -214,6 +189,12 @@ class Result:
             f"{self.iterations} iterations, {self.oracle_calls} oracle calls, "
             f"{self.planes} planes, {self.seconds:.2f} s"
         )
+
+    def _repr_html_(self) -> str:
+        """The certificate and the picture of the gap, for notebooks."""
+        calls, gaps = self.history["oracle_calls"], self.history["gap"]
+        picture = gap_svg(calls.tolist(), gaps.tolist(), self.gap)
+        return f"<p>{self.summary()}</p><p>{self.meaning()}</p>{picture}"
 
 
 class Run(NamedTuple):
@@ -282,6 +263,7 @@ class Solver(Trainer, Generic[S]):
     # What it can train, as data: penalties, and capabilities of the structure (Protocols
     # of core/structure.py) that it must have, or that are taken where they are there.
     penalties: ClassVar[tuple[str, ...]] = ("linear", "squared", "hard")
+    regularizers: ClassVar[tuple[str, ...]] = ("l2",)
     needs: ClassVar[tuple[type, ...]] = (MostViolated,)
     uses: ClassVar[tuple[type, ...]] = ()
     resumable: ClassVar[bool] = True  # whether it writes checkpoints
@@ -342,6 +324,12 @@ def check(solver: Solver[Any], problem: Problem, resumable: bool = False) -> Non
         raise ValueError(
             f"solver {name} cannot train penalty={penalty!r}; it knows "
             f"{', '.join(map(repr, known))}"
+        )
+    regularizer = problem.formulation.regularizer
+    if regularizer not in solver.regularizers:
+        instead = "'auto'" if regularizer == "l1" else "another solver"
+        raise ValueError(
+            f"solver {name} cannot train regularizer={regularizer!r}: use {instead}"
         )
     for capability in solver.needs:
         problem.structure.require(capability, f"solver {name}")

@@ -25,11 +25,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints, Ragged
 from maxmargin.core.compiled.compiling import working_time
+from maxmargin.core.data.arrays import Floats, Ints, Ragged
+from maxmargin.core.data.validation import (
+    check_finite,
+    check_shape,
+    check_types,
+    require,
+)
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import InitialGuess, Latent
-from maxmargin.core.validation import check_finite, check_shape, check_types, require
 from maxmargin.solvers.base import (
     Loop,
     Resolved,
@@ -338,7 +343,7 @@ class CCCP(Solver[LatentState]):
         rng = np.random.default_rng([self.seed, number])
         initial = problem.structure.offers(InitialGuess)
         if self.w is not None:
-            w = np.array(self.w, dtype=np.float64)
+            w = _as_weights(self.w)
             if w.shape != (problem.dim,):
                 raise ValueError(
                     f"initial weights have shape {w.shape}, but there are {problem.dim}"
@@ -444,6 +449,16 @@ class CCCP(Solver[LatentState]):
         )
         start.dual.blocks.shift(moved, change, problem.formulation.scales)
         start.trained = truth
+
+
+def _as_weights(given: Any) -> Floats:
+    """Initial weights as the user gives them."""
+    try:
+        return np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"init={given!r:.40}: one number for each weight is needed"
+        ) from None
 
 
 def _completed(problem: Problem, w: Floats, truth: Ragged) -> Ragged:

@@ -1,10 +1,53 @@
-"""What a result proves, in words: the one place that knows.
+"""Why training ended and what a result proves, in words; and the picture of a gap.
 
-Pages, summaries and the command line take their sentences from `meaning`.
+Pages, summaries and the command line take their sentences from `meaning`; notebooks
+show `gap_svg`.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from enum import Enum
+
+
+class Status(Enum):
+    """Why training ended, a sentence each."""
+
+    CONVERGED = "the duality gap is at or below the tolerance"
+    MAX_ITER = "the iteration limit was reached before the tolerance"
+    MAX_TIME = "the time limit was reached before the tolerance"
+    NO_PROGRESS = (
+        "training ended above the tolerance because the dual no longer rises: "
+        "inference is not exact, or rounding errors have become as large as the steps"
+    )
+    STEADY = "a loop over all examples changed the dual variables less than asked"
+    WITHIN_EPSILON = "no constraint is violated by more than the epsilon asked for"
+    NOT_SEPARABLE = "no weights separate the data: a hard margin has no solution"
+    NOT_SEMIDEFINITE = (
+        "the kernel is not positive semi-definite: the dual has no maximum to find"
+    )
+    INTERRUPTED = "training was interrupted; the best weights so far are kept"
+    STOPPED = "a callback asked to stop; the best weights so far are kept"
+
+    @property
+    def as_asked(self) -> bool:
+        """Whether a stopping rule that the user set was met, the tolerance or another."""
+        return self in AS_ASKED
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether a limit, a callback or a signal ended the run: it could be continued."""
+        return self in (
+            Status.MAX_ITER,
+            Status.MAX_TIME,
+            Status.STOPPED,
+            Status.INTERRUPTED,
+        )
+
+
+# A stopping rule that the user set was met, the tolerance or another.
+AS_ASKED = (Status.CONVERGED, Status.STEADY, Status.WITHIN_EPSILON)
 MEANINGS = {
     "exact": "Inference is exact: no weights have an objective below the dual.",
     "relaxed": "Inference is relaxed: the gap is that of the relaxed problem, an upper "
@@ -35,3 +78,46 @@ def meaning(certificate: str) -> str:
     'Inference is exact: no weights have an objective below the dual.'
     """
     return MEANINGS[certificate]
+
+
+def gap_svg(calls: Sequence[float], gaps: Sequence[float], reached: float) -> str:
+    """The duality gap against calls of inference, on a log scale, as SVG.
+
+    A dashed line shows the gap that was reached.
+
+    Examples
+    --------
+    >>> gap_svg([10, 20, 30], [0.5, 0.1, 0.01], 0.01).count("<polyline")
+    1
+    >>> "nan" in gap_svg([10, 20, 30], [0.5, 0.1, 0.1], float("inf"))
+    False
+    """
+    points = [
+        (float(x), math.log10(float(g)))
+        for x, g in zip(calls, gaps, strict=True)
+        if 0.0 < g < math.inf
+    ]
+    if len(points) < 2:
+        return ""
+    most = max(x for x, _ in points) or 1.0
+    last = [math.log10(reached)] if 0.0 < reached < math.inf else []
+    heights = [y for _, y in points] + last
+    low, high = min(heights), max(max(heights), min(heights) + 1e-9)
+
+    def place(x: float, y: float) -> str:
+        return f"{44 + 250 * x / most:.1f},{112 - 100 * (y - low) / (high - low):.1f}"
+
+    line = " ".join(place(x, y) for x, y in points)
+    dashes = "".join(
+        f'<path d="M{place(0.0, y)} L{place(most, y)}" stroke="#8a94a0" '
+        'stroke-dasharray="4 3"/>'
+        for y in last
+    )
+    return (
+        '<svg viewBox="0 0 300 132" width="300" height="132" font-size="10" '
+        'fill="currentColor" role="img" aria-label="duality gap during training">'
+        f'<polyline points="{line}" fill="none" stroke="#1d7fd1" stroke-width="2"/>'
+        f"{dashes}"
+        f'<text x="2" y="16">{10**high:.0e}</text><text x="2" y="112">{10**low:.0e}</text>'
+        '<text x="110" y="128">calls of inference</text></svg>'
+    )

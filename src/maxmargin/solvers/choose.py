@@ -10,10 +10,12 @@ number of examples, and what the structure offers.
 
 | what is seen                                      | trainer                         |
 |---------------------------------------------------|---------------------------------|
+| L1 regularisation                                 | proximal steps                  |
 | two outputs, few dense features, one weight each  | Newton steps                    |
 | a kernel on the nodes of networks                 | SMO on the factored dual        |
 | outputs few enough to hold all alpha              | all outputs at once             |
 | summed error                                      | SDCD                            |
+| many tokens, loss per token, linear penalty       | lanes                           |
 | some planes per example fit into the memory       | block dual, merging if it must  |
 | not even that                                     | one slack for the whole sample  |
 | workers on other machines                         | see `distributed/choice.py`     |
@@ -33,7 +35,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.core.memory import MEMORY
+from maxmargin.core.data.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import FewOutputs, MostViolated
 from maxmargin.solvers.base import Resolved, Solver, Trainer
@@ -42,15 +44,23 @@ from maxmargin.solvers.distributed.cocoa import Cocoa
 from maxmargin.solvers.enumerated.block_dual import Enumerated
 from maxmargin.solvers.enumerated.newton import Newton, newton_applies
 from maxmargin.solvers.frank_wolfe.bcfw import BCFW
+from maxmargin.solvers.lanes.solver import Lanes, fits
 from maxmargin.solvers.n_slack.block_dual import PER_ENTRY, PER_PLANE, BlockDual
 from maxmargin.solvers.n_slack.cutting_plane import NSlack, NSlackBlock
 from maxmargin.solvers.n_slack.sdm import SDM
 from maxmargin.solvers.one_slack import OneSlack
 from maxmargin.solvers.smo import Smo
+from maxmargin.solvers.sparse.proximal import ProximalL1
 from maxmargin.solvers.subgradient import Subgradient
 from maxmargin.solvers.summed.cutting_plane import LSECuttingPlane
+from maxmargin.solvers.summed.cutting_plane_as_written import LSECuttingPlaneAsWritten
+from maxmargin.solvers.summed.n_slack import LSENSlack
 from maxmargin.solvers.summed.sdcd import SDCD
+from maxmargin.solvers.summed.sdcd_as_written import SDCDAsWritten
 
+MANY_TOKENS = (
+    10_000  # with fewer, any trainer is done before the loops of lanes compile
+)
 SAMPLE = 32  # examples whose planes are looked at
 HELD = 12  # planes per example that the block dual ends up with, about
 TIGHT = 4  # and with how few it still gets along
@@ -58,6 +68,7 @@ ENTRY = 12.0  # bytes of an entry of a plane
 
 SOLVERS: dict[str, type[Solver[Any]]] = {
     "block-dual": BlockDual,
+    "lanes": Lanes,
     "n-slack": NSlack,
     "n-slack-block": NSlackBlock,
     "one-slack": OneSlack,
@@ -68,6 +79,14 @@ SOLVERS: dict[str, type[Solver[Any]]] = {
     "subgradient": Subgradient,
     "sdcd": SDCD,
     "lse-cutting-plane": LSECuttingPlane,
+    "lse-n-slack": LSENSlack,
+    "proximal-l1": ProximalL1,
+}
+# Algorithms as their papers print them, beside our variants: they end by the rules of
+# the papers, and need not reach `tol`.
+AS_WRITTEN: dict[str, type[Solver[Any]]] = {
+    "sdcd-as-written": SDCDAsWritten,
+    "lse-cutting-plane-as-written": LSECuttingPlaneAsWritten,
 }
 
 
@@ -77,7 +96,7 @@ def choose(solver: str | Trainer, problem: Problem, **settings: Any) -> Trainer:
     Parameters
     ----------
     solver : str or Trainer
-        A name from `SOLVERS`, "auto", or an object, which is taken as it is.
+        A name from `SOLVERS` or `AS_WRITTEN`, "auto", or an object, which is taken as it is.
     problem : Problem
         What is to be trained.
     **settings
@@ -92,10 +111,11 @@ def choose(solver: str | Trainer, problem: Problem, **settings: Any) -> Trainer:
         return Enumerated(**settings)
     if solver == "auto":
         return Auto(**settings)
-    if solver not in SOLVERS:
-        names = ", ".join(repr(k) for k in ("auto", *SOLVERS))
+    known = {**SOLVERS, **AS_WRITTEN}
+    if solver not in known:
+        names = ", ".join(repr(k) for k in ("auto", *known))
         raise ValueError(f"solver={solver!r} is not known: choose from {names}")
-    return SOLVERS[solver](**settings)
+    return known[solver](**settings)
 
 
 def resolve(solver: str | Trainer, problem: Problem, **settings: Any) -> Resolved:
@@ -136,11 +156,15 @@ class Auto(Trainer):
 
     def resolve(self, problem: Problem) -> Resolved:
         """The solver for this problem, and the notes that say why."""
-        costs = count(problem)
+        sequences = problem.truth.ptr[-1] >= MANY_TOKENS and fits(problem, self.memory)
+        costs = count(problem, sample=0 if sequences else SAMPLE)
         penalty, here = problem.formulation.penalty, False
         kind: type[Solver[Any]]
         options: dict[str, Any]
-        if costs.outputs == 2 and newton_applies(problem):
+        if problem.formulation.regularizer == "l1":
+            kind, options = ProximalL1, {"memory": self.memory}
+            why = "L1 regularisation: proximal steps"
+        elif costs.outputs == 2 and newton_applies(problem):
             kind, options = Newton, {}
             why = (
                 f"two outputs over {problem.dim} dense features, few for {costs.n} rows"
@@ -153,6 +177,9 @@ class Auto(Trainer):
             kind, options, why, here = choose_spread(
                 problem, costs.share, planes, self.memory
             )
+        elif sequences:
+            kind, options = Lanes, {"memory": self.memory}
+            why = "many tokens, a loss that adds up over them, linear penalty"
         else:
             kind, options, why = decide(costs, penalty, self.memory)
         notes: dict[str, Any] = {
@@ -167,12 +194,12 @@ class Auto(Trainer):
         return Resolved(solver, problem, notes)
 
 
-def count(problem: Problem) -> Costs:
-    """Count what a pass of the oracle and a plane cost."""
-    ids = np.unique(np.linspace(0, problem.n - 1, min(SAMPLE, problem.n)).astype(int))
+def count(problem: Problem, sample: int = SAMPLE) -> Costs:
+    """Count what a pass of the oracle and a plane cost, the latter on a sample."""
+    ids = np.unique(np.linspace(0, problem.n - 1, min(sample, problem.n)).astype(int))
     few = problem.structure.offers(FewOutputs) is not None
     entries = 0.0
-    if not few and problem.structure.offers(MostViolated) is not None:
+    if sample and not few and problem.structure.offers(MostViolated) is not None:
         planes = problem.shared_data.planes(np.zeros(problem.dim), ids)
         entries = float(np.diff(planes.a.ptr).mean())
     oracle = float(problem.work().mean())

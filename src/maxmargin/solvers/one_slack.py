@@ -7,8 +7,8 @@ one cut, and solves the dual QP over the cuts, warm-started. Cuts without weight
 rounds are dropped. Sums are computed where the data are. R is the weighted sum of slacks,
 or of squared slacks; a cut is a tangent of R, so both penalties work.
 
-[1] Yu 2011, Algorithm 3.1 (margin rescaling) and 3.2 (slack rescaling);
-    Joachims, Finley, Yu 2009. [2] Teo et al. 2010 for smooth risks.
+[1] Yu 2011, Algorithms 3.1 (primal) and 3.2 (the same by the dual QP, as here), Theorem
+    3.1; Joachims, Finley, Yu 2009. [2] Teo et al. 2010 for smooth risks.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints, Labels
-from maxmargin.core.memory import MEMORY
-from maxmargin.core.problem import Problem
-from maxmargin.core.validation import (
+from maxmargin.core.data.arrays import Floats, Ints, Labels
+from maxmargin.core.data.memory import MEMORY
+from maxmargin.core.data.validation import (
     check_finite,
     check_range,
     check_shape,
     mismatch,
     require,
 )
+from maxmargin.core.problem import Problem
 from maxmargin.solvers.base import Solver, State, Status
 from maxmargin.solvers.qp import maximise
 
@@ -116,10 +116,25 @@ class OneSlack(Solver[CutState]):
         Largest size of all cuts in bytes. Beyond it the cuts that were idle longest are
         dropped, then the two with the least weight are replaced by their average, which
         changes neither w nor the dual.
+    epsilon : float or None
+        Stop by the rule of Algorithms 3.1 and 3.2: the new cut exceeds xi, the highest
+        cut held, by at most epsilon, in means of slacks (weighted by C). The objective is
+        then within epsilon times the sum of C of the best one. `tol` holds as well.
     """
 
     patience: int = 50
     memory: float = MEMORY
+    epsilon: float | None = None
+
+    def refusal(self, problem: Problem) -> str | None:
+        """Hard margins have no slack that an epsilon could be added to."""
+        if self.epsilon is None:
+            return None
+        if problem.formulation.penalty == "hard":
+            return "epsilon is a slack, and penalty='hard' allows none: leave it out"
+        if not self.epsilon >= 0.0:
+            return f"epsilon={self.epsilon!r}: a number, zero or more, is needed"
+        return None
 
     def start(self, problem: Problem, warm: State | None = None) -> CutState:
         """No cuts, or those of an earlier run, scaled where all C changed alike."""
@@ -144,8 +159,14 @@ class OneSlack(Solver[CutState]):
             return
         height = cut.b - float(cut.a @ state.w)
         held = float(state.heights().max(initial=-np.inf)) if len(state.b) else 0.0
+        if self.epsilon is not None and height <= max(held, 0.0) + self.epsilon * float(
+            problem.C.sum()
+        ):
+            state.status = Status.WITHIN_EPSILON
+            return
         before = state.dual
         state.add(cut.a, cut.b, self.memory)
+        state.notes["cuts_added"] = state.made
         upper = np.inf if hard else 1.0
         hopeless = 0.5e8 / max(float(state.gram.diagonal().max()), 1e-300)
         enough = hopeless if hard else np.inf

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from maxmargin.core.arrays import Ints
+from maxmargin.core.data.arrays import Ints
 
 
 class Resting:

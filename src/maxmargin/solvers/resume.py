@@ -16,11 +16,11 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.core.validation import check_types, mismatch, require
+from maxmargin.core.data.validation import check_types, mismatch, require
 
 
 class Keeper(Protocol):
-    """Where checkpoints go; `estimators.fitting.checkpoint` has one that writes files."""
+    """Where checkpoints go; `estimators.saving.checkpoint` has one that writes files."""
 
     def earlier(self) -> dict[str, Any] | None:
         """What an earlier run left."""
@@ -87,14 +87,14 @@ def restore_into(state: Any, data: dict[str, Any]) -> None:
         if isinstance(old, HoldsDual):
             restore_into(old, new)
         elif _is_named_tuple(old):
-            setattr(state, name, type(old)(**new))
+            setattr(state, name, type(old)(**{k: _copied(v) for k, v in new.items()}))
             check_types(getattr(state, name))
         else:
             _check_like(name, old, new)
             if isinstance(old, np.ndarray) and np.shape(old) == np.shape(new):
                 old[...] = new  # others may hold the same array
             else:
-                setattr(state, name, new)
+                setattr(state, name, _copied(new))
     best = data.get("best_w")
     if best is not None:
         _check_like("best_w", state.w, best)
@@ -102,6 +102,15 @@ def restore_into(state: Any, data: dict[str, Any]) -> None:
         state.check_restored()
     if isinstance(state, HoldsScratch):
         state.resize_scratch()
+
+
+def _copied(value: Any) -> Any:
+    """Arrays of its own: a file may name one array twice, and loops write into them."""
+    if isinstance(value, np.ndarray):
+        return value.copy()
+    if isinstance(value, list):
+        return [_copied(item) for item in value]
+    return value
 
 
 def _check_like(name: str, old: Any, new: Any) -> None:

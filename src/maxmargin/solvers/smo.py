@@ -4,7 +4,9 @@
 
 over locally consistent marginals mu of nodes and edges with mass C. On forests, and with
 marginals of cliques on triangulated graphs, this is the exponential dual itself; on
-other graphs it is a relaxation, whose value is an upper bound.
+other graphs it is a relaxation, whose value is an upper bound. Where psi has features of
+cliques of its own (`CliqueFactors`), each lies in a clique of the triangulation, whose
+marginals tell the expected feature: the dual is factored over these [1, section 8].
 
 A step takes one example. Inference finds the labels y1 of highest gradient (the
 loss-augmented best) and the labels y2 of lowest gradient that still have mass. Mass
@@ -13,7 +15,7 @@ y1 and y2 differ in several places that are not connected, each place has a lamb
 own. When no y1 beats its y2, the KKT conditions hold. Examples at their optimum are
 skipped for some passes, each time twice as many as before.
 
-[1] Taskar, Guestrin and Koller 2003, equations (10) and (12), section 5.
+[1] Taskar, Guestrin and Koller 2003, equations (10) and (12), sections 5 and 8.
 """
 
 from __future__ import annotations
@@ -23,13 +25,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints, Labels
-from maxmargin.core.factored import CompiledAscent, Factored
+from maxmargin.core.data.arrays import Floats, Ints, Labels
+from maxmargin.core.factored import CliqueFactors, CompiledAscent, Factored
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import Augment
-from maxmargin.inference.graph.decode import decode
+from maxmargin.inference.graph.cliques import Cliques, decode_cliques
+from maxmargin.inference.graph.decode import DENSE, decode
 from maxmargin.inference.graph.forest import rooted
 from maxmargin.inference.graph.tables import GraphTables
+from maxmargin.inference.graph.triangulation import MAX_TABLE
 from maxmargin.inference.loopy import relaxation
 from maxmargin.inference.marginals.ascent import Ascent, Forests, Work
 from maxmargin.inference.marginals.directions import Direction
@@ -78,12 +82,12 @@ class Smo(Solver[SmoState]):
     share: float = 0.1
     penalties: ClassVar[tuple[str, ...]] = ("linear",)
     needs: ClassVar[tuple[type, ...]] = (Factored,)
-    uses: ClassVar[tuple[type, ...]] = (CompiledAscent,)
+    uses: ClassVar[tuple[type, ...]] = (CliqueFactors, CompiledAscent)
 
     def refusal(self, problem: Problem) -> str | None:
         """Margin rescaling with a loss that is a sum over nodes is needed."""
         if problem.formulation.rescaling == "margin" and problem.loss.form == "table":
-            return None
+            return _too_wide(problem)
         return (
             "solver 'smo' moves marginals, so it needs rescaling='margin' and a loss "
             "that is a sum over nodes, such as 'hamming'"
@@ -142,15 +146,20 @@ class Smo(Solver[SmoState]):
         structure = problem.structure.require(Factored, "solver 'smo'")
         plain = structure.tables(x, ids, state.w)
         tables = structure.augmented(x, ids, plain, augment)
-        way, best = self._direction(problem, state, ids, tables)
+        beyond = problem.structure.offers(CliqueFactors)
+        factors = None if beyond is None else beyond.factors(x, ids, state.w)
+        true = structure.local_labels(x, ids, augment.truth.take(ids))
+        right = plain.score(true)
+        if factors is not None:
+            right += factors.score(plain, true)
+        way, best = self._direction(problem, state, ids, tables, factors)
         cost = tables.unary - plain.unary
         gain = way.gain(tables, cost)
         by = structure.transfer(x, ids, state.w, plain, way, gain)
         state.point.move(ids, tables, way, by)
         state.linear += float(by @ gain)
         state.oracle_calls += len(ids)
-        true = structure.local_labels(x, ids, augment.truth.take(ids))
-        state.slack[ids] = np.maximum(best - plain.score(true), 0.0)
+        state.slack[ids] = np.maximum(best - right, 0.0)
         moved = np.zeros(len(ids))
         np.maximum.at(moved, way.graph_of_group(tables), by)
         quiet = moved <= 1e-9 * problem.C[ids]
@@ -169,16 +178,37 @@ class Smo(Solver[SmoState]):
         state.oracle_calls += len(ids)
 
     def _direction(
-        self, problem: Problem, state: SmoState, ids: Ints, tables: GraphTables
-    ) -> tuple[Direction, Floats]:
+        self, problem: Problem, state: SmoState, ids: Ints, tables: GraphTables,
+        factors: Cliques | None,
+    ) -> tuple[Direction, Floats]:  # fmt: skip
         """From y2 to y1, and a bound on the augmented scores."""
         structure = problem.structure.require(Factored, "solver 'smo'")
         method = structure.inference
         if method == "lp":
             found = relaxation.relax(tables)
             return state.point.toward_relaxed(ids, tables, found), found.value
-        best = decode(tables, structure.plan(problem.x).take(ids), method)
-        return state.point.toward(ids, tables, best.labels, method), best.bound
+        plan = structure.plan(problem.x).take(ids)
+        if factors is None:
+            best = decode(tables, plan, method)
+        else:
+            best = decode_cliques(tables, factors, plan, method)
+        return state.point.toward(ids, tables, best.labels, factors), best.bound
+
+
+def _too_wide(problem: Problem) -> str | None:
+    """A graph with cliques whose junction tree has no tables, by its number."""
+    if problem.structure.offers(CliqueFactors) is None:
+        return None
+    structure = problem.structure.require(Factored, "solver 'smo'")
+    wide = np.flatnonzero(structure.plan(problem.x).kind == DENSE)
+    if len(wide) == 0:
+        return None
+    return (
+        f"graph {wide[0]}: its junction tree is too wide for inference="
+        f"{structure.inference!r}, and solver 'smo' moves marginals of its cliques: use "
+        f"inference='junction', which has tables of up to {MAX_TABLE:.3g} entries and "
+        "says how large larger ones are, or solver='block-dual'"
+    )
 
 
 def _continues(warm: SmoState, problem: Problem) -> bool:

@@ -20,7 +20,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats
+from maxmargin.core.data.arrays import Floats
 from maxmargin.core.problem import Problem
 from maxmargin.solvers.base import Solver, State
 from maxmargin.solvers.resting import permutation

@@ -8,6 +8,7 @@ from .classes.structure import Multiclass as Multiclass
 from .classes.taxonomy import Taxonomy as Taxonomy
 from .clusters.coreference import Coreference as Coreference
 from .clusters.correlation import Correlation as Correlation
+from .dependency.structure import Dependency as Dependency
 from .grammar.structure import Grammar as Grammar
 from .matching import Matching as Matching
 from .motif import Motif as Motif

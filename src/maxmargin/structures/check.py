@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints, Labels, Ragged
+from maxmargin.core.data.arrays import Floats, Ints, Labels, Ragged
 from maxmargin.core.loss import ZeroOne
 from maxmargin.core.structure import Augment, ByLoss, Found, Layers, NBest, Structure
 from maxmargin.losses.labels import Hamming

@@ -19,10 +19,18 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, pointers, usable
+from maxmargin.core.data.arrays import (
+    Floats,
+    Ints,
+    Labels,
+    Ragged,
+    Rows,
+    pointers,
+    usable,
+)
+from maxmargin.core.data.validation import check_types, require
 from maxmargin.core.jit import loop
 from maxmargin.core.structure import Augment, Found, Pieces, Structure
-from maxmargin.core.validation import check_types, require
 
 
 class MatchingInputs(NamedTuple):
@@ -63,12 +71,14 @@ class Matching(Structure):
 
     def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
         """Know the number of features and of items."""
-        dim = np.shape(X[0])[2] if np.ndim(X[0]) == 3 else 0
-        return replace(self, dim=dim, largest=max(len(x) for x in X))
+        arrays = [_table(i, x) for i, x in enumerate(X)]
+        dim = arrays[0].shape[2] if arrays[0].ndim == 3 else 0
+        largest = max(len(x) if x.ndim else 0 for x in arrays)
+        return replace(self, dim=dim, largest=largest)
 
     def encode(self, X: Sequence[Any]) -> MatchingInputs:
         """Arrays (m, m, d) as one array of pairs."""
-        arrays = [np.asarray(x, dtype=np.float64) for x in X]
+        arrays = [_table(i, x) for i, x in enumerate(X)]
         for i, x in enumerate(arrays):
             if x.ndim != 3 or x.shape[0] != x.shape[1] or x.shape[2] != self.dim:
                 raise ValueError(
@@ -86,9 +96,9 @@ class Matching(Structure):
     def encode_labels(self, x: MatchingInputs, Y: Sequence[Any]) -> Ragged:
         """Permutations as they are."""
         for i, y in enumerate(Y):
-            if sorted(y) != list(range(int(x.size[i]))):
+            if not hasattr(y, "__iter__") or sorted(y) != list(range(int(x.size[i]))):
                 raise ValueError(
-                    f"example {i}: {list(y)} is not a permutation of {x.size[i]} items"
+                    f"example {i}: {y} is not a permutation of {x.size[i]} items"
                 )
         return Ragged.pack(Y)
 
@@ -159,6 +169,16 @@ def _unlike(table: Floats, truth: Labels, weight: float) -> tuple[Labels, float]
         if value + weight > score:
             best, score = row, value + weight
     return best, score
+
+
+def _table(i: int, x: Any) -> Floats:
+    """Features of the pairs of example i."""
+    try:
+        return np.asarray(x, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"example {i}: {x!r:.40} is no array (m, m, d) of numbers"
+        ) from None
 
 
 @loop

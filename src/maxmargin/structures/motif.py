@@ -22,7 +22,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
+from maxmargin.core.data.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
+from maxmargin.core.data.validation import check_types, require
 from maxmargin.core.jit import inner_loop, loop
 from maxmargin.core.loss import LossForm
 from maxmargin.core.structure import (
@@ -34,7 +35,6 @@ from maxmargin.core.structure import (
     Pieces,
     Structure,
 )
-from maxmargin.core.validation import check_types, require
 from maxmargin.inference.motif_sampler import log_background, markov, sample
 
 LETTERS = "ACGT"
@@ -101,6 +101,9 @@ class Motif(Structure):
             raise ValueError(f"length={self.length}: a motif has at least one base")
         if self.order not in (0, 1, 2, 3):
             raise ValueError(f"order={self.order}: the background has order 0 to 3")
+        for i, x in enumerate(X):
+            if not hasattr(x, "__len__"):
+                raise ValueError(f"sequence {i} is {x!r}, not a string of bases")
         if all(len(x) < self.length for x in X):
             raise ValueError(
                 f"a motif of length {self.length} is longer than every sequence"
@@ -111,6 +114,8 @@ class Motif(Structure):
         """Strings of bases, in either case."""
         if isinstance(X, str):
             raise ValueError("X is one string, not a list of sequences: write [X]")
+        if not hasattr(X, "__iter__"):
+            raise TypeError(f"X is one {type(X).__name__}, not a list of sequences")
         codes = [_encode(s, i) for i, s in enumerate(X)]
         letter = np.concatenate(codes) if codes else np.empty(0, np.int32)
         ptr = pointers([len(c) for c in codes])

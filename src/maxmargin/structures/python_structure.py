@@ -8,6 +8,11 @@ With hidden parts, one more, and outputs that carry them, say as pairs (y, h):
 
     complete(w, x, y) -> the output with y's visible part that scores highest
 
+Slack rescaling and squared slacks need the best output for each value of the loss. A search
+that calls `argmax` finds most of them; it is exact if the object says them all:
+
+    argmax_by_loss(w, x, y) -> for each loss that outputs have, one that scores highest
+
 `complete` may be given an output without a hidden part (as the user has it) or with
 one; the loss must not depend on the hidden part of its first argument. If the object
 has no attribute `dim`, it is first called without weights, with w = None and then with
@@ -27,17 +32,19 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows
+from maxmargin.core.data.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
+from maxmargin.core.data.validation import check_sparse, require
 from maxmargin.core.loss import LossForm
 from maxmargin.core.structure import (
     NOT_COMPLETED,
     Augment,
+    ByLoss,
     Found,
     Latent,
+    Layers,
     P,
     Structure,
 )
-from maxmargin.core.validation import check_sparse, require
 from maxmargin.losses.own import OwnLoss, pickled, unpickled
 
 METHODS = ("joint_feature", "loss", "argmax")
@@ -75,8 +82,9 @@ class OwnStructure(Structure):
     losses: ClassVar[tuple[LossForm, ...]] = ("own", "zero-one")
 
     def offers(self, capability: type[P]) -> P | None:
-        """Completion only if the user's object has a method `complete`."""
-        if capability is Latent and not callable(getattr(self.owner, "complete", None)):
+        """Completion and search by loss only if the user's object has a method for it."""
+        needed = {Latent: "complete", ByLoss: "argmax_by_loss"}.get(capability)
+        if needed is not None and not callable(getattr(self.owner, needed, None)):
             return None
         return super().offers(capability)
 
@@ -177,6 +185,23 @@ class OwnStructure(Structure):
             rows.append(pickled(best))
         return Found(Ragged.pack(rows), score, score)
 
+    def argmax_by_loss(
+        self, x: Objects, ids: Ints, w: Floats, augment: Augment
+    ) -> Layers:
+        """The best outputs for each value of the loss by the user's method."""
+        rows, sizes = [], []
+        for i in ids:
+            truth = unpickled(augment.truth.row(int(i)))
+            found = list(self.owner.argmax_by_loss(_sealed(w), x.items[i], truth))
+            if not found:
+                raise ValueError(f"example {int(i)}: argmax_by_loss returned no output")
+            rows += [pickled(y) for y in found]
+            sizes.append(len(found))
+        labels, who = Ragged.pack(rows), np.repeat(ids, sizes)
+        loss = augment.loss.value(augment.truth.take(who), labels)
+        score = self.features(x, who, labels).dot(w)
+        return Layers(pointers(sizes), labels, score, loss)
+
     def runner_up(self, x: Objects, i: int, w: Floats, row: Labels) -> Labels | None:
         """The first other output that the loss brings up as its weight grows."""
         item, best = x.items[i], unpickled(row)
@@ -234,6 +259,11 @@ def check_own_loss(structure: Structure, truth: Ragged) -> None:
     loss = own_loss(structure)
     if loss is None or structure.offers(Latent) is not None:
         return
+    check_zero_at_truth(loss, truth)
+
+
+def check_zero_at_truth(loss: OwnLoss, truth: Ragged) -> None:
+    """Refuse a loss of the user's that is not zero for the truth itself."""
     bad = np.flatnonzero(value := loss.value(truth, truth))
     if len(bad):
         raise ValueError(

@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from maxmargin.core.arrays import Floats
+from maxmargin.core.data.arrays import Floats
 from maxmargin.estimators.chain import ChainSVM
 from maxmargin.structures.chain.names import input_weights
 from maxmargin.structures.chain.structure import Chain as ChainStructure
@@ -124,7 +124,8 @@ def retrain_last_layer(
     >>> last.gap <= 1e-3, last.weight.shape
     (True, (2, 2))
     """
-    model = ChainSVM(C=C, **options).fit(list(X), [list(row) for row in y])
+    settings = {"order": 1, **options}  # the only one that a last layer has
+    model = ChainSVM(C=C, **settings).fit(list(X), [list(row) for row in y])
     known = list(model.classes_)
     missing = sorted(map(str, set(known) - set(labels)))
     if missing:

@@ -20,9 +20,9 @@ from torch.autograd import Function
 from torch.autograd.function import once_differentiable
 from torch.nn.utils.rnn import PackedSequence, pad_packed_sequence
 
-from maxmargin.core.arrays import Floats
-from maxmargin.decode.base import NBest, ScoreStructure
-from maxmargin.decode.batch import ScoreBatch, Table
+from maxmargin.core.data.arrays import Floats
+from maxmargin.decode.machinery.base import NBest, ScoreStructure
+from maxmargin.decode.machinery.batch import ScoreBatch, Table
 
 Scores = Tensor | PackedSequence | Mapping[str, Tensor]
 Gradient = Callable[[Floats, Sequence[Table]], None]

@@ -21,12 +21,12 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats
+from maxmargin.core.data.arrays import Floats
 from maxmargin.core.formulations import Formulation
-from maxmargin.decode import smoothing
-from maxmargin.decode.base import ScoreStructure
-from maxmargin.decode.batch import ScoreBatch, Table
-from maxmargin.decode.oracle import default_loss, search
+from maxmargin.decode.machinery import smoothing
+from maxmargin.decode.machinery.base import ScoreStructure
+from maxmargin.decode.machinery.batch import ScoreBatch, Table
+from maxmargin.decode.machinery.oracle import default_loss, search
 from maxmargin.torch.layers import Gradient, StructuredLoss
 
 
@@ -37,7 +37,7 @@ class StructuredHinge(StructuredLoss):
 
     with margin rescaling. Slack rescaling: max_y delta(t, y) (1 + s(y) - s(t)). The
     squared penalty is xi^2 / 2 with the root of delta in its place (see
-    `maxmargin.decode.oracle`), as for the estimators of this library.
+    `maxmargin.decode.machinery.oracle`), as for the estimators of this library.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ def test_gradient_of_the_pseudo_likelihood():
         t = network.tables(x, ids, w)
         _, node, edge_ptr, edge = conditionals(t, true)
         rows = loops.expected_difference(
-            ids, *x[:9], network.layout, network.dim, truth.ptr, true, t.label_ptr,
+            ids, *x[:10], network.layout, network.dim, truth.ptr, true, t.label_ptr,
             node, t.edge_ptr, edge_ptr, edge,
         )  # fmt: skip
         return -Rows(*rows).total(network.dim)

@@ -88,3 +88,23 @@ def test_help_loads_nothing_heavy():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout.splitlines()[-1] == "[]"
     assert "exit codes" in done.stdout
+
+
+def test_unknown_letters_of_proteins_are_counted(tmp_path, capsys):
+    protein = "ACDEFGHIKLMNPQRSTVWY"
+    rows = [f">a\n{protein}X\n>b\n{protein[:9]}..{protein[11:]}x\n"] * 2
+    data, model = tmp_path / "train.fasta", str(tmp_path / "m.mm")
+    data.write_text("".join(rows))
+    train = ["train", "alignments", str(data), model, "--C", "10", "--format", "pairs"]
+    assert main(train) == 0
+    assert "2 unknown letters (X 1, x 1)" in capsys.readouterr().err
+    test = tmp_path / "test.fasta"
+    test.write_text(">c\nACDXE\n>d\nACDE\n")
+    assert main(["predict", model, str(test)]) == 0
+    said = capsys.readouterr()
+    assert "X 1" in said.err and ">c\nACDXE\n>d\nACD-E" in said.out
+    assert main([*train, "--set", "unknown=error", "--quiet"]) == 0
+    assert main(["predict", model, str(test)]) == 0  # X is a letter of this model
+    test.write_text(">c\nACDBE\n>d\nACDE\n")
+    assert main(["predict", model, str(test)]) != 0
+    assert "position 3: 'B' is not a letter" in capsys.readouterr().err

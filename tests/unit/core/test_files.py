@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from maxmargin.core.files import InUseError, Lock, remove_halves, replace_file
+from maxmargin.core.data.files import InUseError, Lock, remove_halves, replace_file
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from maxmargin.core.files import Lock
+from maxmargin.core.data.files import Lock
 with Lock(Path(sys.argv[1])):
     print("held", flush=True)
     time.sleep(60)
@@ -42,7 +42,7 @@ def test_halves_of_dead_processes_are_removed_and_nothing_else(tmp_path):
     path = tmp_path / "run.ck"
     dead = subprocess.Popen([sys.executable, "-c", "pass"])
     dead.wait()
-    import maxmargin.core.files as files
+    import maxmargin.core.data.files as files
 
     def half(pid, node=None):
         name = f".run.ck.{node or files._node()}-{pid}-0123abcd.part"

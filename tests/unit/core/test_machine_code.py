@@ -239,7 +239,7 @@ def test_code_that_is_not_used_any_more_is_removed(tmp_path):
 CALL = """
 import json, numpy as np
 from maxmargin.core.compiled import USES, stores
-from maxmargin.core.arrays import inner
+from maxmargin.core.data.arrays import inner
 assert inner(np.ones({n}), np.ones({n})) == {n}
 print(json.dumps([USES.counts(), stores().user.problem]))
 """
@@ -328,7 +328,7 @@ def test_a_loop_of_a_user_is_kept_too(tmp_path):
 
 
 def test_loops_are_plain_functions_where_compiling_is_off():
-    code = "from maxmargin.core.arrays import inner; print(type(inner).__name__)"
+    code = "from maxmargin.core.data.arrays import inner; print(type(inner).__name__)"
     assert run(code, NUMBA_DISABLE_JIT="1").strip() == "function"
 
 

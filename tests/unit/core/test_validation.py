@@ -7,8 +7,8 @@ import pytest
 import scipy.sparse as sp
 
 from maxmargin.core import Ragged, Rows, Vectors
-from maxmargin.core.arrays import Floats, Ints
-from maxmargin.core.validation import (
+from maxmargin.core.data.arrays import Floats, Ints
+from maxmargin.core.data.validation import (
     check_pointers,
     check_sparse,
     check_types,

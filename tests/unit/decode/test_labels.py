@@ -260,3 +260,62 @@ def test_loopy_graphs_say_that_they_are_bounds():
     assert not network.is_exact(network.read(scores))
     with pytest.raises(NotImplementedError, match="exactly"):
         network.nbest(scores, 2)
+
+
+def trees_of(n, single):
+    """All non-projective trees of n tokens, as tuples of heads."""
+    for heads in product(range(n + 1), repeat=n):
+        if single and heads.count(0) != 1:
+            continue
+        paths = []
+        for m in range(1, n + 1):
+            at = m
+            for _ in range(n):
+                at = heads[at - 1] if at else 0
+            paths.append(at == 0)
+        if all(paths):
+            yield heads
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    seed=seeds,
+    n=st.integers(1, 4),
+    size=st.sampled_from([1.0, 10.0, 40.0, 700.0, 1e5]),
+    single=st.booleans(),
+)
+def test_sums_over_trees_at_any_scale(seed, n, size, single):
+    """Cycles whose arcs are far better than the way out of them lose no digits."""
+    rng = np.random.default_rng(seed)
+    arcs = rng.uniform(-size, size, (1, n, n + 1))
+    arcs[0][rng.random((n, n + 1)) < 0.1] = -np.inf
+    tree = DependencyTree(projective=False, single_root=single)
+    outputs = list(trees_of(n, single))
+    values = np.array([arcs[0, np.arange(n), list(y)].sum() for y in outputs])
+    if not (values > -np.inf).any():
+        with pytest.raises(ValueError, match="no output is allowed"):
+            tree.marginals(arcs)
+        return
+    log_z = np.logaddexp.reduce(values)
+    found = tree.marginals(arcs)
+    assert found.log_z[0] == pytest.approx(log_z, rel=1e-12, abs=1e-9)
+    expected = np.zeros((n, n + 1))
+    for y, p in zip(outputs, np.exp(values - log_z), strict=True):
+        expected[np.arange(n), list(y)] += p
+    np.testing.assert_allclose(found.tables["arcs"][0], expected, atol=1e-7)
+
+
+def test_sums_over_long_sentences_at_any_scale():
+    rng = np.random.default_rng(0)
+    for size in (1.0, 30.0, 700.0):
+        arcs = rng.uniform(-size, size, (1, 30, 31))
+        for single in (False, True):
+            tree = DependencyTree(projective=False, single_root=single)
+            found, best = tree.marginals(arcs), tree.best(arcs)
+            p = found.tables["arcs"][0]
+            np.testing.assert_allclose(p.sum(axis=1), 1.0, atol=1e-8)
+            roots = p[:, 0].sum()
+            assert roots == pytest.approx(1.0) if single else roots >= 1.0 - 1e-9
+            assert found.log_z[0] >= best.score[0] - 1e-9
+            if size == 700.0:  # one tree has nearly all of the probability
+                assert p[np.arange(30), best.outputs[0]].min() > 0.5

@@ -70,7 +70,7 @@ def test_rows_of_positions_and_what_is_refused():
     X, Y = pairs(3)
     with pytest.raises(ValueError, match="'cpsp' is not available for alignments"):
         AlignmentSVM(kernel="rbf", kernel_method="cpsp").fit(X, Y)
-    with pytest.raises(ValueError, match="at least one point"):
+    with pytest.raises(ValueError, match="n_basis=0: a whole number, at least 1"):
         AlignmentSVM(kernel="rbf", n_basis=0).fit(X, Y)
     with pytest.raises(MemoryError, match=r"needs .* MB, more than"):
         AlignmentSVM(kernel="rbf", kernel_method="exact", memory=100.0).fit(X, Y)

@@ -1,4 +1,4 @@
-"""AlignmentSVM and HomologySVM, their baselines, metrics and pictures."""
+"""AlignmentSVM, its baselines, metrics and pictures."""
 
 import pickle
 
@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from maxmargin import AlignmentSVM, HomologySVM
+from maxmargin import AlignmentSVM
 from maxmargin.baselines import KnownMatrix, LogOdds
-from maxmargin.datasets import make_homologs
 from maxmargin.io.biology import Substitution, columns_of_rows
 from maxmargin.metrics import identities, precisions, q_scores
 from maxmargin.reports.drawing import agreement, alignment_svg, alignment_text
@@ -87,21 +86,6 @@ def test_features_by_name():
         AlignmentSVM(features="anova2").fit([("AC", "AC")], Y)
 
 
-def test_homologs_are_found():
-    X, y = make_homologs(8, seed=0)
-    model = HomologySVM(C=0.1, gaps="linear", tol=0.1).fit(X, y)
-    assert model.score(X, y) == 1.0
-    test = make_homologs(20, seed=1)
-    assert model.score(*test) > 0.5
-    assert len(model.candidate_scores(X)[0]) == 11
-    place, columns = model.predict_alignments(X)[0]
-    assert place == y[0][0]
-    assert columns.shape[1] == 2
-    assert model.substitution_matrix()[1].shape == (20, 20)
-    with pytest.raises(ValueError, match=r"example 0: the output must be"):
-        HomologySVM().fit(X, [c for c, _ in y])
-
-
 def test_baselines_align():
     X, Y = related(10)
     strings = [(s["residue"], t["residue"]) for s, t in X]
@@ -163,3 +147,54 @@ def test_backgrounds_of_log_odds():
     np.testing.assert_allclose(table.scores, np.log(odds))
     with pytest.raises(ValueError, match="background='none'"):
         LogOdds("ABC", background="none").fit(X, Y)
+
+
+def overhanging(n, seed):
+    """A short sequence inside a longer one, without gaps within."""
+    rng = np.random.default_rng(seed)
+    X, Y = [], []
+    for _ in range(n):
+        whole = rng.choice(list("ACDE"), 24)
+        start = int(rng.integers(0, 13))
+        part = whole[start : start + 12].copy()
+        part[rng.random(12) < 0.3] = "A"
+        X.append(("".join(whole), "".join(part)))
+        inside = np.arange(24) - start
+        columns = np.where((inside >= 0) & (inside < 12), inside, -1)
+        Y.append(np.stack([np.arange(24), columns], axis=1))
+    return X, Y
+
+
+def test_gaps_at_the_ends_have_costs_of_their_own():
+    X, Y = overhanging(25, seed=0)
+    test = overhanging(25, seed=1)
+    plain = AlignmentSVM(C=100.0).fit(X, Y)
+    model = AlignmentSVM(C=100.0, end_gaps=True).fit(X, Y)
+    assert model.score(*test) > plain.score(*test)
+    costs = model.structure_.gap_scores(model.coef_)
+    assert costs["end deletion"][0] > costs["deletion"][0] + 1.0
+    names = model.structure_.feature_names()
+    assert [n for n in names if n.endswith(" end")] == [
+        "delete open end", "delete extend end", "insert open end", "insert extend end"
+    ]  # fmt: skip
+    assert len(names) == len(model.coef_)
+    tied = AlignmentSVM(C=10.0, end_gaps=True, symmetric=True).fit(X, Y)
+    costs = tied.structure_.gap_scores(tied.coef_)
+    assert costs["end deletion"] == costs["end insertion"] != costs["deletion"]
+    with pytest.raises(ValueError, match="mode='local' has no gaps at the ends"):
+        AlignmentSVM(end_gaps=True, mode="local").fit(X, Y)
+
+
+@pytest.mark.parametrize("gaps", ["affine", "linear"])
+def test_end_gaps_in_biopython(gaps):
+    pytest.importorskip("Bio")
+    X, Y = overhanging(12, seed=2)
+    model = AlignmentSVM(C=100.0, end_gaps=True, gaps=gaps).fit(X, Y)
+    aligner = model.scoring().aligner()
+    lengths = [len(a) + len(b) for a, b in X]
+    scores = model.alignment_scores(X) * lengths
+    assert np.allclose(scores, [aligner.score(a, b) for a, b in X])
+    whole = model.scoring().integers(100)
+    assert whole.end_deletion == tuple(
+        np.rint(whole.scale * np.array(model.scoring().end_deletion))
+    )

@@ -207,3 +207,42 @@ def test_what_is_no_sentence_is_named(model):
     frame = pandas.DataFrame({"word": ["a", "b"]})
     with pytest.raises(ValueError, match=r"sequence 0 is a DataFrame.*to_dict"):
         ChainSVM().fit([frame], [["N", "V"]])
+
+
+def rare_spans(outside):
+    """Sentences with one span among so many words outside."""
+    words = [f"w{k % 7}" for k in range(outside)]
+    X = [[*words, "Ana", "Ruiz"], [*words, "Lima", "es"], [*words, "es", "Ana"]]
+    ends = [["B-PER", "I-PER"], ["B-LOC", "O"], ["O", "B-PER"]]
+    return X, [["O"] * outside + end for end in ends]
+
+
+def test_rare_spans_weigh_more_by_default():
+    X, y = rare_spans(60)
+    models = [
+        ChainSVM(features="ner", class_weight=weight).fit(X, y)
+        for weight in ("auto", {"O": 0.5}, None)
+    ]
+    np.testing.assert_array_equal(models[0].coef_, models[1].coef_)
+    assert not np.array_equal(models[0].coef_, models[2].coef_)
+    assert models[0].result_.primal < models[2].result_.primal
+    X, y = rare_spans(10)  # spans are not rare
+    models = [
+        ChainSVM(features="ner", class_weight=weight).fit(X, y)
+        for weight in ("auto", None)
+    ]
+    np.testing.assert_array_equal(models[0].coef_, models[1].coef_)
+
+
+def test_batches_do_not_change_the_weights_of_labels():
+    X, y = rare_spans(60)
+    models = [ChainSVM(features="ner", class_weight=w) for w in ("auto", None)]
+    for model in models:
+        model.partial_fit(X[:2], y[:2]).partial_fit(X[2:], y[2:])
+    np.testing.assert_array_equal(models[0].coef_, models[1].coef_)
+
+
+def test_class_weight_is_said_in_words_that_are_known():
+    X, y = rare_spans(3)
+    with pytest.raises(ValueError, match="class_weight='even' is not 'auto'"):
+        ChainSVM(features="ner", class_weight="even").fit(X, y)

@@ -182,7 +182,7 @@ def test_pair_features_by_hand():
     assert {"same head", "words shared", "gender differs"} <= named(pairs, 1)  # 0, 2
     assert {"gender agrees", "next sentence"} <= named(pairs, 3)  # 0, 3
     assert {"copula", "second indefinite"} <= named(pairs, 9)  # 3, 4
-    kinds = [NAMES[c] for c in pairs.features[[3]].tocoo().col if c >= 28]
+    kinds = [NAMES[c] for c in pairs.features[[3]].tocoo().col if c >= 39]
     assert all(name.endswith("[PROP, PRON]") for name in kinds)
     with pytest.raises(ValueError, match="mention 0: tokens 3 to 9"):
         pair_features(Document([["a"]], [Mention(0, 3, 9)]))

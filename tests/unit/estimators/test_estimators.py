@@ -56,6 +56,11 @@ def test_fit_leaves_parameters_and_data_alone():
     assert model.coef_ is model.result_.w
 
 
+# Matchings of random numbers cannot be learned, and `fit` says so.
+NOISE = pytest.mark.filterwarnings("ignore:hardly anything was learned")
+
+
+@NOISE
 def test_predictions_are_an_object_array():
     X, Y = matchings()
     model = StructuralSVM(Matching(), C=5.0).fit(X, Y)
@@ -79,6 +84,7 @@ def test_pickle_keeps_predictions_and_leaves_planes_behind():
     assert len(data) < 50_000
 
 
+@NOISE
 def test_grid_search_and_cross_validation():
     X, Y = matchings()
     search = GridSearchCV(

@@ -11,6 +11,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 from sklearn.base import is_classifier
 from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
@@ -214,10 +215,43 @@ def test_hints_on_scale():
     assert "features differ in size by a factor of" in said and "StandardScaler" in said
     said = warnings_of(MulticlassSVM(C=1e-9), X / 1000.0, y)
     assert "weights stay close to zero" in said and "try C = " in said
+    said = warnings_of(MulticlassSVM(), X / 1e6, y)  # beside a constant feature of one
+    assert "weights stay close to zero" in said and "StandardScaler" in said
     model = MulticlassSVM(max_iter=20)
     assert "features are large for this C" in warnings_of(model, X * 1e8, y)
     assert model.result_.primal <= 0.2 * len(y)  # never worse than zero weights
     assert warnings_of(MulticlassSVM(), *IRIS) == ""
+
+
+def test_large_features_start_at_a_smaller_C():
+    """The same optimum as from zero; all inference is counted, limits hold."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = AlignmentSVM(normalize=False, C=300.0, tol=1e-4).fit(PAIRS, ALIGNED)
+        plain = AlignmentSVM(normalize=False, C=300.0, tol=1e-4, solver="block-dual")
+        plain.fit(PAIRS, ALIGNED)
+        seconds = AlignmentSVM(normalize=False, C=300.0, tol=1e-9, max_time=0.0)
+        seconds.fit(PAIRS, ALIGNED)
+    result = model.result_
+    Cs = result.notes["smaller_C"]
+    assert Cs == sorted(Cs) and Cs[-1] == pytest.approx(30.0) and result.converged
+    assert result.primal == pytest.approx(plain.result_.primal, rel=1e-3)
+    assert "smaller_C" not in plain.result_.notes
+    assert result.oracle_calls > result.history["oracle_calls"][-1]
+    assert seconds.result_.status is Status.MAX_TIME
+    assert "smaller_C" not in MulticlassSVM().fit(*IRIS).result_.notes
+
+
+def test_kernels_that_see_one_column_only():
+    X, y = load_wine(return_X_y=True)
+    for rows in (X, sp.csr_array(X)):
+        with pytest.warns(UserWarning, match=r"column 12 makes up 99\.\d\d% of the sq"):
+            model = KernelSVM().fit(rows, y)
+    assert model.score(X, y) < 0.9
+    scaled = StandardScaler().fit_transform(X)
+    assert warnings_of(model, scaled, y) == "" and model.score(scaled, y) > 0.95
+    assert warnings_of(KernelSVM(), X[:, 12:], y) == ""  # there is no other column
+    assert warnings_of(KernelSVM(kernel="precomputed"), X @ X.T / 1e6, y) == ""
 
 
 def test_untagged_words_are_no_tags():
@@ -226,8 +260,11 @@ def test_untagged_words_are_no_tags():
     model = GrammarSVM(C=1.0, fallback="flat").fit(X, y)
     with pytest.raises(ValueError, match="The model parses tags: give"):
         model.predict([["the", "cat", "sat"]])
-    with pytest.warns(UserWarning, match="so there is a flat tree only"):
+    with pytest.raises(ValueError, match="token 1: 'XX' is no tag of the training"):
         model.predict([["DT", "XX"]])
+    with pytest.warns(UserWarning, match="'XX': tags that no training tree has"):
+        found = model.predict([[("the", "DT"), ("cat", "XX"), ("sat", "VBD")]])[0]
+    assert found == ("S", ("NP", ("DT", "the"), ("XX", "cat")), ("VP", ("VBD", "sat")))
 
 
 RUN = """
@@ -273,6 +310,14 @@ def test_accepted_no_longer():
         MulticlassSVM().fit([[0.0], [1.0]], ["a", None])
     with pytest.raises(NotFittedError, match="there is nothing to save"):
         ChainSVM().save(io.BytesIO())
+    with pytest.raises(ValueError, match=r"write \[X\], \[y\] for a single"):
+        ChainSVM().fit([{"w": "a"}, {"w": "b"}], ["A", "B"])
+    with pytest.raises(
+        ValueError, match=r"sequence 0 is a str, .*: split text into words"
+    ):
+        ChainSVM().fit(["a b", "c"], [["A", "B"], ["A"]])
+    with pytest.raises(ValueError, match=r"token 1: feature 'w' .* leave out what is"):
+        ChainSVM().fit([[{"w": "a"}, {"w": None}]], [["A", "B"]])
     model = ChainSVM().fit([[{"w": "a"}, {"w": "b"}]], [["A", "B"]])
     with pytest.warns(UserWarning, match="none of the features of these tokens"):
         model.predict([["a", "b"]])
@@ -313,6 +358,18 @@ class Hidden:
         return max(rows, key=lambda z: w @ self.joint_feature(x, z))
 
 
+class HiddenByLoss(Hidden):
+    """The same, and the best output for each value of the loss."""
+
+    def argmax_by_loss(self, w, x, y):
+        best = {}
+        for z in ((c, h) for c in (0, 1) for h in range(len(x))):
+            score = w @ self.joint_feature(x, z)
+            if score > best.get(self.loss(y, z), (-np.inf, None))[0]:
+                best[self.loss(y, z)] = score, z
+        return [z for _, z in best.values()]
+
+
 @pytest.mark.parametrize(
     "settings", [{}, {"rescaling": "slack"}, {"penalty": "squared"}]
 )
@@ -321,16 +378,46 @@ def test_own_structures_with_hidden_parts_end(settings):
     X = [rng.normal(size=(2, 3)) for _ in range(8)]
     y = [int(x[:, 0].max() > 0.8) for x in X]
     model = StructuralSVM(Hidden(), C=1.0, max_time=120.0, **settings)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        model.fit(X, y)
-    assert model.result_.status in (Status.CONVERGED, Status.NO_PROGRESS)
+    said = warnings_of(model, X, y)
+    if not settings:
+        assert model.result_.converged and said == ""
+        return
+    assert model.result_.status is Status.NO_PROGRESS
+    assert f"with {next(iter(settings))}='" in said and "argmax_by_loss" in said
+    exact = StructuralSVM(HiddenByLoss(), C=1.0, max_time=120.0, **settings)
+    assert warnings_of(exact, X, y) == "" and exact.result_.converged
+    assert exact.result_.primal <= model.result_.primal * (1 + 1e-3)
+
+
+def test_argmax_by_loss_of_ones_own_must_return_outputs():
+    class Empty(HiddenByLoss):
+        def argmax_by_loss(self, w, x, y):
+            return []
+
+    with pytest.raises(
+        ValueError, match="example 0: argmax_by_loss returned no output"
+    ):
+        StructuralSVM(Empty(), rescaling="slack").fit([np.ones((2, 3))] * 2, [0, 1])
 
 
 def test_max_time_does_not_count_compiling():
     start = time.perf_counter()
     model = KernelSVM(max_time=60.0).fit(*IRIS)
     assert 0.0 <= model.result_.notes["compiling"] <= time.perf_counter() - start
+
+
+@pytest.mark.parametrize("penalty", ["linear", "squared"])
+@pytest.mark.parametrize("solver", ["auto", "block-dual"])
+def test_primal_and_gap_are_those_of_the_formulas(solver, penalty):
+    X, y = IRIS
+    model = MulticlassSVM(solver=solver, penalty=penalty, tol=0.05).fit(X, y)
+    result, scores = model.result_, model.decision_function(X)
+    assert result.gap == pytest.approx((result.primal - result.dual) / result.primal)
+    slack = (1.0 - (y[:, None] == model.classes_) + scores).max(axis=1)
+    slack -= scores[np.arange(len(y)), y]
+    cost = slack if penalty == "linear" else 0.5 * slack**2
+    objective = 0.5 * result.w @ result.w + model.C * cost.sum()
+    assert result.primal == pytest.approx(objective)
 
 
 def test_the_seed_is_used():

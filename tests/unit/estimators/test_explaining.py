@@ -70,6 +70,12 @@ def homology():
     )
 
 
+def segment():
+    X = [["Ana", "Ruiz", "ríe"], ["hoy", "ríe", "Eva"], ["Eva", "Ruiz", "va"]]
+    y = [["B-P", "I-P", "O"], ["O", "O", "B-P"], ["B-P", "I-P", "O"]]
+    return maxmargin.SegmentSVM(C=1.0, max_length=2), X, y
+
+
 def network():
     link = [[0, 1]]
     X = [([[1.0], [0.0]], link), ([[-1.0], [0.0]], link)]
@@ -111,7 +117,7 @@ def matching():
 class Balanced(HTMLParser):
     """Elements that are still open; void ones never are."""
 
-    VOID = ("meta", "circle", "path", "polyline", "rect", "br")
+    VOID = ("meta", "path", "polyline", "br")  # others are closed, or <.. />
 
     def __init__(self):
         super().__init__()
@@ -129,7 +135,7 @@ class Balanced(HTMLParser):
 
 
 TASKS = [
-    chain, chain_slack, summed, multiclass, taxonomy, grammar, alignment, homology,
+    chain, chain_slack, segment, summed, multiclass, taxonomy, grammar, alignment, homology,
     network, motif, coreference, ranking, own, matching,
 ]  # fmt: skip
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -13,6 +13,7 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from maxmargin import ChainSVM, KernelSVM, MulticlassSVM, NetworkSVM, load, save
+from maxmargin.features import Templates
 from maxmargin.kernels import (
     Function,
     Linear,
@@ -97,13 +98,21 @@ def test_all_methods_agree_where_the_basis_is_large_enough(moons, method):
 
 @every_method
 def test_the_same_seed_gives_the_same_machine(moons, method):
+    """Up to rounding, which moving points enlarge: sums of threads have no fixed order.
+
+    Rounding the rows in their last digit moves scores of "cpsp" by up to 0.005, another
+    seed moves them by more than 0.05.
+    """
     X, y = moons
-    runs = [
-        KernelSVM(kernel_method=method, n_basis=12, random_state=s).fit(X, y)
-        for s in (3, 3)
-    ]
-    first, again = (m.decision_function(X) for m in runs)
-    assert np.allclose(first, again, atol=1e-3)  # threads may sum in another order
+    first, again, other = (
+        KernelSVM(kernel_method=method, n_basis=12, tol=1e-6, random_state=s).fit(X, y)
+        for s in (3, 3, 4)
+    )
+    scores = first.decision_function(X)
+    assert np.allclose(scores, again.decision_function(X), atol=0.02)
+    if method in ("sampled", "cpsp", "nystroem"):  # the others draw nothing
+        few = min(len(first.basis_), len(other.basis_))
+        assert not np.allclose(first.basis_[:few], other.basis_[:few], atol=0.02)
 
 
 @every_method
@@ -163,8 +172,8 @@ def test_bounds_hold(moons):
     assert primal[-1] < primal[0]
     sampled = KernelSVM(1.0, kernel_method="sampled", n_basis=50, **options)
     sampled.set_params(tol=1e-2).fit(X, y)
-    term = sampled.result_.notes["sampling term of theorem 6.2"]
-    assert sampled.result_.primal - best <= term + 1e-2 * sampled.result_.primal
+    assert sampled.result_.primal - best <= 2e-2 * sampled.result_.primal
+    assert "theorem 6.2" not in sampled.result_.notes  # it is about another algorithm
 
 
 def test_sampled_cuts_have_the_cut_as_expectation():
@@ -264,7 +273,8 @@ def test_memory_stays_within_the_bound(method):
     with pytest.raises(
         MemoryError, match=r"needs .* MB, more than the .* MB allowed: "
     ):
-        model.set_params(memory=size / 3).fit(X, y)
+        few = 15.0 * n if method == "exact" else size / 3  # not even two columns
+        model.set_params(memory=few).fit(X, y)
 
 
 def sequences(n=25, seed=0):
@@ -336,8 +346,44 @@ def test_named_features_meet_kernels_too():
     Y = [["B", "O"], ["O", "O", "B"]]
     model = ChainSVM(1.0, kernel=Polynomial(2), window=1).fit(X, Y)
     assert model.predict(X).tolist() == Y
-    with pytest.raises(ValueError, match="edge_features"):
-        ChainSVM(kernel=Linear(), edge_features=True).fit(X, Y)
+    edges = ChainSVM(1.0, kernel=Polynomial(2), edge_features=True).fit(X, Y)
+    assert edges.predict(X).tolist() == Y
+
+
+def switching(n=30, seed=0):
+    """A label changes where two signs agree, and stays where they do not."""
+    rng = np.random.default_rng(seed)
+    X, Y = [], []
+    for _ in range(n):
+        x = rng.choice([-1.0, 1.0], size=(6, 2))
+        y = np.cumsum(np.append(1, x[1:, 0] * x[1:, 1] > 0)) % 2
+        X.append(x + 0.1 * rng.normal(size=x.shape))
+        Y.append(["ab"[k] for k in y])
+    return X, Y
+
+
+def test_kernels_on_edges_learn_what_neither_part_can(tmp_path):
+    X, Y = switching()
+    new, truth = switching(seed=7)
+    linear = ChainSVM(1.0, edge_features=True).fit(X, Y)
+    nodes = ChainSVM(1.0, kernel="quadratic").fit(X, Y)
+    edges = ChainSVM(1.0, kernel="quadratic", edge_features=True).fit(X, Y)
+    assert linear.score(new, truth) < 0.8 and nodes.score(new, truth) < 0.8
+    assert edges.score(new, truth) > 0.95
+    edges.save(tmp_path / "model.mm")
+    assert list(load(tmp_path / "model.mm").predict(new)) == list(edges.predict(new))
+    few = edges.set_params(kernel_method="cpsp", n_basis=8).fit(X, Y)
+    assert len(few.basis_) <= 8 and few.score(new, truth) > 0.95
+
+
+def test_bigram_templates_keep_their_weights_beside_a_kernel():
+    words = [["a", "b", "c"], ["b", "c"], ["c", "a", "b", "a"]]
+    Y = [["N", "V", "N"], ["V", "N"], ["N", "V", "V", "N"]]
+    templates = Templates(["U:%x[0,0]"], ["B:%x[-1,0]/%x[0,0]"])
+    plain = ChainSVM(1.0, features=templates, tol=1e-8).fit(words, Y)
+    linear = ChainSVM(1.0, features=templates, tol=1e-8, kernel=Linear()).fit(words, Y)
+    assert linear.result_.dual == pytest.approx(plain.result_.dual, rel=1e-6)
+    assert list(linear.predict(words)) == list(plain.predict(words))
 
 
 def test_a_limit_on_time_is_kept_and_said():

@@ -13,11 +13,11 @@ from small.models import MODELS, OWN
 
 from maxmargin import ModelFileError, PathCV, StructuralSVM, load, save
 from maxmargin.core import Loss
+from maxmargin.core.data.validation import Validated
 from maxmargin.core.structure import Structure
-from maxmargin.core.validation import Validated
-from maxmargin.estimators.fitting.model_checks import STRUCTURES
-from maxmargin.estimators.fitting.model_files import class_of
-from maxmargin.estimators.fitting.model_tags import TAGS
+from maxmargin.estimators.saving.model_checks import STRUCTURES
+from maxmargin.estimators.saving.model_files import class_of
+from maxmargin.estimators.saving.model_tags import TAGS
 from maxmargin.solvers.base import Status, Trainer
 
 
@@ -60,6 +60,17 @@ def test_no_file_sets_an_engine_of_an_estimator_inside():
     with pytest.raises(ModelFileError, match="sets 'engine'"):
         loaded(changed(saved(MODELS["path_cv"]()[0]), change))
     assert isinstance(loaded(saved(MODELS["path_cv"]()[0])), PathCV)
+
+
+@pytest.mark.parametrize(
+    "part, name", [("params", "estimator"), ("fitted", "estimator_")]
+)
+def test_an_estimator_inside_is_one(part, name):
+    def change(root):
+        root[part][name] = 3
+
+    with pytest.raises(ModelFileError, match="is not an estimator"):
+        loaded(changed(saved(MODELS["path_cv"]()[0]), change))
 
 
 class Trap:
@@ -162,6 +173,8 @@ OTHERS = {
     "network": ("inference", "guess"),
     "grammar": ("dim", 3),
     "ranking": ("k", 10**9),
+    "segment": ("max_length", 7),
+    "segment_templates": ("columns", 10**6),
     "multiclass": ("width", 10**9),
 }
 

@@ -8,6 +8,7 @@ import json
 import pkgutil
 from pathlib import Path
 
+import cases
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -15,13 +16,16 @@ from cases.own import Knapsack
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from small.files import loaded, saved, small_file
-from small.models import MODELS, OWN, same
+from small.models import MODELS, OWN, points, same
 
 import maxmargin
 from maxmargin import ModelFileError, MulticlassSVM, StructuralSVM, load, save
-from maxmargin.estimators.fitting import model_files as files
+from maxmargin.estimators.saving import model_files as files
 from maxmargin.io.model_file import Archive, Decoder, Encoder, describe, write_archive
+from maxmargin.kernels import Rbf
+from maxmargin.kernels.maps import Expansion
 
+OWN_CASES = ("joint", "own")  # need a class of the user's, see below
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "models"
 
 
@@ -48,6 +52,44 @@ def test_a_loaded_model_predicts_bit_for_bit_the_same(name, tmp_path):
     save(again, other)
     assert other.read_bytes() == path.read_bytes()
     assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".")] == []
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", [n for n in cases.modules() if n not in OWN_CASES])
+def test_every_structure_is_stored_as_a_parameter(name, tmp_path):
+    """Not bound to data there, and the model loads, predicts and trains again."""
+    case = cases.modules()[name]
+    structure, X, y = case.tiny(np.random.default_rng(0))
+    model = StructuralSVM(structure, C=1.0, loss=case.LOSSES[0], max_iter=5).fit(X, y)
+    again = loaded(saved(model))
+    assert repr(list(again.predict(X))) == repr(list(model.predict(X)))
+    assert again.fit(X, y).result_.w.tobytes() == model.result_.w.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("model", "X", "y"),
+    [
+        (maxmargin.KernelSVM(kernel_method="cpsp-as-written", n_basis=5), *points()),
+        (
+            maxmargin.GrammarSVM(C=1.0, anchors=("first",), anchor_by="rule"),
+            [["A", "B"], ["A", "A", "B"]],
+            [("S", ("A", "a"), ("B", "b")),
+             ("S", ("A", "a"), ("S", ("A", "a"), ("B", "b")))],
+        ),
+    ],
+    ids=["columns in memory", "classes by rule"],
+)  # fmt: skip
+def test_options_that_could_not_be_loaded(model, X, y):
+    model.fit(X, y)
+    assert repr(list(loaded(saved(model)).predict(X))) == repr(list(model.predict(X)))
+
+
+def test_fields_with_columns_in_memory_are_stored_by_rows():
+    table = np.asfortranarray(np.arange(6.0).reshape(2, 3))
+    encoder = Encoder(files.tag_of)
+    encoder.node(Expansion(Rbf(1.0), np.eye(2), table))
+    assert all(array.flags.c_contiguous for array in encoder.arrays)
+    assert any(np.array_equal(array, table) for array in encoder.arrays)
 
 
 def fixture_names():
@@ -173,6 +215,45 @@ def test_arrays_keep_type_shape_and_order(array, tmp_path):
     assert array.dtype == object or first is second
 
 
+def test_vectors_that_are_mostly_zero_take_little_room(tmp_path):
+    weights = np.zeros(1_000_000)
+    weights[[3, 500, 999_999]] = 1.5, -2.0, 1e-300
+    encoder = Encoder(files.tag_of)
+    node = json.loads(json.dumps(encoder.node({"a": weights, "b": weights})))
+    assert sum(array.nbytes for array in encoder.arrays) == 3 * 16  # once
+    write_archive(tmp_path / "a", {}, encoder.arrays)
+    assert (tmp_path / "a").stat().st_size < 2000
+    made = Decoder(files.class_of, Archive(tmp_path / "a").array, {}).value(node)
+    assert same(made["a"], weights) and same(made["b"], weights)
+    dense = Encoder(files.tag_of)
+    assert dense.node(np.ones(20_000))["!"] == dense.node(np.zeros(100))["!"] == "array"
+
+
+@pytest.mark.parametrize(
+    ("size", "places", "values", "told"),
+    [
+        (-1, [0], [1.0], "not whole"),
+        (2**60, [0], [1.0], "1 values, and"),
+        (10, [0, 1], [1.0], "1 values"),
+        (10, [3, 2], [1.0, 1.0], "not in order"),
+        (10, [2, 2], [1.0, 1.0], "not in order"),
+        (10, [-1, 2], [1.0, 1.0], "outside"),
+        (10, [2, 10], [1.0, 1.0], "outside"),
+        (10, [2.0], [1.0], "wrong parts"),
+        (10, [[2]], [[1.0]], "wrong parts"),
+        ("10", [2], [1.0], "not whole"),
+    ],
+)
+def test_scattered_vectors_that_are_wrong_are_refused(size, places, values, told):
+    arrays = [np.array(places), np.array(values)]
+    parts = {
+        name: {"!": "array", "v": k} for k, name in enumerate(("places", "values"))
+    }
+    node = {"!": "scattered", "size": size, "v": parts}
+    with pytest.raises(ModelFileError, match=told):
+        Decoder(files.class_of, arrays.__getitem__, {}).value(node)
+
+
 @pytest.mark.parametrize("kind", ["csr", "csc", "coo", "bsr", "dia", "lil", "dok"])
 def test_sparse_matrices(kind):
     for made in (sp.csr_array, sp.csr_matrix):
@@ -188,12 +269,14 @@ def test_every_class_of_ours_is_in_the_table_or_left_out_on_purpose():
     """A new structure, loss, kernel or trainer must be storable."""
     rooms = ("structures", "losses", "alignment_losses", "kernels", "solvers")
     inputs = str.split(  # encoded inputs and answers, which models do not keep
-        "Objects Tokens Sentences GrammarInputs Anchored Graphs Graph Search SequencePairs MatchingInputs MentionPairs Side "
+        "Objects Tokens Sentences GrammarInputs SpanRows Anchored Graphs Graph Search SequencePairs MatchingInputs MentionPairs Side "
         "LetterCodes Points Documents Bases PairFeatures Augment Found Layers Answer "
-        "OuterProductFeatures OuterCoordinates Gathered Part Reason Node Mention Document _Facts Tree Sentence "
-        "Report Visit Store Scratch Dual Tables Space GramSpace OutsideOutputs Sums KernelSums Mean Costs Solver WorkingSets "
+        "OuterProductFeatures OuterCoordinates Gathered NamedTokens FeatureColumns KnownInputs Part Reason Node Mention Document _Facts Tree Sentence "
+        "LinkInputs DependencyInputs ArcFeatures TokenCodes Report Visit Store Scratch Dual Tables Space GramSpace OutsideOutputs Sums KernelSums Mean Costs Solver WorkingSets "
         "Function Message Reply Flat TokenCut Pieces Encoded State Trainer Run Resolved Start "
-        "Slope Turn Drawn BasisFit KernelResult Handover Violation Bounded Moves ProductRisk Penalty"
+        "Slope Turn Drawn BasisFit KernelResult Handover Violation Bounded Moves ProductRisk Penalty "
+        "ProjectedCut SampledCut Local FeatureRows Both ListedOutputs PairStructure Growing Scopes "
+        "TokenInputs SequenceTask Blocks Lane SegmentInputs GivenSpans WordIds Trie _Layout Numbering Row SharedRow Sharing PathRules LetterScores Smoothed"
     )
     missing = []
     for info in pkgutil.walk_packages(maxmargin.__path__, "maxmargin."):

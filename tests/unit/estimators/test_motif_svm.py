@@ -1,11 +1,14 @@
 """MotifSVM, the Gibbs sampler, logos and MEME files."""
 
+import itertools
+
 import numpy as np
 import pytest
 from sklearn.base import clone
 
 from maxmargin import MotifSVM
 from maxmargin.baselines import GibbsMotif
+from maxmargin.estimators.motif_sites import ScoreDistribution, window_scores
 from maxmargin.inference import markov
 from maxmargin.io.biology import meme_text, read_meme
 from maxmargin.reports.drawing import sequence_logo
@@ -140,3 +143,120 @@ def test_class_weights_are_sample_weights():
     assert len(again.consensus()) == 8
     with pytest.raises(ValueError, match="'x' is not in y"):
         MotifSVM(**options, class_weight={"x": 2.0}).fit(X, y)
+
+
+def with_sites(n=40, seed=0, both=False):
+    """Half of the sequences have a motif planted, on one strand or either."""
+    rng = np.random.default_rng(seed)
+    X, y = [], []
+    for k in range(n):
+        letters = rng.choice(list("ACGT"), 40)
+        if k % 2:
+            at, site = int(rng.integers(0, 33)), list("TGACTCA"[:6] + "G")
+            if both and rng.random() < 0.5:
+                site = ["ACGT"["TGCA".index(c)] for c in site[::-1]]
+            letters[at : at + 7] = site
+        X.append("".join(letters))
+        y.append(k % 2)
+    return X, y
+
+
+@pytest.mark.parametrize("order", [0, 2])
+@pytest.mark.parametrize("both", [False, True])
+def test_all_sites_contain_the_best_and_scores_agree(order, both):
+    X, y = with_sites(both=both)
+    model = MotifSVM(7, order, both, C=0.5, restarts=2).fit(X, y)
+    best = model.locate(X)
+    everywhere = model.sites(X, p_value=1.0)
+    strands = 2 if both else 1
+    assert len(everywhere) == strands * sum(len(x) - 6 for x in X)
+    for i, site in enumerate(best):
+        mine = [s for s in everywhere if s.sequence == i]
+        top = max(mine, key=lambda s: s.score)
+        assert top.score == pytest.approx(site["score"], abs=1e-9)
+        assert (top.start, top.strand) == (site["start"], site["strand"])
+    few = model.sites(X, p_value=1e-3)
+    assert 0 < len(few) < 60 and all(s.p_value <= 1e-3 for s in few)
+
+
+@pytest.mark.parametrize("order", [0, 1])
+@pytest.mark.parametrize("strand", [0, 1])
+def test_p_values_are_those_of_enumerated_windows(order, strand):
+    rng = np.random.default_rng(5)
+    structure = Motif(3, order, True).bind(["ACGTACGT"], [1])
+    w = rng.normal(size=structure.dim)
+    shares = np.array([0.4, 0.3, 0.2, 0.1])
+    scores, chances = [], []
+    for bases in itertools.product(range(4), repeat=3 + order):
+        x = structure.encode(["".join("ACGT"[b] for b in bases)])
+        scores.append(window_scores(structure, x, 0, w)[strand, order])
+        chances.append(np.prod(shares[list(bases)]))
+    scores, chances = np.array(scores), np.array(chances)
+    found = ScoreDistribution(structure, w, shares, strand).p_values(scores)
+    near = np.ptp(scores) / 500  # scores are rounded to a grid
+    for s, p in zip(scores, found, strict=True):
+        assert chances[scores > s + near].sum() - 1e-12 <= p
+        assert p <= chances[scores > s - near].sum() + 1e-12
+
+
+def test_a_p_value_is_a_probability():
+    X, y = with_sites(10)
+    model = MotifSVM(7, 0, C=0.5, restarts=1).fit(X, y)
+    with pytest.raises(ValueError, match="not a probability"):
+        model.sites(X, p_value=2.0)
+
+
+def holding(n, motif, seed, size=40):
+    """Random bases; half of the sequences hold the motif."""
+    rng = np.random.default_rng(seed)
+    X, y = [], []
+    for i in range(n):
+        bases = list(rng.choice(list("ACGT"), size))
+        if i % 2:
+            at = int(rng.integers(size - len(motif) + 1))
+            bases[at : at + len(motif)] = motif
+        X.append("".join(bases))
+        y.append(i % 2)
+    return X, y
+
+
+def test_the_length_is_chosen_by_cross_validation(tmp_path):
+    X, y = holding(60, "TGACGTCATG", seed=0)
+    options = {"order": 0, "C": 1.0, "restarts": 2, "tol": 0.01}
+    model = MotifSVM(length=[3, 10], **options).fit(X, y)
+    assert model.length_ == 10 and model.structure_.length == 10
+    assert set(model.length_scores_) == {3, 10}
+    assert model.length_scores_[10] > model.length_scores_[3]
+    assert model.consensus() == "TGACGTCATG"
+    model.save(tmp_path / "motif.mm")
+    copy = MotifSVM.load(tmp_path / "motif.mm")
+    assert copy.length_ == 10 and copy.predict(X).tolist() == model.predict(X).tolist()
+    with pytest.raises(
+        ValueError, match="length='long': a whole number, a list of them, or 'auto'"
+    ):
+        MotifSVM(length="long").fit(X, y)
+    with pytest.raises(ValueError, match="whole numbers above zero"):
+        MotifSVM(length=[4, 0]).fit(X, y)
+    with pytest.raises(ValueError, match="at least two sequences of each label"):
+        MotifSVM(length=[3, 4]).fit(X[:2], y[:2])
+
+
+def test_auto_leaves_out_lengths_that_do_not_fit():
+    X, y = holding(12, "TGAC", seed=1, size=9)
+    model = MotifSVM(length="auto", order=0, C=1.0, restarts=1, tol=0.1).fit(X, y)
+    assert set(model.length_scores_) == {6, 8}
+
+
+def test_several_motifs():
+    X, y = holding(60, "TGACGTCA", seed=2)
+    rng = np.random.default_rng(3)
+    for i in range(60):
+        if y[i]:
+            X[i] += "".join(rng.choice(list("ACGT"), 5)) + "GGCCAATT"
+    model = MotifSVM(length=8, order=0, C=1.0, restarts=3, tol=0.01)
+    found = model.fit_several(X, y, n=2)
+    texts = " ".join(one.consensus() for one in found)  # sites may be shifted a little
+    assert "CGTCA" in texts and "CCAAT" in texts
+    assert not hasattr(model, "coef_")
+    with pytest.raises(ValueError, match="n=0"):
+        model.fit_several(X, y, n=0)

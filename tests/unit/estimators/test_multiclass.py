@@ -247,3 +247,24 @@ def test_score_counts_unknown_labels_as_errors(iris):
     strange[5] = "rose"
     right = model.predict(X) == y
     assert right[5] and model.score(X, strange) == (right.sum() - 1) / len(y)
+
+
+def test_top_features_of_classes():
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    y = np.repeat(["a", "b", "c"], 20)
+    X = pd.DataFrame({name: (y == name) + 0.1 * rng.normal(size=60) for name in "abc"})
+    model = MulticlassSVM(C=1.0).fit(X, y)
+    for label in "abc":
+        (name, weight), *_ = model.top_features(label, n=2)
+        assert name == label and weight > 0
+        (name, weight), *_ = model.top_features(label, n=-2)
+        assert name != label and weight < 0
+    assert model.top_features("a", 1, names=["x", "y", "z"])[0][0] == "x"
+    two = MulticlassSVM(C=1.0).fit(X[:40], y[:40])
+    assert two.top_features("a", 1)[0] == ("a", -two.coef_[0, 0])
+    assert two.top_features("b", 1)[0][0] == "b"
+    with pytest.raises(ValueError, match="'d' is not a class"):
+        model.top_features("d")
+    with pytest.raises(ValueError, match="2 names were given for 3"):
+        model.top_features("a", names=["x", "y"])

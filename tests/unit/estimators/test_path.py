@@ -1,14 +1,20 @@
 """The path over C, C by cross-validation, streams, and what `auto` says."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.datasets import load_digits
 from small.problems import chain_problem, multiclass_problem
 
+from maxmargin.core import Formulation, Problem
 from maxmargin.estimators import MulticlassSVM, PathCV, StructuralSVM
+from maxmargin.losses import ZeroOne
 from maxmargin.solvers import Auto, Costs, decide
+from maxmargin.solvers.enumerated import EnumeratedStream
+from maxmargin.solvers.enumerated.loops import slacks
 from maxmargin.solvers.n_slack import BlockDual, StreamDual
 from maxmargin.structures.chain import Chain
 from maxmargin.structures.classes import Multiclass
@@ -102,6 +108,86 @@ def test_stream_of_classes():
     assert model.score(X, y) >= whole.score(X, y) - 0.05
     with pytest.raises(ValueError, match=r"y\[1\] is 'd', .* the first batch fixes"):
         model.partial_fit(X[:2], ["a", "d"])
+
+
+@pytest.mark.parametrize("penalty", ["linear", "squared"])
+def test_stream_of_classes_ends_where_a_fit_does(penalty):
+    X, Y = words(8, 100)
+    X, y = np.vstack(X), np.concatenate(Y)
+    settings = {"C": 0.5, "penalty": penalty, "tol": 1e-5}
+    whole = MulticlassSVM(**settings).fit(X, y).result_
+    model = MulticlassSVM(**settings)
+    for s in range(0, len(y), 40):
+        model.partial_fit(X[s : s + 40], y[s : s + 40], classes=[0, 1, 2])
+    assert model.result_.certificate == "exact" and model.result_.converged
+    assert model.result_.primal == pytest.approx(whole.primal, rel=2e-5)
+    assert np.sum((model.result_.w - whole.w) ** 2) <= 8e-5 * whole.primal
+
+
+@pytest.mark.parametrize("penalty", ["linear", "squared"])
+def test_stream_without_room_bounds_the_objective(penalty):
+    """Examples that no longer fit count with their tangent, which lies below their cost."""
+    X, Y = words(8, 100)
+    X, y = np.vstack(X), np.concatenate(Y)
+    formulation = Formulation("margin", penalty)
+
+    def problem(rows):
+        structure = Multiclass(k=3).bind(X, y)
+        x = structure.encode(X[rows])
+        truth = structure.encode_labels(x, y[rows])
+        loss = ZeroOne().bind(3)
+        C = np.full(truth.n, 0.5)
+        return Problem(structure, loss, formulation, x, truth, C)
+
+    whole, _ = Auto(tol=1e-5).solve(problem(slice(None)))
+    solver, state = EnumeratedStream(tol=1e-5, memory=9000.0), None
+    for s in range(0, len(y), 40):
+        result, state = solver.solve(problem(slice(s, s + 40)), warm=state)
+        assert result.converged
+    assert result.certificate == "reduced" and 0 < state.folded < len(y)
+    assert len(state.alpha) == len(y) - state.folded
+    assert 0.9 * whole.dual < result.dual <= whole.primal * (1 + 1e-9)
+    # the reduced objective at the weights of the whole is below the whole one
+    cost = formulation.cost(state.C, slacks(state.tables, whole.w)).sum()
+    tangent = state.height - state.centre @ whole.w
+    reduced = 0.5 * whole.w @ whole.w + tangent + cost
+    assert result.dual <= reduced + 1e-9 and reduced <= whole.primal * (1 + 1e-9)
+
+
+def test_a_batch_costs_about_as_much_as_a_fit():
+    X, y = load_digits(return_X_y=True)
+    X, y = X[:600] / 16.0, y[:600]
+    whole = MulticlassSVM().fit(X, y).result_
+    model, calls = MulticlassSVM(), 0
+    for s in range(0, 600, 50):
+        model.partial_fit(X[s : s + 50], y[s : s + 50], classes=range(10))
+        calls += model.result_.oracle_calls
+    assert calls <= 12 * whole.oracle_calls
+    assert model.result_.primal == pytest.approx(whole.primal, rel=2e-3)
+
+
+def test_pickles_leave_out_zero_weights():
+    X, Y = words(8, 10)
+    model = StructuralSVM(Chain(), tol=0.1).fit(X, Y)
+    w = np.zeros(100_000)
+    w[[3, 70_000]] = 1.5, -2.0
+    model.result_ = replace(model.result_, w=w)
+    model.coef_ = model.result_.w
+    data = pickle.dumps(model)
+    again = pickle.loads(data)
+    assert len(data) < 50_000
+    np.testing.assert_array_equal(again.coef_, w)
+    assert again.coef_ is again.result_.w
+    model.coef_ = np.ones(3)  # not those of the result: stored on their own
+    assert pickle.loads(pickle.dumps(model)).coef_.tolist() == [1.0, 1.0, 1.0]
+
+
+def test_folds_side_by_side_choose_the_same():
+    X, Y = words(40, 60)
+    one = PathCV(StructuralSVM(Chain()), Cs=[0.01, 0.1], cv=3).fit(X, Y)
+    two = PathCV(StructuralSVM(Chain()), Cs=[0.01, 0.1], cv=3, n_jobs=2).fit(X, Y)
+    assert two.scores_ == one.scores_ and two.C_ == one.C_
+    np.testing.assert_array_equal(two.estimator_.coef_, one.estimator_.coef_)
 
 
 def test_first_batch_of_a_stream_is_a_fit():

@@ -4,6 +4,9 @@ import gzip
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
+import sklearn
+from sklearn.model_selection import GridSearchCV, GroupKFold
 
 from maxmargin import RankingSVM
 from maxmargin.baselines import PairwiseRanking
@@ -103,3 +106,112 @@ def test_letor_files(tmp_path):
         read_letor(plain, n_features=2)
     with pytest.raises(ValueError, match="text, line 2"):
         parse_letor("1 qid:1 1:2\n1 quid:1 1:2")
+
+
+def table(n=12, documents=8, width=5):
+    """Documents of all queries in one table, shuffled."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(n * documents, width))
+    y = (X[:, 0] + 0.3 * rng.normal(size=len(X)) > 0.3).astype(int)
+    return X, y, rng.permutation(np.repeat(np.arange(n), documents))
+
+
+def grouped(X, y, qid):
+    names = list(dict.fromkeys(qid.tolist()))
+    return [X[qid == q] for q in names], [y[qid == q] for q in names]
+
+
+@pytest.mark.parametrize("loss", ["precision", "ndcg", "map"])
+def test_a_table_with_qid_is_the_same_as_matrices_by_query(loss):
+    X, y, qid = table()
+    lists = grouped(X, y, qid)
+    one = RankingSVM(k=3, loss=loss).fit(*lists)
+    two = RankingSVM(k=3, loss=loss).fit(X, y, qid=qid)
+    np.testing.assert_array_equal(one.coef_, two.coef_)
+    assert one.score(*lists) == two.score(X, y, qid=qid)
+    np.testing.assert_allclose(
+        two.decision_function(X), X @ two.coef_, rtol=0, atol=1e-12
+    )
+    places = two.predict(X, qid=qid)
+    for q in np.unique(qid):
+        rows = np.flatnonzero(qid == q)
+        best_first = rows[np.argsort(places[rows])]
+        assert (np.diff(two.decision_function(X)[best_first]) <= 0).all()
+        assert sorted(places[rows]) == list(range(1, len(rows) + 1))
+
+
+@pytest.mark.parametrize("loss", ["precision", "ndcg", "map", "roc"])
+def test_sparse_documents_are_the_same_as_dense_ones(loss):
+    X, y, qid = table()
+    X[np.abs(X) < 0.7] = 0.0
+    settings = {"k": 3, "loss": loss, "tol": 1e-6, "init": np.ones(5)}
+    dense = RankingSVM(**settings).fit(X, y, qid=qid)
+    sparse = RankingSVM(**settings).fit(sp.csr_array(X), y, qid=qid)
+    # not convex: rounding may lead to another optimum, but not to a much better one
+    assert sparse.result_.primal == pytest.approx(dense.result_.primal, rel=1e-3)
+    structure, by_query = dense.structure_, grouped(X, y, qid)[0]
+    ids = np.arange(len(by_query))
+    x = structure.encode(by_query)
+    other = structure.encode([sp.csr_array(part) for part in by_query])
+    found = structure.argmax(x, ids, dense.coef_)
+    again = structure.argmax(other, ids, dense.coef_)
+    np.testing.assert_array_equal(found.labels.data, again.labels.data)
+    np.testing.assert_allclose(
+        structure.features(other, ids, found.labels).csr(X.shape[1]).toarray(),
+        structure.features(x, ids, found.labels).csr(X.shape[1]).toarray(), atol=1e-12,
+    )  # fmt: skip
+    lists, _ = grouped(X, y, qid)
+    assert sparse.explain(sp.csr_array(lists[0])) is not None
+
+
+def test_qid_goes_through_a_grid_search():
+    X, y, qid = table()
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = RankingSVM(k=3).set_fit_request(qid=True).set_score_request(qid=True)
+        search = GridSearchCV(model, {"C": [0.01, 1.0]}, cv=GroupKFold(3))
+        search.fit(X, y, qid=qid, groups=qid)
+        assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+        assert 0.0 < search.score(X, y, qid=qid) <= 1.0
+
+
+def test_frames_and_their_qid_column():
+    pd = pytest.importorskip("pandas")
+    X, y, qid = table()
+    frame = pd.DataFrame(X, index=np.arange(len(X))[::-1])
+    one = RankingSVM(k=3).fit(frame, pd.Series(y), qid=pd.Series(qid))
+    np.testing.assert_array_equal(one.coef_, RankingSVM(k=3).fit(X, y, qid=qid).coef_)
+    with pytest.raises(ValueError, match="numbers only"):
+        RankingSVM(k=3).fit(frame.assign(name="x"), y, qid=qid)
+
+
+def test_what_is_wrong_with_a_table():
+    X, y, qid = table()
+    with pytest.raises(ValueError, match="pass qid="):
+        RankingSVM(k=3).fit(X, y)
+    with pytest.raises(ValueError, match="95 entries of qid for 96 rows"):
+        RankingSVM(k=3).fit(X, y, qid=qid[1:])
+    model = RankingSVM(k=3).fit(X, y, qid=qid)
+    with pytest.raises(ValueError, match="which query each row belongs to"):
+        model.score(X, y)
+    with pytest.raises(ValueError, match="one weight for each query"):
+        RankingSVM(k=3).fit(X, y, sample_weight=np.ones(len(y)), qid=qid)
+    weights = np.arange(1.0, 13.0)
+    weighted = RankingSVM(k=3).fit(X, y, weights, qid=qid)
+    again = RankingSVM(k=3).fit(*grouped(X, y, qid), weights)
+    np.testing.assert_array_equal(weighted.coef_, again.coef_)
+
+
+def test_grades_and_places_that_are_none():
+    rng = np.random.default_rng(0)
+    X = [rng.normal(size=(4, 2)) for _ in range(3)]
+    y = [[1, 0, 0, 1]] * 3
+    with pytest.raises(
+        ValueError, match=r"k=2\.5: the number of places .* whole number"
+    ):
+        RankingSVM(k=2.5).fit(X, y)
+    with pytest.raises(
+        ValueError, match="query 2, document 1: the grade is nan; leave"
+    ):
+        RankingSVM(k=2).fit(X, [*y[:2], [1, np.nan, 0, 0]])
+    with pytest.raises(ValueError, match=r"query 2, document 1: grade 0\.5 is not an"):
+        RankingSVM(k=2).fit(X, [*y[:2], [1, 0.5, 0, 0]])

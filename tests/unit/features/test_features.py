@@ -162,6 +162,8 @@ def test_any_template_makes_the_features_of_plain_python(
             for s in plain.features(text, Z, dialect, kind)
         ]
         same(found(fitted, Z, kind), again)
+    parts, rows = fitted.parts(Z), fitted.encode(Z).unigrams
+    assert (parts.tokens.csr() @ parts.rows.csr() != rows.csr()).nnz == 0
 
 
 def test_templates_of_the_same_text_share_their_features():
@@ -415,6 +417,18 @@ def test_bad_rows_are_named(tmp_path):
         one.fit([[{"word": "a"}]])
 
 
+def test_columns_that_are_not_read_may_hold_anything():
+    templates = Templates(["U:%x[0,0]", "U:%x[0,2]"])
+    rows = [[("a", ["x"], "N", 1), ("b", None, "V", 2), ("a", ["y"], "N", 3)]]
+    plain = [[(word, tag) for word, _, tag, _ in s] for s in rows]
+    expected = Templates(["U:%x[0,0]", "U:%x[0,1]"]).fit(plain).named(plain)
+    assert templates.fit(rows).named(rows) == expected
+    as_lists = [[list(row) for row in s] for s in rows]
+    assert templates.fit(rows).named(as_lists) == expected
+    with pytest.raises(ValueError, match=r"token 0, column 0: \['a'\] is of type list"):
+        templates.fit([[(["a"], "x", "N")]])
+
+
 def test_bad_tables_are_named(tmp_path):
     with pytest.raises(
         FormatError, match="line 1: a word and its cluster are expected"
@@ -473,7 +487,7 @@ KINDS = [[("El", "1"), ("Cabo", "-1"), ("de", "2"), ("Hornos", "x"), ("LUNES", "
 def test_fitted_templates_travel_in_model_files():
     import io
 
-    from maxmargin.estimators.fitting.model_files import class_of, tag_of
+    from maxmargin.estimators.saving.model_files import class_of, tag_of
     from maxmargin.io.model_file.model import read_model, write_model
 
     fitted = all_kinds().fit(KINDS)
@@ -523,7 +537,7 @@ def test_damaged_vocabularies_are_refused(case):
 
 
 def test_damaged_strings_are_refused():
-    from maxmargin.features.strings import Strings
+    from maxmargin.features.encoding.strings import Strings
 
     good = Strings.of(["ab", "ñ"])
     for text, ptr in [

@@ -19,8 +19,11 @@ from maxmargin.inference.alignment import (
     band,
     linear_paths,
     other_paths,
+    path_of_cells,
     paths_by_count,
+    table_hypergraph,
 )
+from maxmargin.inference.hypergraph import k_best, sum_product
 from maxmargin.io.biology import parse_substitution
 
 modes = pytest.mark.parametrize("mode", MODES)
@@ -90,6 +93,31 @@ def test_paths_are_the_best_of_all(mode, seed):
             assert path in every
             assert value(path, affine) == pytest.approx(score[b])
             assert score[b] == pytest.approx(max(value(p, affine) for p in every))
+
+
+@modes
+@given(seed=seeds)
+@settings(max_examples=25)
+def test_hypergraph_has_all_paths_once(mode, seed):
+    """The n best paths for n beyond their number, and their sum."""
+    rng = np.random.default_rng(seed)
+    rows, cols = rng.integers(1, 4, 1), rng.integers(1, 4, 1)
+    lo, hi, start = band(rows, cols, int(rng.choice([0, 1, 99])))
+    gaps = [rng.normal(size=(4, int(k[0]) + 1)) for k in (rows, cols)]
+    match = rng.normal(size=start[-1])
+    tables = AlignmentTables(rows, cols, lo, hi, start, match, *gaps)
+    every, value = allowed(tables, 0, mode)
+    graph, score = table_hypergraph(tables, MODES[mode])
+    found, scores = k_best(graph, score, len(every) + 3)
+    listed = [path_of_cells(found.row(k), tables) for k in range(found.n)]
+    assert sorted(listed) == sorted(every)
+    assert scores == pytest.approx([value(p) for p in listed])
+    assert (np.diff(scores) <= 1e-12).all()
+    log_z, share = sum_product(graph, score)
+    weights = np.exp([value(p) - log_z for p in every])
+    assert weights.sum() == pytest.approx(1.0)
+    matched = sum(w * p[2:].count(MATCH) for w, p in zip(weights, every, strict=True))
+    assert share[: len(match)].sum() == pytest.approx(matched)
 
 
 @modes

@@ -99,3 +99,12 @@ def test_span_errors_count_every_span_once(pair):
     exact = sum(len(set(spans(a)) & set(spans(b))) for a, b in zip(truth, said))
     assert errors.correct == exact
     assert scores["micro"].recall == pytest.approx(exact / true if true else 0.0)
+
+
+def test_of_two_equal_overlaps_the_span_of_the_same_type_belongs_to_the_truth():
+    truth = [["B-PER", "I-PER", "I-PER", "I-PER"]]
+    said = [["B-LOC", "I-LOC", "B-PER", "I-PER"]]
+    confusion, errors = span_confusion(truth, said)
+    place = {kind: k for k, kind in enumerate(confusion.kinds)}
+    assert confusion.counts[place["PER"], place["PER"]] == 1
+    assert confusion.counts[-1, place["LOC"]] == 1 and errors.spurious == 1

@@ -5,11 +5,11 @@ import warnings
 import networkx
 import numpy as np
 import pytest
-from cases import network, network_typed
+from cases import network, network_cliques, network_typed
 from contracts.dense import make, optimum
 from small.graphs import RING, ring_data
 
-from maxmargin import NetworkSVM
+from maxmargin import ChainSVM, NetworkSVM
 from maxmargin.core import CompiledAscent
 from maxmargin.inference.graph import GraphTables, best_in_forest
 from maxmargin.inference.marginals import connected
@@ -24,7 +24,10 @@ def dual_of(X, Y, inference, tol=1e-5, C=1.0, **options):
     return model.set_params(max_iter=20_000).fit(X, Y)
 
 
-@pytest.mark.parametrize("case", [network, network_typed], ids=["forest", "cliques"])
+@pytest.mark.parametrize(
+    "case", [network, network_typed, network_cliques],
+    ids=["forest", "triangulated", "cliques"],
+)  # fmt: skip
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_factored_dual_equals_the_exponential_one(case, seed):
     """Theorem 4.1 on forests; with clique marginals also on triangulated graphs."""
@@ -49,6 +52,75 @@ def check_marginals(problem, point):
         own = [point.node[t.label_ptr[q] : t.label_ptr[q + 1]] for q in (u, v)]
         np.testing.assert_allclose(mu.sum(axis=1), own[0], atol=1e-9)
         np.testing.assert_allclose(mu.sum(axis=0), own[1], atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_marginals_of_cliques_agree_and_tell_the_weights(seed):
+    """w = sum C psi(truth) - E psi, where cliques of psi have the marginals of the point."""
+    problem, _ = make(network_cliques, seed, "SVM1-margin", loss=0)
+    result, state = Smo(tol=1e-6, max_iter=5000).solve(problem)
+    structure, point, ids = problem.structure, state.point, np.arange(problem.n)
+    tables = structure.tables(problem.x, ids, np.zeros(problem.dim))
+    orders = problem.x.plan.orders()
+    factors = structure.factors(problem.x, ids, np.zeros(problem.dim))
+    kind, layout = problem.x.cliques.kind, structure.cliques
+    k, expected = tables.n_labels, np.zeros(problem.dim)
+    for c in range(factors.size):
+        scope = factors.scope(c).tolist()
+        expected += clique_features(structure, layout, kind[c], scope, k, orders, point)
+    truth = structure.features(problem.x, ids, problem.truth)
+    right = truth.total(problem.dim, problem.C)
+    first = structure.dim - layout.size
+    np.testing.assert_allclose((right - expected)[first:], result.w[first:], atol=1e-9)
+    assert result.converged
+
+
+def clique_features(structure, layout, kind, scope, k, orders, point):
+    """Expected features of one clique, by the marginals of a clique that contains it."""
+    out = np.zeros(structure.dim)
+    for q, v in enumerate(orders.order.tolist()):
+        nodes = [*orders.scope[orders.scope_ptr[q] : orders.scope_ptr[q + 1]], v]
+        if not set(scope) <= set(nodes):
+            continue
+        mu = point.clique[point.clique_ptr[q] : point.clique_ptr[q + 1]].reshape(
+            k[nodes]
+        )
+        axes = tuple(a for a, u in enumerate(nodes) if u not in scope)
+        left = [u for u in nodes if u in scope]
+        own = mu.sum(axis=axes).transpose([left.index(u) for u in scope]).ravel()
+        for u, total in zip(nodes, range(len(nodes)), strict=True):
+            rest = tuple(a for a in range(len(nodes)) if a != total)
+            node = point.node[point.label_ptr[u] : point.label_ptr[u + 1]]
+            np.testing.assert_allclose(mu.sum(axis=rest), node, atol=1e-9)
+        weight = layout.map[layout.map_ptr[kind] : layout.map_ptr[kind + 1]]
+        at = structure.dim - layout.size + layout.at[kind] + weight
+        np.add.at(out, at[weight >= 0], own[weight >= 0])
+        return out
+    raise AssertionError(f"no clique of the junction tree contains {scope}")
+
+
+@pytest.mark.parametrize("order", [2, 3])
+def test_a_chain_of_higher_order_is_a_network_with_cliques(order):
+    """The factored dual of cliques (t, .., t + order) is that of the chain."""
+    rng = np.random.default_rng(order)
+    X = [rng.normal(size=(length, 3)) for length in rng.integers(1, 7, 12)]
+    Y = [rng.integers(2, size=len(x)).tolist() for x in X]
+    chain = ChainSVM(0.5, order=order, start_end=False, tol=1e-7).fit(X, Y).result_
+    graphs = [chain_graph(x, order) for x in X]
+    found = dual_of(graphs, Y, "auto", tol=1e-6, C=0.5).result_
+    assert found.converged
+    assert found.dual == pytest.approx(chain.dual, rel=1e-5)
+
+
+def chain_graph(x, order):
+    """Neighbours as edges, and as cliques of 3 to order + 1 nodes."""
+    n = len(x)
+    cliques = [
+        list(range(t, t + size))
+        for size in range(3, order + 2)
+        for t in range(n - size + 1)
+    ]
+    return Graph(x, [[t, t + 1] for t in range(n - 1)], cliques=cliques or None)
 
 
 def test_generic_steps_and_compiled_ascent_reach_the_same_optimum():

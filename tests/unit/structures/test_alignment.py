@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from cases.alignment import paths
 
 from maxmargin.core import Ragged
+from maxmargin.inference.alignment import DELETE, INSERT, MATCH, MODES
 from maxmargin.io.biology import Substitution
 from maxmargin.losses import AlignedPairs
 from maxmargin.structures.alignment import (
@@ -20,6 +22,7 @@ from maxmargin.structures.alignment import (
     tensor,
     window,
 )
+from maxmargin.structures.alignment.paths import decode_paths
 
 TRACKS = ["residue", "ss"]
 
@@ -238,3 +241,30 @@ def test_views_without_tracks_are_one_symbol():
     assert View().name == "any"
     bound = Alignment().bind([("AC", "CA")], [])
     assert bound.symbols.size(View()) == 1
+
+
+@pytest.mark.parametrize("mode", ["global", "semiglobal", "local"])
+def test_columns_of_every_path(mode):
+    """Decoded in one loop, against a walk along each path."""
+    sizes = [(1, 1), (2, 3), (3, 2)]
+    every = [(m, n, path) for m, n in sizes for path in paths(m, n, mode)]
+    rows, cols = (np.array(k) for k in list(zip(*every, strict=True))[:2])
+    found = decode_paths(Ragged.pack([p for *_, p in every]), rows, cols, MODES[mode])
+    for (m, n, path), columns in zip(every, found, strict=True):
+        i, j = path[:2]
+        steps = [(i, j)]
+        for move in path[2:]:
+            steps.append((i + (move != INSERT), j + (move != DELETE)))
+            if move == MATCH:
+                steps[-1] = (i, j, "match")
+            i, j = i + (move != INSERT), j + (move != DELETE)
+        matched = [step[:2] for step in steps if len(step) == 3]
+        assert columns[(columns >= 0).all(axis=1)].tolist() == list(map(list, matched))
+        for side, size in ((0, m), (1, n)):
+            own = columns[columns[:, side] >= 0, side].tolist()
+            whole = list(range(size))
+            if mode == "local":
+                whole = whole[own[0] : own[-1] + 1] if matched else []
+            assert own == whole
+        gaps = (columns[:, 0] < 0).astype(int) - (columns[:, 1] < 0)
+        assert not ((gaps[:-1] == 1) & (gaps[1:] == -1)).any()  # deletes come first

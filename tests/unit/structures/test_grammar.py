@@ -261,17 +261,70 @@ def test_anchored_features_tell_apart_what_rules_cannot():
 
 
 def test_sentences_without_a_parse_do_not_stop_a_batch():
-    model = GrammarSVM(C=1.0).fit(X, TREES)
+    model = GrammarSVM(C=1.0, fallback="none").fit(X, TREES)
     batch = [X[0], [("!", "SYM")], [("the", "DT")], [], X[1]]
     with pytest.warns(UserWarning, match="sentence 1, token 0: 'SYM'"):
         found = list(model.predict(batch))
     assert found == [CAT, None, None, None, DOG]
     flat = GrammarSVM(C=1.0, fallback="flat").fit(X, TREES)
-    with pytest.warns(UserWarning, match="there is a flat tree only"):
+    with pytest.warns(UserWarning, match="each may stand for any other tag"):
         found = list(flat.predict(batch))
     assert found[1:4] == [("S", ("SYM", "!")), ("S", ("DT", "the")), None]
     with pytest.warns(UserWarning, match="no training tree has"):
         assert model.predict_nbest(batch, 2)[1] == []
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"vertical": 2}, {"anchors": "all"}, {"anchors": "all", "anchor_by": "rule"},
+     {"branching": "left", "horizontal": None}, {"terminals": "words", "rare": 0},
+     {"anchors": "all", "kernel": "quadratic"}],
+)  # fmt: skip
+def test_smoothed_rules_add_children_to_phrases(settings):
+    """A determiner too many becomes a child; the score is that of the known rules."""
+    model = GrammarSVM(C=1.0, **settings).fit(X, TREES)
+    one_more = [X[0][0], ("big", "JJ"), ("the", "DT"), *X[0][1:]]
+    words = [word for word, _ in one_more]
+    sentence = words if settings.get("terminals") else one_more
+    assert model.set_params(fallback="none").predict([sentence])[0] is None
+    tree = model.set_params(fallback="smooth").predict([sentence])[0]
+    assert [word for word, _ in tagged_words(tree)] == words and tree[0] == "S"
+    x = model.structure_.encode([sentence])
+    row = model.structure_.argmax(x, np.array([0]), model.coef_).labels.row(0)
+    nodes = row.reshape(-1, 5)
+    assert (nodes[:, 3] == -1).sum() >= 1
+    assert (nodes[:, 4] >= 0).sum() == len(brackets(tree))
+    ((best, score),) = model.predict_nbest([sentence], 3)[0]
+    assert best == tree
+    if "kernel" not in settings:
+        told = model.explain(sentence)
+        assert np.isclose(told.score, sum(part.score for part in told.parts))
+        assert np.isclose(told.score, score)
+
+
+def test_smoothed_trees_have_as_few_new_rules_as_can_be():
+    """All ways to leave out words: the fewest that lead to a sentence with a parse."""
+    model = GrammarSVM(C=1.0).fit(X, TREES)
+    rng, tags = np.random.default_rng(0), ["DT", "NN", "VBD", "PRP", "JJ"]
+    for _ in range(30):
+        sentence = [(t.lower(), t) for t in rng.choice(tags, rng.integers(2, 7))]
+        x = model.structure_.encode([sentence])
+        row = model.structure_.argmax(x, np.array([0]), model.coef_).labels.row(0)
+        new = int((row.reshape(-1, 5)[:, 3] == -1).sum())
+        plain = replace(model.structure_, fallback="none")
+        parsed = plain.argmax(x, np.array([0]), model.coef_).labels.row(0)
+        assert (new == 0 and len(row) > 0) == (len(parsed) > 0)
+        fewest = len(sentence)
+        for mask in range(1, 2 ** len(sentence)):
+            some = [t for q, t in enumerate(sentence) if mask >> q & 1]
+            left_out = len(sentence) - len(some)
+            if left_out < fewest:
+                part = plain.encode([some])
+                if len(plain.argmax(part, np.array([0]), model.coef_).labels.row(0)):
+                    fewest = left_out
+        assert len(row) == 0 or new <= fewest
+    lonely = model.predict([[("a", "DT")], [("a", "DT"), ("b", "DT")]])
+    assert list(lonely) == [("S", ("DT", "a")), ("S", ("DT", "a"), ("DT", "b"))]
 
 
 def test_flat_trees_have_the_commonest_tag_of_each_word():
@@ -373,9 +426,12 @@ def test_the_linear_bound_is_never_below_the_loss(g, a, data):
     assert bound >= 2.0 * float(BracketF1().of_counts(m, e, g)) - 1e-12
 
 
-def test_a_tag_never_seen_is_named_and_has_no_parse():
+def test_a_tag_never_seen_is_named_and_may_be_any_tag():
     model = GrammarSVM(C=1.0, tol=0.1).fit(X, TREES)
+    strange = [("ye", "XX"), ("cat", "NN"), ("sat", "YY")]
     with pytest.warns(UserWarning, match="sentence 1, token 0: 'XX' and 1 more"):
-        found = model.predict([["DT", "NN", "VBD"], ["XX", "NN", "YY"]])
-    assert found[0] is not None
-    assert found[1] is None
+        found = model.predict([X[0], strange])
+    assert found[0] == CAT
+    assert found[1] == ("S", ("NP", ("XX", "ye"), ("NN", "cat")), ("VP", ("YY", "sat")))
+    with pytest.raises(ValueError, match="sentence 0, token 2: 'sat' is no tag"):
+        model.predict([["DT", "NN", "sat"]])

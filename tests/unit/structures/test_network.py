@@ -67,8 +67,7 @@ def test_bad_features_labels_and_types_are_named():
         network.encode([Graph(np.eye(2), [[0, 1]], [[1.0]])])
     with pytest.raises(ValueError, match="pairwise='odd' is not one of"):
         Network(pairwise="odd").bind(X, Y)
-    with pytest.raises(ValueError, match="not bound"):
-        _ = Network().dim
+    assert Network().dim == 0
 
 
 def test_a_graph_without_edges_is_labelled_node_by_node():
@@ -272,3 +271,29 @@ def test_multilabel_graphs_learn_that_labels_exclude_each_other():
     found = np.array(list(model.predict(graphs)))
     assert (found.sum(axis=1) == 1).mean() > 0.9
     assert multilabel_graphs(sp.csr_array(X), full_edges(3), 3)[0].nodes.shape == (3, 3)
+
+
+def test_edges_that_training_did_not_have():
+    rng = np.random.default_rng(0)
+
+    def graph(*rest):
+        return (rng.normal(size=(3, 2)), *rest)
+
+    def fit(X):
+        return NetworkSVM(C=1.0).fit(X, [(x[0][:, 0] > 0).astype(int) for x in X])
+
+    path, ends = [(0, 1), (1, 2)], ["a", "b", "a"]
+    bare = fit([graph([]) for _ in range(4)])
+    with pytest.raises(
+        ValueError, match="graph 1, edge 0: the training graphs had no "
+    ):
+        bare.predict([graph([]), graph(path)])
+    typed = fit([graph(path, None, ends) for _ in range(4)])
+    with pytest.raises(ValueError, match="edge 1: no edge from 'a' to 'a' was seen"):
+        typed.predict([graph([(0, 1), (0, 2)], None, ends)])
+    kinds = fit([graph(path, None, None, ["s", "s"]) for _ in range(4)])
+    with pytest.raises(ValueError, match="of type 't' was seen in training, so the"):
+        kinds.predict([graph(path, None, None, ["s", "t"])])
+    # Other edges of the same kind are no problem, nor is a graph with a cycle.
+    plain = fit([graph(path) for _ in range(4)])
+    assert len(plain.predict([graph([(0, 2), (0, 1), (1, 2)]), graph([])])) == 2

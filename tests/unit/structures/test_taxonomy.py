@@ -6,7 +6,14 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from maxmargin.structures.classes import Taxonomy, compact, described, similar
+from maxmargin.structures.classes import (
+    Taxonomy,
+    compact,
+    described,
+    join_paths,
+    similar,
+    split_paths,
+)
 
 TREE = {"a1": "a", "a2": "a", "b1": "b", "a": "top", "b": "top"}
 CLASSES = ["a1", "a2", "b1"]
@@ -142,3 +149,69 @@ def test_compact_keeps_inner_products():
     small = compact(features)
     assert small.shape[1] <= 3
     np.testing.assert_allclose(small @ small.T, features @ features.T, atol=1e-9)
+
+
+def test_a_graph_of_networkx_goes_in_and_out():
+    nx = pytest.importorskip("networkx")
+    graph = nx.DiGraph([("top", "a"), ("top", "b"), ("a", "a1"), ("a", "a2"),
+                        ("b", "b1")])  # fmt: skip
+    tree = Taxonomy.of(graph)
+    assert tree.heights(CLASSES).tolist() == Taxonomy.of(TREE).heights(CLASSES).tolist()
+    assert set(tree.to_networkx().edges) == set(graph.edges)
+    with pytest.raises(ValueError, match="no directions"):
+        Taxonomy.of(graph.to_undirected())
+    with pytest.raises(ValueError, match="cycle"):
+        Taxonomy.of(nx.DiGraph([("a", "b"), ("b", "a")]))
+
+
+def test_label_paths_go_in_and_out():
+    paths = [["animal", "pet", "cat"], ["animal", "fly", ""], ["plant", None, None]]
+    labels = join_paths(paths)
+    tree = Taxonomy.from_paths(paths)
+    assert labels == ["animal::pet::cat", "animal::fly", "plant"]
+    assert tree.heights(labels).tolist() == [[0, 2, 3], [2, 0, 3], [3, 3, 0]]
+    back = split_paths(labels).tolist()
+    assert back == [["animal", "pet", "cat"], ["animal", "fly", ""], ["plant", "", ""]]
+
+
+def test_the_same_name_in_two_places_is_two_nodes():
+    tree = Taxonomy.from_paths([["a", "other"], ["b", "other"]])
+    assert tree.nodes == ("a", "b", "a::other", "b::other")
+
+
+@pytest.mark.parametrize(
+    ("paths", "words"),
+    [
+        ([["a"], ["", ""]], "path 1 is empty"),
+        ([["a", "", "c"]], "path 0, level 1: a name is missing"),
+        ([["a"], ["x::y"]], "path 1, level 0: 'x::y' has '::'"),
+        (["abc"], "path 0 is 'abc'"),
+    ],
+)
+def test_broken_paths_are_named(paths, words):
+    with pytest.raises(ValueError, match=words):
+        join_paths(paths)
+
+
+@given(tree=trees(), cost=st.floats(0.0, 1.0))
+@settings(max_examples=50, deadline=None)
+def test_costs_of_answers_by_their_definition(tree, cost):
+    taxonomy = Taxonomy.of(tree)
+    height = dict(zip(taxonomy.nodes, taxonomy.height(), strict=True))
+    leaves = [z for z in taxonomy.nodes if height[z] == 0]
+
+    def up(z):
+        return [z, *up(tree[z])] if z in tree else [z]
+
+    nodes, table = taxonomy.answer_costs(leaves, cost)
+    assert nodes[: len(leaves)] == tuple(leaves) and set(nodes) == set(taxonomy.nodes)
+    for z, row in zip(nodes, table, strict=True):
+        for y, found in zip(leaves, row, strict=True):
+            common = min(height[v] for v in up(z) if v in up(y))
+            assert found == pytest.approx(cost * height[z] if z in up(y) else common)
+
+
+def test_at_cost_one_a_class_is_never_worse_than_a_node_above_it():
+    _, table = Taxonomy.of(TREE).answer_costs(CLASSES, 1.0)
+    for row in table[3:]:
+        assert (table[:3] <= row).all(axis=1).any()

@@ -7,10 +7,13 @@ import argparse
 BASH = """\
 # maxmargin completion for bash: eval "$(maxmargin completion bash)"
 _maxmargin() {{
-    local word=${{COMP_WORDS[COMP_CWORD]}} command= w
+    local word=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}} command= w
     for w in "${{COMP_WORDS[@]:1:COMP_CWORD-1}}"; do
         case $w in {commands}) command=$w; break;; esac
     done
+    case $command:$before in
+{values}
+    esac
     case $command in
 {cases}
         *) COMPREPLY=($(compgen -W "{words} --help --version" -- "$word"));;
@@ -22,6 +25,10 @@ BASH_CASE = (
     '        {command}) COMPREPLY=($(compgen -W "{options}" -- "$word"));'
     ' [[ $word == -* ]] || COMPREPLY+=($(compgen -f -- "$word"));;'
 )
+BASH_VALUES = (
+    '        {command}:{flag}) COMPREPLY=($(compgen -W "{choices}" -- "$word"));'
+    " return;;"
+)
 ZSH = """\
 #compdef maxmargin
 # maxmargin completion for zsh: eval "$(maxmargin completion zsh)"
@@ -32,12 +39,16 @@ _maxmargin() {{
         _describe 'command' commands
         return
     fi
+    case $words[2]:$words[CURRENT-1] in
+{values}
+    esac
     case $words[2] in
 {cases}
     esac
 }}
 compdef _maxmargin maxmargin
 """
+ZSH_VALUES = "        {command}:{flag}) compadd -- {choices}; return;;"
 ZSH_CASE = "        {command}) compadd -- {options}; _files;;"
 
 
@@ -53,6 +64,11 @@ def script(shell: str, parser: argparse.ArgumentParser) -> str:
             commands="|".join(commands),
             words=" ".join(commands),
             cases="\n".join(cases),
+            values="\n".join(
+                BASH_VALUES.format(command=name, flag=flag, choices=" ".join(choices))
+                for name, (sub, _) in commands.items()
+                for flag, choices in _values(sub)
+            ),
         )
     if shell == "zsh":
         cases = [
@@ -62,7 +78,14 @@ def script(shell: str, parser: argparse.ArgumentParser) -> str:
         described = " ".join(
             f"'{name}:{_quiet(text)}'" for name, (_, text) in commands.items()
         )
-        return ZSH.format(described=described, cases="\n".join(cases))
+        values = [
+            ZSH_VALUES.format(command=name, flag=flag, choices=" ".join(choices))
+            for name, (sub, _) in commands.items()
+            for flag, choices in _values(sub)
+        ]
+        return ZSH.format(
+            described=described, cases="\n".join(cases), values="\n".join(values)
+        )
     return _fish(commands)
 
 
@@ -76,8 +99,11 @@ def _fish(commands: dict[str, tuple[argparse.ArgumentParser, str]]) -> str:
             for flag in action.option_strings:
                 kind = f"-l {flag[2:]}" if flag.startswith("--") else f"-s {flag[1:]}"
                 seen = f"-n '__fish_seen_subcommand_from {name}'"
+                values = " ".join(map(str, action.choices or ()))
+                given = f" -xa '{values}'" if values else ""
                 lines.append(
-                    f"complete -c maxmargin {seen} {kind} -d '{_quiet(action.help or '')}'"
+                    f"complete -c maxmargin {seen} {kind}{given} "
+                    f"-d '{_quiet(action.help or '')}'"
                 )
             for choice in action.choices or () if not action.option_strings else ():
                 lines.append(
@@ -95,6 +121,16 @@ def _commands(
             texts = {a.dest: a.help or "" for a in action._choices_actions}
             return {name: (sub, texts[name]) for name, sub in action.choices.items()}
     raise AssertionError("the parser has no commands")
+
+
+def _values(parser: argparse.ArgumentParser) -> list[tuple[str, list[str]]]:
+    """Flags that take one of some values, with these values."""
+    return [
+        (flag, [str(choice) for choice in action.choices])
+        for action in parser._actions
+        for flag in action.option_strings
+        if action.choices
+    ]
 
 
 def _words(parser: argparse.ArgumentParser) -> list[str]:

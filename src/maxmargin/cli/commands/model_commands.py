@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,9 @@ from maxmargin.cli.errors import DONE, InputError, UsageError
 from maxmargin.cli.streams import Inputs, model_source, output_path
 from maxmargin.cli.tasks.data import Data
 from maxmargin.cli.tasks.table import TASKS, Task
+from maxmargin.cli.tasks.writers import predicted_labels
 from maxmargin.estimators.fitting.inputs import check_examples
+from maxmargin.reports.sentences import sentence_lines
 
 
 def predict(args: argparse.Namespace, inputs: Inputs) -> int:
@@ -22,7 +25,7 @@ def predict(args: argparse.Namespace, inputs: Inputs) -> int:
     model = maxmargin.load(model_source(args.model))
     task, data = _read(model, args, inputs)
     if args.json:
-        lines = [json.dumps(_plain(y)) for y in model.predict(data.X)]
+        lines = [json.dumps(_plain(y)) for y in predicted_labels(model, data)]
     else:
         lines = task.lines(model, data, data.form)
     with output_path(args.out) as path, open(path, "w", encoding="utf-8") as file:
@@ -40,10 +43,41 @@ def evaluate(args: argparse.Namespace, inputs: Inputs) -> int:
     if args.json:
         print(json.dumps(told))
     else:
-        for name, value in told.items():
-            shown = value if isinstance(value, int) else f"{value:.4f}"
-            print(f"{name:20s} {shown}")
+        for line in _shown(told):
+            print(line)
+        for case in model.hardest(data.X, data.y, args.errors) if args.errors else ():
+            _print_case(case)
     return DONE
+
+
+def _print_case(case: Any) -> None:
+    """One of the hardest examples: words with errors marked, or the outputs."""
+    print(f"\nexample {case.example}: truth scores {case.short_by:.3g} less")
+    if case.words:
+        for line in sentence_lines(case.words, case.truth, case.best[0][0]):
+            print(line)
+    else:
+        print(f"truth {case.truth}\nfound {case.best[0][0]}")
+
+
+def _shown(told: dict[str, Any]) -> list[str]:
+    """Measures as text: numbers first, then tables."""
+
+    def text(value: Any) -> str:
+        return str(value) if isinstance(value, int) else f"{value:.4f}"
+
+    plain = {k: v for k, v in told.items() if not isinstance(v, dict)}
+    lines = [f"{name:20s} {text(value)}" for name, value in plain.items()]
+    for name, table in told.items():
+        if not isinstance(table, dict) or not table:
+            continue
+        rows = table if isinstance(next(iter(table.values())), dict) else {"": table}
+        heads = list(next(iter(rows.values())))
+        lines += ["", f"{name:20s}" + "".join(f" {head:>12}" for head in heads)]
+        for head, row in rows.items():
+            cells = "".join(f" {text(value):>12}" for value in row.values())
+            lines.append(f"{head:20s}{cells}")
+    return lines
 
 
 def report(args: argparse.Namespace, inputs: Inputs) -> int:
@@ -61,11 +95,57 @@ def report(args: argparse.Namespace, inputs: Inputs) -> int:
 
 
 def describe(args: argparse.Namespace, inputs: Inputs) -> int:
-    """Print what a model file says about itself, without making the model."""
+    """Print what a model file says about itself; as JSON without making the model."""
     from maxmargin.io.model_file.model import describe as described
 
-    print(json.dumps(described(model_source(args.model)), indent=1))
+    source = model_source(args.model)
+    told = described(source)
+    if args.json:
+        print(json.dumps(told, indent=1))
+        return DONE
+    if not isinstance(source, str):
+        source.seek(0)
+    try:
+        model = maxmargin.load(source)
+    except maxmargin.ModelFileError:  # a structure of the user's own is not known here
+        model = None
+    lines = [("model", str(told["kind"])), *_noted(told["notes"])]
+    lines += _trained(model) if model is not None else []
+    lines.append(("arrays", f"{told['arrays']}, {told['bytes'] / 1e6:.2g} MB"))
+    for name, value in lines:
+        print(f"{name:12s} {value}")
     return DONE
+
+
+def _noted(notes: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """What the notes of a file say, for people."""
+    if notes.get("task"):
+        yield "task", f"{notes['task']} ({notes.get('format')})"
+    if notes.get("examples"):
+        yield "trained on", f"{notes['examples']} examples"
+    if notes.get("command"):
+        yield "command", str(notes["command"])
+    versions = [
+        f"{k} {notes[k]}" for k in ("maxmargin", "python", "numpy") if k in notes
+    ]
+    if versions:
+        yield "made by", ", ".join(versions)
+
+
+def _trained(model: Any) -> Iterator[tuple[str, str]]:
+    """C, certificate, labels and size of a model, for people."""
+    if "C" in model.get_params():
+        yield "C", f"{model.get_params()['C']:g}"
+    result = vars(model).get("result_")
+    if result is not None:
+        yield "training", result.summary()
+        yield "", result.meaning()
+        size, unit = model._size()
+        yield "size", f"{size} {unit}"
+    labels = [str(label) for label in getattr(model, "classes_", ())]
+    if labels:
+        more = f" and {len(labels) - 12} more" if len(labels) > 12 else ""
+        yield "labels", f"{len(labels)}: {', '.join(labels[:12])}{more}"
 
 
 COMMANDS = {
@@ -101,9 +181,13 @@ def _read(model: Any, args: argparse.Namespace, inputs: Inputs) -> tuple[Task, D
         )
     if not isinstance(options, dict):
         raise InputError("the model file does not say how data are read")
+    if args.encoding is not None:
+        options = {**options, "encoding": args.encoding}
     task = TASKS[name]
     paths = [inputs.plain(path) for path in args.data]
     data = task.formats[form](paths, dict(options))
+    if data.said:
+        print(f"maxmargin: {data.said}", file=sys.stderr)
     if check_examples(data.X) == 0:
         raise InputError(f"{args.data[0]} has no examples")
     return task, data._replace(form=form)

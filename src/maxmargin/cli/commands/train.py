@@ -15,21 +15,27 @@ from typing import Any
 
 import maxmargin
 from maxmargin.cli import errors
+from maxmargin.cli.commands.choose_penalty import fit_best
 from maxmargin.cli.errors import InputError, UsageError
 from maxmargin.cli.flags import explained, meant, parameters, stopper
 from maxmargin.cli.streams import STANDARD, Inputs
 from maxmargin.cli.tasks.data import Data
 from maxmargin.cli.tasks.detect import detect
 from maxmargin.cli.tasks.table import TASKS
-from maxmargin.estimators.fitting.checkpoint import terminable
+from maxmargin.estimators.saving.checkpoint import terminable
+from maxmargin.reports import progress
 
 MOST = 20  # labels that are shown
+WORDS = ("sequences", "segments")  # tasks that label words
+TEMPLATES = {"conll": "ner", "conllu": "pos"}  # formats of words
 
 
 def run(args: argparse.Namespace, inputs: Inputs) -> int:
     """Train and save; returns the exit code."""
     task, names, place = _arguments(args)
     _check_place(place)
+    say = (lambda text: None) if args.quiet or args.json else progress.status
+    say(f"reading {names[0]} ...")
     paths = [inputs.plain(name) for name in names]
     form = args.format
     if task is None or form is None:
@@ -40,8 +46,12 @@ def run(args: argparse.Namespace, inputs: Inputs) -> int:
         without = data.y is None and len(data.X) > 0
         what = "examples without an output" if without else "no examples"
         raise InputError(f"{names[0]} has {what}: there is nothing to learn from")
+    if data.said and not args.quiet:
+        print(f"maxmargin: {data.said}", file=sys.stderr)
     n = len(data.y)
-    model = _fitted(args, task, data)
+    say(f"encoding {n} examples ...")
+    model = _fitted(args, task, form, data)
+    progress.end_status()
     notes = {
         "task": task, "format": form, "options": options,
         "command": shlex.join(["maxmargin", *sys.argv[1:]]), "examples": n,
@@ -90,7 +100,7 @@ def _found(task: str | None, form: str | None, path: str, name: str) -> tuple[st
     if task == "sequences" and name.endswith((".hmm", ".hmm.gz")):
         return task, "svm_hmm"
     try:
-        found = detect(path, name)
+        found = detect(path, name, task)
     except InputError:
         if task == "sequences":
             return task, "svm_hmm"
@@ -103,15 +113,27 @@ def _found(task: str | None, form: str | None, path: str, name: str) -> tuple[st
 
 
 def _reading(args: argparse.Namespace) -> dict[str, Any]:
-    names = {"template": args.template, "label_column": args.label_column}
+    names = {"label_column": args.label_column, "encoding": args.encoding}
     out = {k: v for k, v in names.items() if v is not None}
     return out | ({"normalize": True} if args.normalize else {})
 
 
-def _fitted(args: argparse.Namespace, task: str, data: Data) -> Any:
+def _features(args: argparse.Namespace, task: str, form: str) -> dict[str, Any]:
+    """The template of words, where the task labels words and the format has them."""
+    if task not in WORDS or form not in TEMPLATES:
+        if args.template is not None:
+            raise UsageError(
+                f"--template makes features of words for {' and '.join(WORDS)}; this "
+                f"is {task} from {form} files"
+            )
+        return {}
+    return {"features": args.template or TEMPLATES[form]}
+
+
+def _fitted(args: argparse.Namespace, task: str, form: str, data: Data) -> Any:
     made = getattr(maxmargin, TASKS[task].estimator)
     n = len(data.y)
-    settings = parameters(args, made, n)
+    settings = _features(args, task, form) | parameters(args, made, n)
     model = made(**settings)
     stop = stopper(args, model.C, n)
     model.set_params(
@@ -122,8 +144,11 @@ def _fitted(args: argparse.Namespace, task: str, data: Data) -> Any:
         for line in explained(args, n):
             print(f"maxmargin: {line}", file=sys.stderr)
     with terminable(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+        warnings.simplefilter("ignore")  # the summary says how training ended
+        warnings.filterwarnings("always", ".*unknown='ignore' is silent")
         try:
+            if args.C == "auto":
+                return fit_best(model, data, args.quiet or args.json)
             return model.fit(data.X, data.y)
         except KeyboardInterrupt:
             if "result_" not in vars(model):  # before the first step

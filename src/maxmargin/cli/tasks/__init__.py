@@ -5,6 +5,7 @@ names.py     Names of tasks and formats, for help and completion, which import n
 detect.py    Which task and format a file has, from its first lines
 data.py      What a data file holds, and what reading it depends on
 readers.py   From data files to inputs and outputs
+text_readers.py  The same for words and labels: CoNLL columns, CoNLL-U, schemes of spans
 writers.py   Predictions as lines of text
 measures.py  What `maxmargin evaluate` prints
 """

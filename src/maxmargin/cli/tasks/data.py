@@ -11,8 +11,9 @@ class Data(NamedTuple):
     X: Any
     y: Any  # outputs; None where some are missing
     records: Any = None  # what predictions are written beside
-    separator: str = " "  # of columns
     form: str = ""  # name of the format
+    said: str = ""  # what reading has changed, for people
+    written: tuple[str, str] | None = None  # schemes (of the model, of the output)
 
 
 Options = dict[str, Any]  # what reading depends on; kept in the model file

@@ -12,6 +12,10 @@ PAIRS = r"(\s+\d+:\S+)*\s*(#.*)?"
 QUERY = re.compile(r"\S+\s+qid:\S+" + PAIRS)
 EXAMPLE = re.compile(r"\S+(\s+\d+:\S+)+\s*(#.*)?")
 ATTRIBUTE = re.compile(r"[^\t]+\t(.*\t)?[^\t]+=[^\t]*")  # .. name=value at the end
+CONLLU = re.compile(r"\d+([-.]\d+)?(\t[^\t]*){9}")
+HEAD = re.compile(r"([^\t]*\t){6}\d+\t.*")  # CoNLL-U with a tree
+TREE = re.compile(r"[^()]*\(\s*\(?\S+\s+\(")  # fields, if any, then (S (..
+ENTITY = re.compile(r"^# global\.Entity|\t([^\t]*\|)?Entity=\([^\t]*$")
 LOOK = 200  # lines
 
 
@@ -27,8 +31,8 @@ def _refuse_many_rows(text: str, name: str) -> None:
         )
 
 
-def detect(path: str, name: str) -> tuple[str, str]:
-    """(task, format) of a file; `name` is what people call it."""
+def detect(path: str, name: str, task: str | None = None) -> tuple[str, str]:
+    """(task, format) of a file; `name` is what people call it, `task` what they said."""
     with open(path, "rb") as file:
         head = b"".join(itertools.islice(file, LOOK))[: 10**6]
     lines = [
@@ -39,6 +43,22 @@ def detect(path: str, name: str) -> tuple[str, str]:
     if not lines:
         raise InputError(f"{name} is empty")
     first, suffix = lines[0].lstrip(), Path(name.removesuffix(".gz")).suffix
+    plain = [line for line in lines if not line.startswith("#")]
+    conllu = bool(plain) and all(CONLLU.fullmatch(line) for line in plain)
+    if conllu and task in ("sequences", "dependencies"):
+        return task, "conllu"
+    if first.startswith("#begin document"):
+        return "coreference", "conll2012"
+    if any(ENTITY.search(line) for line in lines):
+        return "coreference", "corefud"
+    if conllu:
+        if any(HEAD.fullmatch(line) for line in plain):
+            raise InputError(
+                f"{name} has words, tags and dependency trees (CoNLL-U): say what to "
+                "learn, as in 'maxmargin train sequences ..' for the tags or 'maxmargin "
+                "train dependencies ..' for the trees"
+            )
+        return "sequences", "conllu"
     if first.startswith("{"):
         return "graphs", "jsonl"
     if first.startswith(">P1;") or first.startswith(("CLUSTAL", "# STOCKHOLM")):
@@ -49,7 +69,7 @@ def detect(path: str, name: str) -> tuple[str, str]:
             return "motifs", "fasta"
         _refuse_many_rows("\n".join(lines), name)
         return "alignments", "pairs"
-    if first.startswith("(") and "\t" not in first:
+    if first.startswith("(") or TREE.match(first):
         return "trees", "penn"
     if all(QUERY.fullmatch(line) for line in lines if not line.startswith("#")):
         if suffix == ".letor" or any("docid" in line for line in lines):
@@ -62,7 +82,8 @@ def detect(path: str, name: str) -> tuple[str, str]:
         )
     if all(EXAMPLE.fullmatch(line) for line in lines if not line.startswith("#")):
         return "multiclass", "svmlight"
-    if suffix == ".crfsuite" or len({line.count("\t") for line in lines}) > 1:
+    tokens = [line for line in lines if not line.startswith(("-DOCSTART-", "# "))]
+    if suffix == ".crfsuite" or len({line.count("\t") for line in tokens}) > 1:
         return "sequences", "crfsuite"
     if all(ATTRIBUTE.fullmatch(line) for line in lines):
         return "sequences", "crfsuite"

@@ -22,36 +22,103 @@ def _unseen(model: Any, labels: Iterable[Any]) -> dict[str, float]:
     return {"unseen_labels": len(strange)} if strange else {}
 
 
-def sequence_measures(model: Any, data: Data) -> dict[str, float]:
-    """Accuracy of tokens and of sequences; F1 of spans where labels are BIO."""
-    from maxmargin.metrics.sequences import sequence_accuracy, span_f1, token_error
+def sequence_measures(model: Any, data: Data) -> dict[str, Any]:
+    """Accuracy of tokens and of sequences; spans by type where labels mark them."""
+    from maxmargin.metrics.sequences import sequence_accuracy, token_error
 
     found, truth = list(model.predict(data.X)), [list(row) for row in data.y]
-    out = {
+    out: dict[str, Any] = {
         "sequences": len(truth),
         "token_accuracy": 1.0 - token_error(truth, found),
         "sequence_accuracy": sequence_accuracy(truth, found),
     }
     labels = {label for row in truth for label in row}
     if all(isinstance(v, str) for v in labels) and any(v[:2] == "B-" for v in labels):
-        out["span_f1"] = span_f1(truth, found)
+        out |= _span_measures(truth, found)
     return out | _unseen(model, labels)
 
 
+def span_measures(model: Any, data: Data) -> dict[str, float]:
+    """Precision, recall and F1 of spans, of all and by label."""
+    scores = model.span_scores(data.X, data.y)
+    out: dict[str, float] = {"sequences": len(data.y)}
+    for label in ("micro", *model.classes_):
+        if label not in scores:
+            continue
+        score, name = scores[label], "span" if label == "micro" else f"span_{label}"
+        out |= {
+            f"{name}_precision": score.precision,
+            f"{name}_recall": score.recall,
+            f"{name}_f1": score.f1,
+        }
+    return out
+
+
+def _span_measures(truth: Any, found: Any) -> dict[str, Any]:
+    """Precision, recall and F1, in all and by type; types taken for others."""
+    from maxmargin.metrics.sequences import AVERAGES, span_confusion, span_scores
+
+    scores = span_scores(truth, found)
+    confusion, errors = span_confusion(truth, found)
+    heads = [*confusion.kinds, "none"]
+    micro = scores["micro"]
+    return {
+        "span_precision": micro.precision, "span_recall": micro.recall,
+        "span_f1": micro.f1,
+        "spans": {k: v._asdict() for k, v in scores.items() if k not in AVERAGES},
+        "span_errors": errors._asdict(),
+        "confusion": {
+            kind: dict(zip(heads, row, strict=True))
+            for kind, row in zip(heads, confusion.counts.tolist(), strict=True)
+        },
+    }  # fmt: skip
+
+
 def tree_measures(model: Any, data: Data) -> dict[str, float]:
-    """Brackets as evalb counts them (COLLINS.prm), and all of them."""
+    """What evalb prints (COLLINS.prm), then scores with all sentences and all brackets.
+
+    evalb leaves sentences without a parse out; below its figures they count as trees
+    without brackets.
+    """
     from maxmargin.metrics.brackets import COLLINS, bracket_scores
+    from maxmargin.metrics.evalb import evalb
 
     truth, found = list(data.y), list(model.predict(data.X))
-    evalb, scores = bracket_scores(truth, found, COLLINS), bracket_scores(truth, found)
+    collins, scores = (
+        bracket_scores(truth, found, COLLINS),
+        bracket_scores(truth, found),
+    )
     counted = {k: float(v) for k, v in scores._asdict().items()}
     shares = ("precision", "recall", "f1")
     return {
         "trees": len(truth),
-        **{f"evalb_{k}": float(getattr(evalb, k)) for k in shares},
+        "unparsed": sum(tree is None for tree in found),
+        **{f"evalb {k}": v for k, v in evalb(truth, found).named().items()},
+        **{f"collins_{k}": float(getattr(collins, k)) for k in shares},
         **{f"all_brackets_{k}": counted.pop(k) for k in shares},
         **counted,
     }
+
+
+def dependency_measures(model: Any, data: Data) -> dict[str, float]:
+    """UAS and LAS of all words, and without punctuation."""
+    from maxmargin.metrics.dependencies import (
+        PENN_PUNCTUATION,
+        UD_PUNCTUATION,
+        attachment_scores,
+    )
+
+    truth, found = list(data.y), list(model.predict(data.X))
+    scores = attachment_scores(truth, found)
+    out: dict[str, float] = {
+        "sentences": len(truth), "words": scores.tokens, "uas": scores.uas,
+        "las": scores.las, "exact": scores.exact, "roots": scores.roots,
+    }  # fmt: skip
+    tags = PENN_PUNCTUATION | UD_PUNCTUATION
+    if all(isinstance(token, tuple) for sentence in data.X for token in sentence):
+        without = attachment_scores(truth, found, data.X, ignored_tags=tags)
+        out |= {"uas_no_punctuation": without.uas, "las_no_punctuation": without.las}
+    return out
 
 
 def alignment_measures(model: Any, data: Data) -> dict[str, float]:
@@ -82,3 +149,24 @@ def graph_measures(model: Any, data: Data) -> dict[str, float]:
 def motif_measures(model: Any, data: Data) -> dict[str, float]:
     """Accuracy."""
     return {"sequences": len(data.X), "accuracy": model.score(data.X, data.y)}
+
+
+def coreference_measures(model: Any, data: Data) -> dict[str, float]:
+    """Scores of the official scorer, for the mentions of the file."""
+    from maxmargin.metrics.coreference import coreference_scores, entities_of
+
+    found = model.predict(data.X)
+    keys = [document.entities() for document in data.records]
+    responses = [
+        entities_of(document.spans, clusters)
+        for document, clusters in zip(data.records, found, strict=True)
+    ]
+    scores = coreference_scores(keys, responses)
+    out: dict[str, float] = {
+        "documents": len(keys), "mentions": sum(len(d.spans) for d in data.records),
+        "conll": scores.conll,
+    }  # fmt: skip
+    for name in ("muc", "b_cubed", "ceaf_m", "ceaf_e", "lea"):
+        score = getattr(scores, name)
+        out |= {f"{name}_{k}": v for k, v in score._asdict().items()}
+    return out

@@ -25,51 +25,6 @@ def svmlight(paths: Sequence[str], options: Options) -> Data:
     return Data(X, y)
 
 
-def conll(paths: Sequence[str], options: Options) -> Data:
-    """CoNLL columns; one column may be missing, the label."""
-    from maxmargin.io.sequences import templates
-
-    name = options.setdefault("template", "ner")
-    column = options.setdefault("label_column", -1)
-    width = options.get("columns")
-    template = {"ner": templates.ner, "pos": templates.pos}[name]
-    rows, separator = _columns(_one(paths))
-    if not rows:
-        raise InputError(f"{paths[0]} has no sentences")
-    have = len(rows[0][0])
-    told = width is None or have == width
-    if width is not None and not told and have != width - 1:
-        raise InputError(
-            f"{paths[0]} has {have} columns, the training file had {width}"
-        )
-    if told and have < 2:
-        raise InputError(f"{paths[0]} has one column: words need labels beside them")
-    if told and not -have <= column < have:
-        raise InputError(
-            f"{paths[0]} has {have} columns: there is no column {column} "
-            f"(they count from 0; -1 is the last)"
-        )
-    options.setdefault("columns", have)
-    at = range(have)[column] if told else have
-    X = [template([row[:at] + row[at + 1 :] for row in s]) for s in rows]
-    y = [[row[at] for row in s] for s in rows] if told else None
-    return Data(X, y, rows, separator)
-
-
-def _columns(path: str) -> tuple[list[Any], str]:
-    """Rows divided by white space, or by tabs where cells hold blanks."""
-    from maxmargin.io.sequences.conll import read_conll
-    from maxmargin.io.text import FormatError
-
-    try:
-        return read_conll(path), " "
-    except FormatError:
-        rows = read_conll(path, separator="\t")
-        if len(rows[0][0]) < 2:
-            raise
-        return rows, "\t"
-
-
 def svm_hmm(paths: Sequence[str], options: Options) -> Data:
     """SVM-hmm lines, with the features of training."""
     from maxmargin.io.sequences.svm_hmm import read_svm_hmm
@@ -96,6 +51,21 @@ def penn(paths: Sequence[str], options: Options) -> Data:
         return Data(parse_sentences(text), None)
     trees = read_treebank(_one(paths)).trees
     return Data([tagged_words(tree) for tree in trees], trees)
+
+
+def conllu(paths: Sequence[str], options: Options) -> Data:
+    """Dependency trees of CoNLL-U, with the tags of training."""
+    from maxmargin.io.sequences.conllu import read_conllu
+    from maxmargin.io.trees.dependencies import read_dependencies
+
+    path = _one(paths)
+    if "tag" not in options:  # the first column of tags that is filled
+        rows = [word for s in read_conllu(path) for word in s.words]
+        filled = {"upos": {r[3] for r in rows}, "xpos": {r[4] for r in rows}}
+        used = [name for name, tags in filled.items() if tags - {"_"}]
+        options["tag"] = used[0] if used else "none"
+    bank = read_dependencies(path, tag=options["tag"])
+    return Data(bank.X, bank.y, bank.sentences)
 
 
 def pairs(paths: Sequence[str], options: Options) -> Data:
@@ -157,6 +127,34 @@ def fasta(paths: Sequence[str], options: Options) -> Data:
             "motifs come in one file with labels, or in two: with, without"
         )
     return Data(X, None if "" in y else y, names)
+
+
+def conll2012(paths: Sequence[str], options: Options) -> Data:
+    """Documents of CoNLL-2012; without entities, mentions are found by rules."""
+    from maxmargin.io.coreference.conll2012 import read_conll2012
+
+    return _documents([d for path in paths for d in read_conll2012(path)])
+
+
+def corefud(paths: Sequence[str], options: Options) -> Data:
+    """Documents of CorefUD; without entities, mentions are found by rules."""
+    from maxmargin.io.coreference.corefud import read_corefud
+
+    return _documents([d for path in paths for d in read_corefud(path)])
+
+
+def _documents(documents: list[Any]) -> Data:
+    """Documents with the mentions of the file, or with those that rules find."""
+    from maxmargin.structures.clusters.mention_finder import find_mentions
+
+    if any(document.spans for document in documents):
+        return Data(documents, [document.clusters for document in documents], documents)
+    found = []
+    for document in documents:
+        mentions = find_mentions(document.sentences, document.tags)
+        spans = [(m.sentence, m.first, m.last) for m in mentions]
+        found.append(document._replace(spans=spans, clusters=list(range(len(spans)))))
+    return Data(found, None, found)
 
 
 def _one(paths: Sequence[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from maxmargin.cli.tasks import measures, readers, writers
+from maxmargin.cli.tasks import measures, readers, text_readers, writers
 from maxmargin.cli.tasks.data import Data, Options
 
 
@@ -15,7 +15,7 @@ class Task(NamedTuple):
     estimator: str
     formats: dict[str, Callable[[Sequence[str], Options], Data]]
     lines: Callable[[Any, Data, str], list[str]]  # predictions as text
-    measures: Callable[[Any, Data], dict[str, float]]
+    measures: Callable[[Any, Data], dict[str, Any]]
     about: str
 
 
@@ -30,13 +30,21 @@ TASKS = {
     "sequences": Task(
         "ChainSVM",
         {
-            "conll": readers.conll,
+            "conll": text_readers.conll,
+            "conllu": text_readers.conllu,
             "svm_hmm": readers.svm_hmm,
             "crfsuite": readers.crfsuite,
         },
         writers.sequence_lines,
         measures.sequence_measures,
-        "label sequences; CoNLL columns, svm_hmm, CRFsuite",
+        "label sequences; CoNLL columns, CoNLL-U, svm_hmm, CRFsuite",
+    ),
+    "segments": Task(
+        "SegmentSVM",
+        {"conll": text_readers.conll},
+        writers.sequence_lines,
+        measures.span_measures,
+        "labelled spans; CoNLL columns with BIO, IOB1 or BIOES labels",
     ),
     "trees": Task(
         "GrammarSVM",
@@ -44,6 +52,13 @@ TASKS = {
         writers.tree_lines,
         measures.tree_measures,
         "parse trees; Penn brackets '(S (NP ..) ..)'",
+    ),
+    "dependencies": Task(
+        "DependencySVM",
+        {"conllu": readers.conllu},
+        writers.dependency_lines,
+        measures.dependency_measures,
+        "dependency trees; CoNLL-U",
     ),
     "alignments": Task(
         "AlignmentSVM",
@@ -72,5 +87,12 @@ TASKS = {
         writers.motif_lines,
         measures.motif_measures,
         "motifs in DNA; FASTA '>name LABEL', or two files: with and without",
+    ),
+    "coreference": Task(
+        "CoreferenceSVM",
+        {"conll2012": readers.conll2012, "corefud": readers.corefud},
+        writers.coreference_lines,
+        measures.coreference_measures,
+        "mentions of the same thing; CoNLL-2012, or CoNLL-U with entities (CorefUD)",
     ),
 }

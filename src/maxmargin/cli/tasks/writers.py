@@ -16,14 +16,43 @@ def class_lines(model: Any, data: Data, form: str) -> list[str]:
 
 
 def sequence_lines(model: Any, data: Data, form: str) -> list[str]:
-    """The columns of the file and the label, an empty line after each sequence."""
-    lines = []
-    for i, labels in enumerate(model.predict(data.X)):
-        for t, label in enumerate(labels):
-            columns = data.records[i][t] if data.records else ()
-            lines.append(data.separator.join([*columns, str(label)]))
+    """The lines of the file with the labels; without columns, one label per line."""
+    found = predicted_labels(model, data)
+    if form == "conll":
+        return list(data.records.with_labels(found))
+    if form == "conllu":
+        return _conllu_lines(model, data.records, found)
+    lines: list[str] = []
+    for labels in found:
+        lines += map(str, labels)
         if form != "svm_hmm":
             lines.append("")
+    return lines
+
+
+def predicted_labels(model: Any, data: Data) -> list[Any]:
+    """Outputs found; labels of spans in the scheme of the training file."""
+    found = list(model.predict(data.X))
+    if data.written is None:
+        return found
+    from maxmargin.core.data.label_schemes import convert_scheme
+
+    source, target = data.written
+    return convert_scheme(found, target, source)[0]
+
+
+def _conllu_lines(model: Any, sentences: Any, found: list[Any]) -> list[str]:
+    """CoNLL-U with the labels in their column."""
+    at = model.provenance_["options"]["label_column"]
+    lines = []
+    for sentence, labels in zip(sentences, found, strict=True):
+        words = iter(zip(sentence.words, labels, strict=True))
+        for line in sentence.lines:
+            if line is None:
+                word, label = next(words)
+                line = "\t".join([*word[:at], str(label), *word[at + 1 :]])
+            lines.append(line)
+        lines.append("")
     return lines
 
 
@@ -33,6 +62,16 @@ def tree_lines(model: Any, data: Data, form: str) -> list[str]:
 
     trees = model.predict(data.X)
     return [f"( {format_tree(t)})" if t is not None else "()" for t in trees]
+
+
+def dependency_lines(model: Any, data: Data, form: str) -> list[str]:
+    """The lines of the file with the heads and relations found."""
+    from maxmargin.io.trees import dependencies
+
+    lines = []
+    for sentence, tree in zip(data.records, model.predict(data.X), strict=True):
+        lines += [*dependencies.dependency_lines(sentence, tree), ""]
+    return lines
 
 
 def alignment_lines(model: Any, data: Data, form: str) -> list[str]:
@@ -66,6 +105,18 @@ def motif_lines(model: Any, data: Data, form: str) -> list[str]:
         f"{name}\t{label}\t{site['start']}\t{site['strand']}\t{float(site['score'])!r}"
         for name, label, site in zip(data.records, labels, sites, strict=True)
     ]
+
+
+def coreference_lines(model: Any, data: Data, form: str) -> list[str]:
+    """The lines of the file with the entities found."""
+    from maxmargin.io.coreference.conll2012 import conll2012_lines
+    from maxmargin.io.coreference.corefud import corefud_lines
+
+    written = conll2012_lines if form == "conll2012" else corefud_lines
+    lines = []
+    for document, clusters in zip(data.records, model.predict(data.X), strict=True):
+        lines += written(document, clusters=clusters)
+    return lines
 
 
 def _item(value: Any) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core.arrays import Floats, Labels, Rows
+from maxmargin.core.data.arrays import Floats, Labels, Rows
 from maxmargin.core.structure import MostViolated, NBest, Structure
 from maxmargin.estimators.explaining.fitted_model import (
     FittedModel,

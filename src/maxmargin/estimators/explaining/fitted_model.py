@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from maxmargin.core.arrays import Ints, Labels, Ragged
+from maxmargin.core.data.arrays import Ints, Labels, Ragged
 from maxmargin.core.structure import Pieces
 from maxmargin.estimators.fitting.prediction import Predictor
 from maxmargin.solvers.base import Result
@@ -28,6 +28,9 @@ class FittedModel(Predictor, Protocol):
 
     def best_few(self, x: Any, k: int = 3) -> list[tuple[Any, float]]:
         """The k best outputs of one input with their scores."""
+
+    def _words(self, x: Any) -> tuple[str, ...]:
+        """Words of one input, where it has any."""
 
     def _check_has_weights(self, what: str) -> None:
         """Refuse questions about weights where a kernel has replaced them."""

@@ -5,11 +5,14 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from maxmargin.calibration.measures import Reliability, reliability
+from maxmargin.estimators.calibrating.labels import confidences
 from maxmargin.estimators.explaining.fitted_model import FittedModel
 from maxmargin.estimators.fitting.inputs import by_position
 from maxmargin.estimators.fitting.prediction import predict_found
@@ -35,8 +38,17 @@ class Reportable(FittedModel, Protocol):
     def _size(self) -> tuple[int, str]:
         """How large the model is, and in what."""
 
+    def _shown_outputs(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """True and predicted outputs as a report shows them."""
+
     def _learned(self) -> Sequence[str]:
         """What the model has learned, as pieces of HTML."""
+
+    def _draw(self, x: Any, output: Any, truth: Any = None) -> str:
+        """One output as HTML; differences to the truth marked."""
+
+    def _figures(self, y: Any, predicted: Any) -> Sequence[tuple[str, float]]:
+        """Figures that people quote for this task, besides `score`."""
 
 
 def report(
@@ -67,7 +79,13 @@ def report(
         trainer=str(result.notes.get("chosen", parameters["solver"])),
         command=command or provenance.get("command"),
         scored=None if X is None or y is None else _scored(model, X, y),
-    )
+        training_data={
+            name: provenance[key]
+            for key, name in (("examples", "training examples"), ("task", "task"),
+                              ("format", "format"))
+            if key in provenance
+        },
+    )  # fmt: skip
     write(subject, path)
 
 
@@ -77,14 +95,36 @@ def _scored(model: Reportable, X: Any, y: Any) -> Scored:
         hard = model.hardest(X, y, 6)
     except ValueError:  # kernels have no weights of features; labels may be hidden
         hard = []
+    truth, predicted = model._shown_outputs(X, y)
     return Scored(
-        truth=y,
-        predicted=model.predict(X),
+        truth=truth,
+        predicted=predicted,
         score=float(model.score(X, y)),
         score_name=_score_name(model),
         labels=model._predicts_labels,
-        hardest=hard,
+        hardest=[_pictured(model, X, case) for case in hard],
+        sure=_sure(model, X, y),
+        figures=model._figures(y, predicted),
     )
+
+
+def _sure(model: Any, X: Any, y: Any) -> Reliability | None:
+    """How often calibrated predictions are right."""
+    if "calibration_" not in vars(model):
+        return None
+    try:
+        return reliability(*confidences(model, X, y))
+    except ValueError:  # outputs that are not calibrated
+        return None
+
+
+def _pictured(model: Reportable, X: Any, case: Hard) -> Hard:
+    """The case with a picture of its best output beside the truth."""
+    if case.picture:
+        return case
+    rows, i = by_position(X), case.example
+    x = rows[i : i + 1] if hasattr(rows, "shape") else rows[i]
+    return replace(case, picture=model._draw(x, case.best[0][0], case.truth))
 
 
 def _score_name(model: Reportable) -> str:
@@ -112,5 +152,7 @@ def hardest(
     out = []
     for i in np.argsort(-short, kind="stable")[:n].tolist():
         one = X[i : i + 1] if hasattr(X, "shape") else X[i]
-        out.append(Hard(i, y[i], max(float(short[i]), 0.0), model.best_few(one)))
+        few, words = model.best_few(one), model._words(one)
+        short_by = max(float(short[i]), 0.0)
+        out.append(Hard(i, y[i], short_by, few, words=words))
     return out

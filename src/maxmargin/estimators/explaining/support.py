@@ -15,8 +15,8 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows
 from maxmargin.core.cuts import Cuts
+from maxmargin.core.data.arrays import Floats, Ints, Labels, Ragged, Rows
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import Latent, MostViolated
 from maxmargin.estimators.explaining.fitted_model import (
@@ -48,6 +48,8 @@ def support_structures(
     """
     check_is_fitted(model, "result_")
     model._check_has_weights("support_structures")
+    if model.structure_.offers(MostViolated) is None:
+        raise ValueError("support_structures: a kernel has no weights to ask about")
     X, y = by_position(X), by_position(y)
     names = model._weight_names()
     at = _find(feature, names, len(model._weights()))

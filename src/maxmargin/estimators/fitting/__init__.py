@@ -1,13 +1,10 @@
-"""What all estimators share: fitting, prediction, callbacks, checkpoints, model files.
+"""What all estimators share: fitting, prediction, callbacks.
 
 base.py             StructuredEstimator: from X and y to a problem, a solver, a result
 callbacks.py        Callbacks of a run: the user's, progress, scikit-learn's
-checkpoint.py       The state of training in a file, to continue an interrupted run
 inputs.py           Checks of what users pass as X and y
+joint_training.py   Joint kernels: models over support pairs (input, output)
 kernel_training.py  Kernels for estimators whose structure takes mapped inputs
-model_checks.py     What a loaded estimator must be like before it may predict
-model_files.py      `save` and `load`: estimators in model files
-model_tags.py       Names of classes in model files, and where each class is now
 parameter_types.py  Types of constructor parameters
 parameters.py       Descriptions of constructor parameters, each written once
 path.py             `fit_path`: one fit per C, each from the dual of the one before

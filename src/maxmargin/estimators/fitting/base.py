@@ -9,37 +9,44 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from joblib import effective_n_jobs
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core.arrays import Floats, Ints, Ragged
+from maxmargin.bounds.comparison import Comparison, model_bounds
+from maxmargin.core.data.arrays import Floats, Ints, Ragged
 from maxmargin.core.engine import Engine, Serial
 from maxmargin.core.formulations import Formulation
 from maxmargin.core.loss import Loss
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import Latent, Pieces, Structure
 from maxmargin.engines.choose import choose_engine
+from maxmargin.estimators.calibrating.held_out import LabelScores
+from maxmargin.estimators.calibrating.outputs import (
+    Ranked,
+    calibrated,
+    output_sets,
+    predict_ranked,
+)
+from maxmargin.estimators.explaining.drawn import DrawnOutputs
 from maxmargin.estimators.explaining.explain import best_few, explain, top_weights
 from maxmargin.estimators.explaining.report import hardest, report
 from maxmargin.estimators.explaining.support import support_structures
 from maxmargin.estimators.fitting.callbacks import CallbackSupportMixin
-from maxmargin.estimators.fitting.checkpoint import keeper_of, run_hash
 from maxmargin.estimators.fitting.inputs import (
     by_position,
     check_examples,
     check_parameters,
     check_same_length,
+    example_C,
     named_loss,
     object_array,
+    seed_of,
 )
-from maxmargin.estimators.fitting.model_files import load_as, save
 from maxmargin.estimators.fitting.parameter_types import (
     CallbackChoice,
     CheckpointChoice,
@@ -59,6 +66,8 @@ from maxmargin.estimators.fitting.training import (
     once,
     train,
 )
+from maxmargin.estimators.saving.checkpoint import keeper_of, run_hash
+from maxmargin.estimators.saving.model_files import load_as, save
 from maxmargin.io.model_file.archive import MOST_BYTES
 from maxmargin.io.model_file.model import Place
 from maxmargin.reports.explanation import Explanation, Hard, SupportTable
@@ -67,16 +76,17 @@ from maxmargin.reports.learned import largest_weights
 from maxmargin.solvers.base import Result, State, Trainer
 from maxmargin.solvers.cccp import CCCP
 from maxmargin.solvers.choose import choose
-from maxmargin.solvers.n_slack.stream import StreamState, state_of_model
+from maxmargin.solvers.enumerated.stream import AlphaStreamState
+from maxmargin.solvers.n_slack.stream import ModelState, StreamState
 
 if TYPE_CHECKING:
     from maxmargin.reports.history import DataFrame
 
-OF_KERNELS = ("expansion_", "basis_trace_")  # attributes of a fit with a kernel
+OF_EARLIER = ("expansion_", "basis_trace_", "calibration_", "score_distribution_")
 PRIVATE = ("_state", "_mark")  # not pickled: the dual state, the mark of its data
 
 
-class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
+class StructuredEstimator(CallbackSupportMixin, DrawnOutputs, BaseEstimator):
     """Base of the estimators; see `ChainSVM`, `MulticlassSVM`, `StructuralSVM`.
 
     Subclasses store the constructor's parameters under their names and implement
@@ -87,13 +97,13 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
     """
 
     _predicts_labels: ClassVar[bool] = False  # or sequences of labels
-    # Parameters of prediction, which may be changed on a fitted model.
-    _at_prediction: ClassVar[tuple[str, ...]] = ()
+    _at_prediction: ClassVar[tuple[str, ...]] = ()  # may change on a fitted model
 
     C: float
     loss: LossChoice
     rescaling: str | None
     penalty: str
+    regularizer: str = "l2"
     solver: SolverChoice
     tol: float
     max_iter: int | None
@@ -224,6 +234,7 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
         self, X: Any, y: Any, sample_weight: SampleWeight
     ) -> TrainingData:
         """X and y as a structure has encoded them, which is bound to them."""
+        check_parameters(self.get_params(deep=False))
         check_same_length(X, y)
         self._check_container(X)
         X, y = by_position(X), by_position(y)
@@ -270,13 +281,13 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
         return self
 
     def _stream_state(self) -> State | None:
-        """The planes of earlier batches, or those of the model; None: there is none."""
+        """The state after earlier batches, or that of the model; None: there is none."""
         state = self.__dict__.get("_state")
-        if isinstance(state, StreamState):
+        if isinstance(state, StreamState | AlphaStreamState):
             return state
         if "result_" not in vars(self):
             return None
-        return state_of_model(self.result_.w, self.result_.primal)
+        return ModelState(w=self.result_.w, primal=self.result_.primal)
 
     def _plan(self, data: TrainingData, C: float | None = None) -> TrainingPlan:
         """What to run, with another C than the estimator's if one is given."""
@@ -290,7 +301,7 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
     def _adopt(self, structure: Structure, result: Result) -> None:
         """Become the model that training has led to."""
         self.structure_, self.result_, self.coef_ = structure, result, result.w
-        for name in OF_KERNELS:  # of an earlier fit
+        for name in OF_EARLIER:
             self.__dict__.pop(name, None)
 
     def _problem(
@@ -301,7 +312,7 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
         return Problem(
             structure,
             self._loss(structure).bind(structure.label_count()),
-            Formulation(self.rescaling, self.penalty),
+            Formulation(self.rescaling, self.penalty, self.regularizer),
             x,
             truth,
             example_C(self.C if C is None else C, sample_weight, truth.n),
@@ -416,6 +427,38 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
         """
         return best_few(self, x, k)
 
+    def calibrate(self, X: Any, y: Any, *, cv: int | None = None, n: int = 20) -> Self:
+        """Learn how far scores can be trusted; `predict_set` and others then work.
+
+        Parameters
+        ----------
+        X, y : data
+            Data that the model was not trained on; or, with `cv`, the training data.
+        cv : int, optional
+            Number of folds: each is scored by a model trained on the others.
+        n : int
+            Number of best outputs that are listed for each input.
+        """
+        check_is_fitted(self, "result_")
+        self.calibration_ = calibrated(self, X, y, cv, n)
+        return self
+
+    def predict_ranked(self, X: Any, n: int | None = None) -> Ranked:
+        """The n best outputs of each input with their probabilities, best first."""
+        return predict_ranked(self, X, n)
+
+    def predict_set(self, X: Any, coverage: float = 0.9) -> list[Any]:
+        """Outputs of each input among which the true one is, as often as `coverage`."""
+        return output_sets(self, X, coverage)
+
+    def _label_scores(self, X: Any) -> LabelScores | None:
+        """Scores of the labels of tokens, where outputs are label sequences."""
+        return None
+
+    def _unknown(self, y: Any) -> Sequence[int]:
+        """Examples whose true output training has not shown."""
+        return ()
+
     def hardest(self, X: Any, y: Any, n: int = 5, most: int = 500) -> list[Hard]:
         """The examples whose true output scores furthest below the best output.
 
@@ -430,9 +473,31 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
         Returns
         -------
         list of Hard
-            Worst first. Examples that are predicted right have `short_by` zero.
+            Worst first; `short_by` is zero where the prediction is right.
         """
         return hardest(self, X, y, n, most)
+
+    def bounds(
+        self, X: Any, y: Any, epsilon: float = 0.1, *, R: float | None = None,
+        Delta: float | None = None, sample_weight: SampleWeight = None,
+    ) -> list[Comparison]:  # fmt: skip
+        """What theorems allow for the training data, beside what happened in `fit`.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The training data.
+        epsilon : float
+            Of ``solver=NSlack(epsilon=..)`` or ``OneSlack(epsilon=..)``.
+        R, Delta : float, optional
+            Largest length of a difference of features, and largest loss; by default from
+            the data, where these tell. See `maxmargin.bounds`.
+        """
+        check_is_fitted(self, "coef_")
+        x, truth = self._encoded(X, y)
+        problem = self._problem(self.structure_, x, truth, sample_weight)
+        weights, notes = self._weights(), self.result_.notes
+        return model_bounds(problem, weights, epsilon, notes, R, Delta)
 
     def report(
         self,
@@ -485,6 +550,10 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
             truth = latent.complete(x, np.arange(truth.n), self._weights(), truth)
         return x, truth
 
+    def _words(self, x: Any) -> tuple[str, ...]:
+        """Words of one input, where it has any, for reports."""
+        return ()
+
     def _examples(self, y: Any, sample_weight: SampleWeight) -> Ints:
         """Numbers of the examples that training uses."""
         return np.arange(len(y))
@@ -508,43 +577,24 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):
         """How large the model is, and in what."""
         return int(np.size(self.coef_)), "weights"
 
+    def _shown_outputs(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """True and predicted outputs as a report shows them."""
+        return y, self.predict(X)
+
     def _learned(self) -> Sequence[str]:
         """What the model has learned, as pieces of HTML for a report."""
         return [largest_weights(self.top_weights(10))]
 
     def __getstate__(self) -> dict[str, Any]:
-        """Pickle without the dual state, which only `warm_start` uses."""
+        """Pickle without the dual state, and weights only once: those of the result."""
         state = super().__getstate__()
-        return {k: v for k, v in state.items() if k not in PRIVATE}
+        state = {k: v for k, v in state.items() if k not in PRIVATE}
+        if "result_" in state and state.get("coef_") is state["result_"].w:
+            del state["coef_"]
+        return state
 
-
-def example_C(C: Any, sample_weight: SampleWeight, n: int) -> Floats:
-    """C of each example."""
-    if not isinstance(C, Real) or not 0 < float(C) < np.inf:
-        hint = "; penalty='hard' allows no slack at all" if np.inf == C else ""
-        raise ValueError(
-            f"C={C!r}: the penalty must be a finite number greater than zero{hint}"
-        )
-    if sample_weight is None:
-        return np.full(n, float(C))
-    weight = np.asarray(sample_weight, dtype=np.float64)
-    if weight.shape != (n,):
-        raise ValueError(
-            f"sample_weight has shape {weight.shape}, but there are {n} examples"
-        )
-    bad = np.flatnonzero(~np.isfinite(weight) | (weight < 0))
-    if len(bad):
-        raise ValueError(
-            f"sample_weight[{bad[0]}] is {weight[bad[0]]}: weights must be finite and "
-            "not negative"
-        )
-    return float(C) * weight
-
-
-def seed_of(random_state: Any) -> int:
-    """An integer seed; None means 0, so that runs repeat."""
-    if random_state is None:
-        return 0
-    if isinstance(random_state, int | np.integer):
-        return int(random_state)
-    return int(check_random_state(random_state).randint(2**31 - 1))
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Undo `__getstate__`."""
+        if "result_" in state and "coef_" not in state:
+            state = {**state, "coef_": state["result_"].w}
+        super().__setstate__(state)

@@ -7,9 +7,11 @@ from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, check_random_state
 
+from maxmargin.core.data.arrays import Floats
 from maxmargin.core.loss import Loss
+from maxmargin.estimators.fitting.parameter_types import SampleWeight
 from maxmargin.losses.labels import Hamming
 
 FORMER_NAMES = {"hamming-normalized": "hamming-mean"}  # still accepted
@@ -115,14 +117,96 @@ def _is_jobs(value: Any) -> bool:
     return value is None or (number and int(value) != 0)
 
 
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def _is_number(value: Any) -> bool:
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    return number and not np.isnan(float(value))
+
+
+def _or_none(rule: Rule) -> Rule:
+    wanted = rule.wanted.replace(" is needed", ", or None, is needed")
+    return Rule(lambda v: v is None or rule.holds(v), wanted)
+
+
+def _is_class_weight(value: Any) -> bool:
+    return value is None or isinstance(value, str | Mapping)
+
+
+def _is_length(value: Any) -> bool:
+    several = isinstance(value, list | tuple) and all(map(_is_whole, value))
+    return _is_whole(value) or several or value == "auto"
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list | tuple | set | frozenset)
+
+
 FLAG = Rule(_is_flag, "True or False is needed")
+NUMBER = Rule(_is_number, "a number is needed")
+NAME = Rule(lambda v: isinstance(v, str), "a name is needed")
+WHOLE = Rule(_is_whole, "a whole number is needed")  # structures check its range
 RULES = {
+    "alphabets": Rule(
+        lambda v: v is None or isinstance(v, str | Mapping),
+        "a name, a dict from track to letters, or None is needed",
+    ),
+    "anchors": Rule(
+        lambda v: isinstance(v, str) or _is_list(v), "a name, or a list, is needed"
+    ),
+    "band": _or_none(WHOLE),
+    "beam": NUMBER,
+    "bias": FLAG,
+    "both_strands": FLAG,
+    "calibration": WHOLE,
+    "class_weight": Rule(
+        _is_class_weight, "'balanced', a dict from label to weight, or None is needed"
+    ),
+    "coarse": _or_none(NUMBER),
+    "edge_features": FLAG,
+    "eta": NUMBER,
+    "forbidden": Rule(
+        lambda v: v is None or (hasattr(v, "__len__") and not isinstance(v, str)),
+        "a list of pairs, or None, is needed",
+    ),
+    "gazetteers": Rule(
+        lambda v: _is_list(v) and all(hasattr(g, "phrases") for g in v),
+        "a list of Gazetteer is needed",
+    ),
+    "gaps": Rule(
+        lambda v: isinstance(v, str) or hasattr(v, "opening"),
+        "'affine', 'linear', 'structural' or Gaps is needed",
+    ),
+    "horizontal": _or_none(WHOLE),
+    "init_C": NUMBER,
+    "intercept_scaling": NUMBER,
+    "length": Rule(_is_length, "a whole number, a list of them, or 'auto' is needed"),
+    "max_length": WHOLE,
+    "projective": _or_none(FLAG),
+    "r": NUMBER,
+    "rare": WHOLE,
+    "refine": FLAG,
+    "roles": _or_none(NAME),
+    "segment_features": Rule(
+        lambda v: isinstance(v, str) or _is_list(v), "a list of names is needed"
+    ),
+    "shared": FLAG,
+    "single_root": FLAG,
+    "skip_pairs": FLAG,
+    "start_end": FLAG,
+    "sweeps": WHOLE,
+    "vertical": WHOLE,
+    "window": WHOLE,
+    "words": _or_none(NAME),
     "callbacks": Rule(_is_callbacks, "a function, or a list of functions, is needed"),
     "fit_intercept": FLAG,
     "memory": Rule(
         lambda v: isinstance(v, Real) and float(v) > 0.0,
         "a number of bytes greater than zero is needed",
     ),
+    "mode": NAME,
     "n_basis": _whole(1),
     "n_jobs": Rule(_is_jobs, "a number of threads (-1: all cores), or None, is needed"),
     "normalize": FLAG,
@@ -153,3 +237,43 @@ def check_parameters(given: Mapping[str, Any]) -> None:
         rule = RULES.get(name)
         if rule is not None and not rule.holds(value):
             raise ValueError(f"{name}={value!r:.80}: {rule.wanted}")
+
+
+def example_C(C: Any, sample_weight: SampleWeight, n: int) -> Floats:
+    """C of each example."""
+    if not isinstance(C, Real) or not 0 < float(C) < np.inf:
+        hint = "; penalty='hard' allows no slack at all" if np.inf == C else ""
+        raise ValueError(
+            f"C={C!r}: the penalty must be a finite number greater than zero{hint}"
+        )
+    if sample_weight is None:
+        return np.full(n, float(C))
+    try:
+        weight = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"sample_weight={sample_weight!r:.80}: one number for each of the {n} "
+            "examples is needed"
+        ) from None
+    if weight.shape != (n,):
+        raise ValueError(
+            f"sample_weight has shape {weight.shape}, but there are {n} examples"
+        )
+    bad = np.flatnonzero(~np.isfinite(weight) | (weight < 0))
+    if len(bad):
+        raise ValueError(
+            f"sample_weight[{bad[0]}] is {weight[bad[0]]}: weights must be finite and "
+            "not negative"
+        )
+    if not weight.any():
+        raise ValueError("all sample weights are zero: there is nothing to learn from")
+    return float(C) * weight
+
+
+def seed_of(random_state: Any) -> int:
+    """An integer seed; None means 0, so that runs repeat."""
+    if random_state is None:
+        return 0
+    if isinstance(random_state, int | np.integer):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31 - 1))

@@ -7,7 +7,9 @@ A problem over the inputs as they are becomes a machine of scores
 by one of the methods; the structure then works on these scores with weights one. What
 is not input (transitions, constants) keeps its linear weights.
 
-    exact, nystroem, cholesky   an explicit map phi, then any trainer over phi(x)
+    nystroem, cholesky          an explicit map phi, then any trainer over phi(x)
+    exact                       the same over a map of all rows; for classes working sets
+                                on columns of the Gram matrix (`KernelDual`)
     sampled, cpsp               solvers that choose functions as they train
     exact, two classes          SMO on the Gram matrix (`KernelSVM`)
 
@@ -24,8 +26,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
-from maxmargin.core.arrays import Floats, Ints
-from maxmargin.core.memory import MEMORY
+from maxmargin.core.data.arrays import Floats, Ints
+from maxmargin.core.data.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import MappedInputs, Structure
 from maxmargin.estimators.fitting.base import StructuredEstimator
@@ -43,12 +45,19 @@ from maxmargin.kernels.maps import (
 from maxmargin.reports.learned import kernel_points
 from maxmargin.solvers.base import Result, State, Trainer
 from maxmargin.solvers.choose import choose
+from maxmargin.solvers.enumerated.kernel_dual import KernelDual, kernel_dual_applies
+from maxmargin.solvers.kernel.cpsp_as_written import SubspaceAsWritten
 from maxmargin.solvers.kernel.cuts import TokenCuts
 from maxmargin.solvers.kernel.result import KernelResult
+from maxmargin.solvers.kernel.sampled_as_written import SampledCutsAsWritten
 from maxmargin.solvers.kernel.sampled_cuts import SampledCuts
 from maxmargin.solvers.kernel.subspace import Subspace
+from maxmargin.structures.joint.structure import PairStructure
 
-METHODS = ("exact", "sampled", "cpsp", "nystroem", "cholesky")
+METHODS = (
+    "exact", "sampled", "cpsp", "nystroem", "cholesky", "sampled-as-written",
+    "cpsp-as-written",
+)  # fmt: skip
 BASES = ("free", "train")
 
 
@@ -105,8 +114,12 @@ class KernelMixin(StructuredEstimator):
         self.coef_, self.expansion_ = machine.w, machine.expansion
         self.basis_trace_ = machine.trace
 
+    def _has_pairs(self) -> bool:
+        """Whether the fitted model is one over support pairs of a joint kernel."""
+        return isinstance(vars(self).get("structure_"), PairStructure)
+
     def _check_has_weights(self, what: str) -> None:
-        if "expansion_" in vars(self):
+        if "expansion_" in vars(self) or self._has_pairs():
             raise ValueError(
                 f"{what} is about the weights of features: a kernel has none"
             )
@@ -114,11 +127,15 @@ class KernelMixin(StructuredEstimator):
     def _size(self) -> tuple[int, str]:
         if "expansion_" in vars(self):
             return len(self.expansion_.beta), "points of the kernel"
+        if self._has_pairs():
+            return len(self.result_.w), "support pairs"
         return super()._size()
 
     def _learned(self) -> Sequence[str]:
         if "expansion_" in vars(self):
             return [kernel_points(self.expansion_.beta)]
+        if self._has_pairs():
+            return []
         return super()._learned()
 
     @property
@@ -148,8 +165,15 @@ class KernelMixin(StructuredEstimator):
         self._check_kernel_settings()
         structure = problem.structure.require(MappedInputs, "a kernel")
         X = structure.input_matrix(problem.x)
-        if self.kernel_method in ("sampled", "cpsp"):
+        if self.kernel_method.startswith(("sampled", "cpsp")):
             return self._growing(self._checked_kernel(X)), problem, None
+        if self._trains_by_columns(problem):
+            given = {} if self.max_iter is None else {"max_iter": self.max_iter}
+            trainer: Trainer = KernelDual(
+                self.tol, max_time=self.max_time, seed=self._seed(),
+                kernel=self._checked_kernel(X), memory=self.memory, **given,
+            )  # fmt: skip
+            return trainer, problem, None
         mapped = self._mapped(problem)
         trainer = choose(
             self.solver, mapped.problem, tol=self.tol, max_iter=self.max_iter,
@@ -157,8 +181,15 @@ class KernelMixin(StructuredEstimator):
         )  # fmt: skip
         return trainer, mapped.problem, mapped
 
+    def _trains_by_columns(self, problem: Problem) -> bool:
+        """Whether columns of the Gram matrix do, without a map of all rows."""
+        exact = self.kernel_method == "exact" and self.solver == "auto"
+        return exact and kernel_dual_applies(problem, self.memory)
+
     def _growing(self, kernel: Kernel) -> Trainer:
         """A solver that chooses functions as it trains."""
+        if self.kernel_method.endswith("-as-written"):
+            return self._as_written(kernel)
         if self.kernel_method == "cpsp":
             return Subspace(
                 self.tol, max_time=self.max_time, seed=self._seed(), kernel=kernel,
@@ -171,6 +202,19 @@ class KernelMixin(StructuredEstimator):
             samples=self.n_basis, inner=self.solver, inner_steps=self.max_iter,
             memory=self.memory,
         )  # fmt: skip
+
+    def _as_written(self, kernel: Kernel) -> Trainer:
+        """The algorithms of Yu 2011 as printed; `tol` is their epsilon."""
+        common: dict[str, Any] = {
+            "max_time": self.max_time, "seed": self._seed(), "kernel": kernel,
+            "epsilon": self.tol, "memory": self.memory,
+        }  # fmt: skip
+        if self.max_iter is not None:
+            common["max_iter"] = self.max_iter
+        if self.kernel_method == "sampled-as-written":
+            return SampledCutsAsWritten(**common, samples=self.n_basis)
+        train = "train" if self.basis == "train" else None
+        return SubspaceAsWritten(**common, n_basis=self.n_basis, preimage=train)
 
     def _check_kernel_settings(self) -> None:
         if self.kernel_method not in METHODS:
@@ -208,6 +252,11 @@ def kernel_plan(
 ) -> TrainingPlan:
     """What to run where a kernel replaces the inputs by scores."""
     problem = estimator._problem(*data[:4], C)
+    if problem.formulation.regularizer != "l2":
+        raise ValueError(
+            "regularizer='l1' is about the weights of features, and a kernel has none: "
+            "leave out one of the two"
+        )
     trainer, problem, mapped = estimator._kernel_trainer(problem)
 
     def adopt(one: Any, result: Result, state: State | None) -> None:

@@ -45,6 +45,9 @@ penalty : {"linear", "squared", "hard", "summed"}
     their squares (SVM2). "hard": no slack is allowed (SVM0). "summed": every wrong
     output has a slack of its own, and all are added up (linear summed error).
     Outputs with hidden parts need "linear" or "squared".
+regularizer : {"l2", "l1"}
+    What keeps the weights small. "l2": ``1/2 ||w||^2``. "l1": ``||w||_1``, which leaves
+    most weights at zero; with penalty="linear" only, and not with hidden parts.
 solver : str or Solver
     The trainer. "auto" chooses one for the problem; others are "block-dual",
     "n-slack", "n-slack-block", "one-slack", "bcfw", ... A Solver object has its own
@@ -63,7 +66,8 @@ max_time : float
     Largest number of seconds, not counting those in which loops are compiled.
 n_jobs : int
     Number of threads (or processes, see `engine`) that search for violated constraints
-    and predict; -1 uses all cores. None is 1, or what ``joblib.parallel_config`` says.
+    and predict, as in scikit-learn: -1 uses all cores, -2 all but one. None is 1, or
+    what ``joblib.parallel_config`` says; all cores if `engine` is given by name.
 engine : str or Engine
     Where this work is done: "serial", "threads", "processes" (for structures written
     in Python), the address of a Dask scheduler, or an Engine. None: `n_jobs` threads.
@@ -82,7 +86,7 @@ checkpoint : path or Checkpoint
     training continues from it. It is removed when `tol` is reached.
 verbose : int
     Progress is shown unless this is 0.
-kernel_method : {"exact", "sampled", "cpsp", "nystroem", "cholesky"}
+kernel_method : {"exact", "sampled", "cpsp", "nystroem", "cholesky", ...}
     How to train with a kernel: with all training rows ("exact"), or with a basis of
     `n_basis` points. See `KernelSVM` for the differences.
 n_basis : int

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats
+from maxmargin.core.data.arrays import Floats
 from maxmargin.estimators.fitting.parameter_types import SampleWeight
 from maxmargin.estimators.fitting.training import (
     Trainable,
@@ -45,7 +45,10 @@ def fit_path(
 
 def checked_penalties(Cs: Sequence[float]) -> Floats:
     """Several C as an array."""
-    values = np.asarray(Cs, dtype=np.float64).ravel()
+    try:
+        values = np.asarray(Cs, dtype=np.float64).ravel()
+    except (TypeError, ValueError):
+        values = np.empty(0)
     if len(values) == 0 or not (np.isfinite(values) & (values > 0)).all():
         raise ValueError(f"Cs={Cs!r}: penalties must be numbers greater than zero")
     return values

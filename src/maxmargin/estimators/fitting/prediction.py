@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ragged, pointers
+from maxmargin.core.data.arrays import Floats, Ragged, pointers
 from maxmargin.core.engine import Engine
 from maxmargin.core.oracle import CHUNK
 from maxmargin.core.prediction import A, OutputQuestion, S, answer, best_outputs
@@ -43,7 +43,11 @@ class Predictor(Protocol):
 
 
 def ask_batches(
-    model: Predictor, structure: S, x: Any, question: OutputQuestion[S, A]
+    model: Predictor,
+    structure: S,
+    x: Any,
+    question: OutputQuestion[S, A],
+    w: Floats | None = None,
 ) -> list[A]:
     """The answers for all examples of `x`, one per batch, in order.
 
@@ -58,6 +62,8 @@ def ask_batches(
     question : function ``(structure, x, ids, w) -> answer``
         A function of a module, or a `functools.partial` of one, so that it can be
         sent to other processes.
+    w : array, optional
+        Weights of `structure`; by default those of the model.
 
     Returns
     -------
@@ -69,17 +75,21 @@ def ask_batches(
     engine = model._engine()
     try:
         asked = partial(answer, question)
-        return list(engine.ask((structure, x), asked, model._weights(), batches))
+        weights = model._weights() if w is None else w
+        return list(engine.ask((structure, x), asked, weights, batches))
     finally:
         model._release(engine)
 
 
 def predict_found(
-    model: Predictor, x: Any, structure: Structure | None = None
+    model: Predictor,
+    x: Any,
+    structure: Structure | None = None,
+    w: Floats | None = None,
 ) -> Found:
-    """The best output of each example, with its score and bound."""
+    """The best output of each example, with its score and bound; see `ask_batches`."""
     asked = model.structure_ if structure is None else structure
-    parts = ask_batches(model, asked, x, best_outputs)
+    parts = ask_batches(model, asked, x, best_outputs, w)
     return Found(
         Ragged.concat([part.labels for part in parts]),
         np.concatenate([part.score for part in parts]),
@@ -103,3 +113,22 @@ def joined_layers(parts: Sequence[Layers]) -> Layers:
         np.concatenate([part.score for part in parts]),
         np.concatenate([part.loss for part in parts]),
     )
+
+
+def decoded_layers(structure: Structure, x: Any, found: Layers) -> list[Any]:
+    """The outputs of all layers, one after the other as in ``found.labels``.
+
+    `decode_labels` takes one row for each example, whose size it may need. So rows are
+    decoded rank by rank; an example with fewer outputs repeats its last one.
+    """
+    out: list[Any] = [None] * found.labels.n
+    first, sizes = found.ptr[:-1], np.diff(found.ptr)
+    for rank in range(int(sizes.max(initial=0))):
+        at = first + np.minimum(rank, sizes - 1)
+        rows: list[Any] = [
+            found.labels.row(int(q)) if k else [] for q, k in zip(at, sizes)
+        ]
+        decoded = structure.decode_labels(x, Ragged.pack(rows))
+        for i in np.flatnonzero(sizes > rank).tolist():
+            out[at[i]] = decoded[i]
+    return out

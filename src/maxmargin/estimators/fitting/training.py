@@ -2,11 +2,11 @@
 
     data      X and y as arrays                       estimator._training_data(X, y)
     plan      a trainer, a problem, how to adopt      estimator._plan(data)
-    schedule  which runs are made                     once, path_over, next_batch
+    schedule  which runs are made                     once, path_over, next_batch, coarse_first
     train     makes the runs; the estimator adopts the result of each
 
-Nothing here writes a parameter of an estimator, and no run depends on an attribute that
-another method has left behind: what a method wants is in its schedule.
+Parameters of an estimator are only read here. All that differs between `fit`, `fit_path`
+and `partial_fit` is in the schedule.
 """
 
 from __future__ import annotations
@@ -20,15 +20,26 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from maxmargin.core.arrays import Floats, Ragged, Rows
+from maxmargin.core.data.arrays import Floats, Ragged, Rows
 from maxmargin.core.engine import Engine
 from maxmargin.core.problem import Problem
-from maxmargin.core.structure import Latent, MostViolated, Structure
+from maxmargin.core.structure import (
+    FewOutputs,
+    Latent,
+    MappedInputs,
+    MostViolated,
+    Structure,
+)
 from maxmargin.estimators.fitting.callbacks import Watched, watching
-from maxmargin.estimators.fitting.checkpoint import FileKeeper
+from maxmargin.estimators.saving.checkpoint import FileKeeper
 from maxmargin.solvers.base import Result, Run, State, Status, Trainer, Watch, run
 from maxmargin.solvers.cccp import CCCP, LatentResult
+from maxmargin.solvers.certificate import AS_ASKED
+from maxmargin.solvers.choose import Auto
+from maxmargin.solvers.enumerated.stream import EnumeratedStream
+from maxmargin.solvers.kernel.result import KernelResult
 from maxmargin.solvers.n_slack.stream import StreamDual
+from maxmargin.solvers.summed.stream import SummedStream
 
 
 class TrainingData(NamedTuple):
@@ -106,9 +117,16 @@ def once(start: State | None = None, keeper: FileKeeper | None = None) -> Schedu
     """One run, from the state of an earlier one, with checkpoints."""
 
     def runs(plan: TrainingPlan, watch: Watch | None) -> Iterator[Run]:
-        warn_if_large(plan.problem)
+        steepness = 0.0
+        if MappedInputs not in getattr(plan.trainer, "needs", ()):  # else: a kernel
+            steepness = constraint_size(plan.problem)
+            warn_if_large(plan.problem, steepness)
         if keeper is None:
-            made = run(plan.trainer, plan.problem, start=start, watch=watch)
+            steep = STEEP < steepness < HOPELESS and isinstance(plan.trainer, Auto)
+            if start is None and steep:
+                made = raising_C(plan, watch, steepness)
+            else:
+                made = run(plan.trainer, plan.problem, start=start, watch=watch)
             yield _with_hint(plan.problem, made)
             return
         with keeper.running():
@@ -125,11 +143,51 @@ def _with_hint(problem: Problem, made: Run) -> Run:
     """The run, with a note on the scale of C and features where that seems wrong."""
     if made.result.status is Status.INTERRUPTED:
         return made
-    hint = scale_hint(problem, made.result)
+    hint = search_hint(problem, made.result) or scale_hint(problem, made.result)
     if hint is None:
         return made
     noted = replace(made.result, notes={**made.result.notes, "hint": hint})
     return Run(noted, made.state)
+
+
+def raising_C(plan: TrainingPlan, watch: Watch | None, steepness: float) -> Run:
+    """A run whose dual variables come from rough runs at smaller C, one after the other.
+
+    Where features are large for C the dual is badly conditioned, and a run from zero takes
+    several times as long. The optimum rises with C, so that the dual of a smaller C is a
+    lower bound. The time and the inference of the rough runs count. Callbacks and progress
+    see the last run only. Runs with a checkpoint start at C itself.
+    """
+    trainer, problem = plan.trainer, plan.problem
+    state, calls, seconds, rough = None, 0, 0.0, []
+    steps = min(int(np.log10(steepness / STEEP)) + 2, MOST_STEPS)
+    for k in range(steps, 0, -1):
+        smaller = problem.with_C(problem.C / 10.0**k)
+        first = replace(
+            trainer, tol=max(ROUGH, trainer.tol), max_time=_left(trainer, seconds),
+            max_iter=min(ROUGH_STEPS, trainer.max_iter),
+        )  # fmt: skip
+        result, state = run(first, smaller, start=state)
+        calls, seconds = calls + result.oracle_calls, seconds + result.seconds
+        rough.append(float(smaller.C.max()))
+        if result.status is Status.INTERRUPTED:
+            ended = exactly(problem, result, trainer.tol)
+            calls += problem.n
+            return Run(replace(ended, oracle_calls=calls, seconds=seconds), state)
+        state.drop_idle()
+    last = replace(trainer, max_time=_left(trainer, seconds))
+    result, state = run(last, problem, start=state, watch=watch)
+    whole = replace(
+        result, oracle_calls=calls + result.oracle_calls,
+        seconds=seconds + result.seconds, notes={**result.notes, "smaller_C": rough},
+    )  # fmt: skip
+    return Run(whole, state)
+
+
+def _left(trainer: Trainer, seconds: float) -> float | None:
+    """The time that is left, where it is limited."""
+    limit = trainer.max_time
+    return None if limit is None else max(limit - seconds, 0.0)
 
 
 def path_over(Cs: Sequence[float]) -> Schedule:
@@ -152,6 +210,44 @@ def path_over(Cs: Sequence[float]) -> Schedule:
     return runs
 
 
+def coarse_first(coarse: Problem, told: dict[str, Any], refine: bool) -> Schedule:
+    """A run with approximate inference, then an exact one from its constraints.
+
+    `coarse` has the constraints of the plan's problem, but finds only some of them, so
+    its dual is a lower bound for both. Without `refine` an exact pass over the data takes
+    the place of the second run: primal and gap are those of the plan's problem.
+    """
+
+    def runs(plan: TrainingPlan, watch: Watch | None) -> Iterator[Run]:
+        result, state = run(plan.trainer, coarse, watch=watch)
+        note = told | {
+            "iterations": result.iterations, "oracle_calls": result.oracle_calls,
+            "seconds": result.seconds, "primal": result.primal, "dual": result.dual,
+        }  # fmt: skip
+        if result.status is Status.INTERRUPTED:
+            yield Run(result, state)
+            return
+        if refine:
+            made, state = run(plan.trainer, plan.problem, start=state, watch=watch)
+        else:
+            made = exactly(plan.problem, result, plan.trainer.tol)
+            note["missed"] = made.primal - result.primal
+        yield Run(replace(made, notes={**made.notes, "coarse": note}), state)
+
+    return runs
+
+
+def exactly(problem: Problem, result: Result, tol: float) -> Result:
+    """The result with the primal value and the gap of a problem without pruning."""
+    primal = problem.primal_at(result.w, problem.risk_at(result.w))
+    gap = max(primal - result.dual, 0.0) / max(abs(primal), 1e-300)
+    status = result.status
+    if status is Status.CONVERGED and gap > tol:
+        status = Status.NO_PROGRESS
+    calls = result.oracle_calls + problem.n
+    return replace(result, primal=primal, gap=gap, status=status, oracle_calls=calls)
+
+
 def next_batch(state: State | None) -> Schedule:
     """A run on the next batch of a stream; `state` holds the planes of those before."""
 
@@ -166,8 +262,14 @@ def next_batch(state: State | None) -> Schedule:
                 "partial_fit is not there for outputs with hidden parts, which are "
                 "completed again and again: use fit, with warm_start=True to go on"
             )
-        settings = trainer.tol, trainer.max_iter, trainer.max_time, trainer.seed
-        yield run(StreamDual(*settings), plan.problem, start=state, watch=watch)
+        few = plan.problem.structure.offers(FewOutputs) is not None
+        kind: type[SummedStream | EnumeratedStream | StreamDual] = StreamDual
+        if plan.problem.formulation.penalty == "summed":
+            kind = SummedStream
+        elif few:
+            kind = EnumeratedStream
+        solver = kind(trainer.tol, trainer.max_iter, trainer.max_time, trainer.seed)
+        yield run(solver, plan.problem, start=state, watch=watch)
 
     return runs
 
@@ -175,7 +277,7 @@ def next_batch(state: State | None) -> Schedule:
 def warn_unless_converged(result: Result) -> None:
     """Say so when neither the tolerance nor another rule asked for was met."""
     hint = result.notes.get("hint")
-    if not result.status.as_asked:
+    if not (result.converged or result.status in AS_ASKED):
         more = "" if hint is None else f"; {hint}"
         warnings.warn(
             f"{result.status.value} ({result.summary()}){more}", ConvergenceWarning,
@@ -190,16 +292,38 @@ SMALL = 0.01  # share of 1/2 ||w||^2 in the objective below which slacks are loo
 UNMOVED = 0.99  # share of the slacks at zero weights that count as nothing learned
 APART = 1e3  # ratio of feature sizes
 TINY = 0.01  # C times the squared length of a constraint: C is far too small
+AMPLE = 10.0  # the same: C is not what prevents learning
 FEW = 20  # examples looked at before training
 LARGE = 1e5  # C times the squared length of a constraint
+STEEP = 1e3  # the same, above which training starts at a smaller C,
+HOPELESS = 1e12  # unless rounding errors leave nothing to gain
+MOST_STEPS = 6  # of raising C by a factor of ten
+ROUGH, ROUGH_STEPS = 0.1, 200  # gap and steps of the runs at smaller C
 SLOW = (Status.MAX_ITER, Status.MAX_TIME, Status.NO_PROGRESS)
+
+
+def search_hint(problem: Problem, result: Result) -> str | None:
+    """What to do where the search for violated outputs has left a gap open."""
+    form = problem.formulation
+    searched = not form.linear_in_loss(problem.loss.form == "zero-one")
+    if result.status is not Status.NO_PROGRESS or problem.exact or not searched:
+        return None
+    what = "rescaling='slack'" if form.scales else f"penalty={form.penalty!r}"
+    return (
+        f"with {what} the search for the most violated output is approximate for this "
+        f"structure, so the objective may be up to {result.gap:.1%} above the best. A "
+        "method argmax_by_loss makes it exact; rescaling='margin' with penalty='linear' "
+        "needs no such search"
+    )
 
 
 def scale_hint(problem: Problem, result: Result) -> str | None:
     """What to do about the scale of C or of the features; None if nothing seems wrong."""
-    if result.w.shape != (problem.dim,) or problem.dim == 0:
-        return None  # a kernel machine
-    if problem.formulation.penalty not in ("linear", "squared"):
+    kernel = isinstance(result, KernelResult) or result.w.shape != (problem.dim,)
+    if kernel or problem.dim == 0:
+        return None
+    form = problem.formulation
+    if form.penalty not in ("linear", "squared") or form.regularizer != "l2":
         return None
     if problem.structure.offers(MostViolated) is None:
         return None
@@ -216,39 +340,70 @@ def scale_hint(problem: Problem, result: Result) -> str | None:
     square = mean_square(start.a)
     if square == 0.0:
         return None
-    if slow:
-        return _slow_hint(start.a, square, float(problem.C.max()), problem.dim)
     before = problem.costs(start.slack, ids).risk
+    if slow:
+        hint = _slow_hint(start.a, square, float(problem.C.max()), problem.dim)
+        if hint is None and len(ids) == problem.n and result.primal >= before:
+            hint = (
+                f"the objective is not below that of zero weights, {before:.6g}: the run ended "
+                "before anything was learned. Allow more time or iterations, or choose a "
+                "smaller C"
+            )
+        return hint
     after = problem.costs(problem.cuts(result.w, ids).slack, ids).risk
-    if after < UNMOVED * before or float(problem.C.max()) * square >= TINY:
-        return None  # something was learned, or C is not what prevents it
-    return (
+    if after < UNMOVED * before:
+        return None  # something was learned
+    still = (
         f"weights stay close to zero: the training errors still cost {after / before:.1%} "
-        "of what they cost at zero weights. C is small for these features: constraints "
-        f"have a mean squared length of {square:.3g}, so try C = {1.0 / square:.2g} or "
-        "more, or scale the features up"
+        "of what they cost at zero weights."
+    )
+    reach = float(problem.C.max()) * square
+    if reach < TINY:
+        return (
+            f"{still} C is small for these features: constraints have a mean squared "
+            f"length of {square:.3g}, so try C = {1.0 / square:.2g} or more, or scale the "
+            "features up"
+        )
+    sizes = column_sizes(start.a, problem.dim)
+    ratio = float(sizes.max() / sizes.min())
+    if ratio > APART:  # a constant feature of one beside tiny ones
+        return (
+            f"{still} Features differ in size by a factor of {ratio:.0e}: scale them to "
+            "similar ranges, for instance with StandardScaler"
+        )
+    if reach < AMPLE or problem.n < FEW:
+        return None
+    return (
+        f"hardly anything was learned: the training errors cost {after / before:.1%} of "
+        "what they cost at zero weights, and no weights do much better at this C. Check "
+        "that the outputs belong to their inputs; try other features, or a larger C"
     )
 
 
-def warn_if_large(problem: Problem) -> None:
-    """Say before training that it will take long, where features are huge for C."""
-    if problem.formulation.penalty not in ("linear", "squared"):
-        return
-    structure = problem.structure
+def constraint_size(problem: Problem) -> float:
+    """C times the mean squared length of a constraint; zero where that says nothing."""
+    form, structure = problem.formulation, problem.structure
+    if form.penalty not in ("linear", "squared") or form.regularizer != "l2":
+        return 0.0
     plain = (
         structure.offers(MostViolated) is not None and structure.offers(Latent) is None
     )
     if not plain or problem.dim == 0 or problem.n == 0:
-        return
+        return 0.0
     ids = np.unique(np.linspace(0, problem.n - 1, FEW).astype(np.int64))
     square = mean_square(problem.cuts(np.zeros(problem.dim), ids).a)
-    C = float(problem.C[ids].max(initial=0.0))
-    if C * square > LARGE:
+    return float(problem.C[ids].max(initial=0.0)) * square
+
+
+def warn_if_large(problem: Problem, size: float) -> None:
+    """Say before training that it will take long, where features are huge for C."""
+    if size > LARGE:
+        better = 100.0 * float(problem.C.max()) / size
         warnings.warn(
             f"features are large for this C: C times the mean squared length of a "
-            f"constraint is {C * square:.0e}, so training may take very long. Scale the "
+            f"constraint is {size:.0e}, so training may take very long. Scale the "
             f"features down (normalize=True where there is such a parameter), or try C = "
-            f"{100.0 / square:.1g}",
+            f"{better:.1g}",
             ConvergenceWarning,
             stacklevel=6,
         )
@@ -262,7 +417,7 @@ def _slow_hint(a: Rows, square: float, C: float, dim: int) -> str | None:
             f"features differ in size by a factor of {ratio:.0e}, which makes training "
             "slow: scale them to similar ranges, for instance with StandardScaler"
         )
-    if C * square > LARGE:
+    if C * square > STEEP:
         return (
             f"features are large for this C (C times the mean squared length of a "
             f"constraint is {C * square:.0e}), which makes training slow: scale the "

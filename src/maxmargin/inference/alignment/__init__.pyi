@@ -9,3 +9,5 @@ from .best_path import affine_paths as affine_paths
 from .best_path import band as band
 from .best_path import linear_paths as linear_paths
 from .layers import paths_by_count as paths_by_count
+from .path_hypergraph import path_of_cells as path_of_cells
+from .path_hypergraph import table_hypergraph as table_hypergraph

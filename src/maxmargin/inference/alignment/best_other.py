@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ragged
+from maxmargin.core.data.arrays import Floats, Ragged
 from maxmargin.core.jit import inner_loop, loop
 from maxmargin.inference.alignment.best_path import (
     DELETE,

@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints, Ragged
+from maxmargin.core.data.arrays import Floats, Ints, Ragged
 from maxmargin.core.jit import inner_loop, loop
 
 MATCH, DELETE, INSERT = 0, 1, 2

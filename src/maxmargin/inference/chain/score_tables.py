@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.core.arrays import Floats, Ints
+from maxmargin.core.data.arrays import Floats, Ints
 from maxmargin.core.jit import dense_loop, inner_loop, loop
 from maxmargin.inference.hypergraph import Hypergraph, empty_edges
 

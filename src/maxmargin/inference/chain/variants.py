@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints, Ragged
+from maxmargin.core.data.arrays import Floats, Ints, Ragged
 from maxmargin.core.jit import inner_loop, loop
 
 LAYERS = 1024  # costs beyond this many units share the last layer

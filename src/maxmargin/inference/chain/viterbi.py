@@ -19,9 +19,45 @@ from maxmargin.core.jit import inner_loop
 
 
 @inner_loop
+def joined_scores(w, layout, eta, legal):
+    """For j = 1 .. m scores of label c after j labels s, at [s * K + c]; the ends."""
+    K, order = layout.labels, layout.order
+    size, rows = 0, 1
+    for _ in range(order):
+        rows *= K
+        size += rows * K
+    pair = np.empty(size)
+    at, below, rows = 0, 0, 1
+    for j in range(order):
+        rows *= K
+        for s in range(rows):
+            short = below + (s % (rows // K)) * K
+            for c in range(K):
+                v = eta * w[layout.pairs + at + s * K + c]
+                if j > 0:
+                    v += pair[short + c]
+                elif len(legal) > 0:
+                    v += legal[s * K + c]
+                pair[at + s * K + c] = v
+        below = at
+        at += rows * K
+    first, last = np.zeros(K), np.zeros(K)
+    for k in range(K):
+        if layout.start >= 0:
+            first[k] = eta * w[layout.start + k]
+        if layout.end >= 0:
+            last[k] = eta * w[layout.end + k]
+        if len(legal) > 0:
+            first[k] += legal[K * K + k]
+            last[k] += legal[K * K + K + k]
+    return pair, first, last
+
+
+@inner_loop
 def forward(nodes, edges, pair, first, last, L, K, order, local, values):
     """Best value of each state at each token; returns the best of all and its state."""
     states = K**order
+    known, ends = _legal_states(pair, K, order)
     for k in range(K):
         values[k] = first[k] + nodes[k]
     rows, at = 1, 0
@@ -43,7 +79,10 @@ def forward(nodes, edges, pair, first, last, L, K, order, local, values):
                 for c in range(K):
                     cur[s * K + c] = prev[s] + score[s * K + c] + node[c]
         else:
-            _step(prev, score, K, rows // K, cur)
+            if len(known) > 0:
+                _legal_step(prev, score, K, known, ends, cur)
+            else:
+                _step(prev, score, K, rows // K, cur)
             for b in range(rows // K):
                 for c in range(K):
                     cur[b * K + c] += node[c]
@@ -134,6 +173,62 @@ def _step(prev, pair, K, B, cur):
                 v = p + row[c]
                 best[c] = v if v > best[c] else best[c]
             a += 1
+
+
+@inner_loop
+def _legal_states(pair, K, order):
+    """States (a, b) that a mask allows before each b: (states, where those of b end).
+
+    Empty if there is no mask. Each b has 2, 6, 10, .. of them, the last one repeated, so
+    that `_legal_step` can take four at a time.
+    """
+    masked = False
+    for s in range(K * K if order > 1 else 0):
+        masked |= pair[s] == -np.inf
+    B = K ** (order - 1)
+    if not masked:
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    states, ends = np.empty(B * (K + 4), np.int64), np.empty(B, np.int64)
+    m = 0
+    for b in range(B):
+        begin, s = m, b
+        for a in range(K):
+            if pair[a * K + b // (B // K)] > -np.inf:
+                s = a * B + b
+                states[m] = s
+                m += 1
+        while m < begin + 2 or (m - begin) % 4 != 2:
+            states[m] = s
+            m += 1
+        ends[b] = m
+    return states, ends
+
+
+@inner_loop
+def _legal_step(prev, pair, K, states, ends, cur):
+    """As `_step`, over the states that a mask allows."""
+    q = 0
+    for b in range(len(ends)):
+        best = cur[b * K : b * K + K]
+        s0, s1 = states[q], states[q + 1]
+        p0, p1 = prev[s0], prev[s1]
+        r0, r1 = pair[s0 * K : s0 * K + K], pair[s1 * K : s1 * K + K]
+        for c in range(K):
+            v0, v1 = p0 + r0[c], p1 + r1[c]
+            best[c] = v0 if v0 > v1 else v1
+        q += 2
+        while q < ends[b]:
+            s0, s1, s2, s3 = states[q], states[q + 1], states[q + 2], states[q + 3]
+            p0, p1, p2, p3 = prev[s0], prev[s1], prev[s2], prev[s3]
+            r0, r1 = pair[s0 * K : s0 * K + K], pair[s1 * K : s1 * K + K]
+            r2, r3 = pair[s2 * K : s2 * K + K], pair[s3 * K : s3 * K + K]
+            for c in range(K):
+                v0, v1, v2, v3 = p0 + r0[c], p1 + r1[c], p2 + r2[c], p3 + r3[c]
+                v0 = v0 if v0 > v1 else v1
+                v2 = v2 if v2 > v3 else v3
+                v0 = v0 if v0 > v2 else v2
+                best[c] = v0 if v0 > best[c] else best[c]
+            q += 4
 
 
 @inner_loop

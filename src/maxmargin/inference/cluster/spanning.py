@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Labels
+from maxmargin.core.data.arrays import Floats, Labels
 from maxmargin.core.jit import inner_loop, loop
 
 
@@ -58,20 +58,23 @@ def _forest(m, score, cluster, least):
     link = np.full(m, -1, np.int64)
     key = np.full(m, -np.inf)
     done = np.zeros(m, np.bool_)
+    best = 0
     for _ in range(m):
-        best = -1
-        for v in range(m):
-            if not done[v] and (best < 0 or key[v] > key[best]):
-                best = v
         if key[best] <= least:
             link[best] = -1
         done[best] = True
+        following = -1  # the best of the others, found while their keys are raised
         for v in range(m):
-            if not done[v] and cluster[v] == cluster[best]:
+            if done[v]:
+                continue
+            if cluster[v] == cluster[best]:
                 a, b = min(v, best), max(v, best)
                 s = score[b * (b - 1) // 2 + a]
                 if s > key[v] or link[v] < 0:
                     key[v], link[v] = s, best
+            if following < 0 or key[v] > key[following]:
+                following = v
+        best = following
     return _hang(m, link)
 
 

@@ -7,6 +7,7 @@ junction.py       Low treewidth: elimination along a junction tree
 triangulation.py  Elimination orders and their cliques
 layers.py         Forests: the best labels for each value of a cost
 best_other.py     The best labels that differ from given ones
+cliques.py        Factors over more than two nodes
 search.py         Exact search with toulbar2
 """
 

@@ -1,3 +1,7 @@
+from .cliques import Cliques as Cliques
+from .cliques import decode_cliques as decode_cliques
+from .cliques import plan_cliques as plan_cliques
+from .cliques import relax_cliques as relax_cliques
 from .decode import METHODS as METHODS
 from .decode import plan as plan
 from .forest import best_in_forest as best_in_forest

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.arrays import Labels
+from maxmargin.core.data.arrays import Labels
 from maxmargin.inference.graph import junction
 from maxmargin.inference.graph.decode import FOREST, NARROW, GraphPlan, decode
 from maxmargin.inference.graph.layers import best_by_cost

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints, Labels, pointers
+from maxmargin.core.data.arrays import Floats, Ints, Labels, pointers
 from maxmargin.core.jit import inner_loop, loop
 from maxmargin.inference.graph.tables import Best, GraphTables, incidence
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints, pointers
+from maxmargin.core.data.arrays import Floats, Ints, pointers
 from maxmargin.core.jit import inner_loop, loop
 from maxmargin.inference.graph.tables import Best, GraphTables
 from maxmargin.inference.graph.triangulation import Elimination, eliminate

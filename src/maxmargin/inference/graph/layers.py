@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints, Labels, pointers
+from maxmargin.core.data.arrays import Floats, Ints, Labels, pointers
 from maxmargin.core.jit import loop
 from maxmargin.inference.graph.forest import rooted
 from maxmargin.inference.graph.tables import GraphTables

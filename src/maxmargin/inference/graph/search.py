@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.arrays import Labels
+from maxmargin.core.data.arrays import Labels
 from maxmargin.inference.graph.tables import Best, GraphTables, improve
 from maxmargin.inference.loopy import messages
 

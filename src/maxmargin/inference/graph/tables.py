@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from maxmargin.core.arrays import Floats, Ints, Labels, longest, pointers
+from maxmargin.core.data.arrays import Floats, Ints, Labels, longest, pointers
 from maxmargin.core.jit import inner_loop, loop
 
 

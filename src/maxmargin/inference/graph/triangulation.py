@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.arrays import Ints, Labels, pointers
+from maxmargin.core.data.arrays import Ints, Labels, pointers
 
 MAX_TABLE = 1 << 22  # labels of one clique
 MAX_TOTAL = 1 << 25  # labels of all cliques

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.arrays import Labels
+from maxmargin.core.data.arrays import Labels
 from maxmargin.core.jit import loop
 from maxmargin.inference.graph.tables import Best, GraphTables, Incidence, incidence
 from maxmargin.inference.loopy import messages

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Labels
+from maxmargin.core.data.arrays import Floats, Labels
 from maxmargin.core.jit import inner_loop, loop
 from maxmargin.inference.graph.tables import Incidence
 

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints, Labels, longest, pointers
+from maxmargin.core.data.arrays import Floats, Ints, Labels, longest, pointers
 from maxmargin.core.jit import inner_loop, loop
 from maxmargin.inference.graph.tables import (
     Best,

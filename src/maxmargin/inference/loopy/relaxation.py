@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import linprog
 
-from maxmargin.core.arrays import Floats, Ints, Labels, pointers
+from maxmargin.core.data.arrays import Floats, Ints, Labels, pointers
 from maxmargin.inference.graph.tables import Best, GraphTables, improve
 from maxmargin.inference.loopy import messages
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints
+from maxmargin.core.data.arrays import Floats, Ints, Labels
 from maxmargin.core.jit import inner_loop, loop
 from maxmargin.inference.graph.junction import EliminationOrders
 from maxmargin.inference.graph.tables import GraphTables, sum_by
@@ -29,6 +29,7 @@ class Direction(NamedTuple):
     edge: Floats
     room: Floats  # (groups,) how far each group may go
     group: Ints  # (nodes,) the group of each node, -1 where nothing moves
+    ends: tuple[Labels, Labels] | None = None  # labels that gain mass, and that lose it
 
     def gain(self, tables: GraphTables, values: Floats) -> Floats:
         """Sum over nodes and labels of values * change, per group."""

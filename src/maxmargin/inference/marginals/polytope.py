@@ -13,9 +13,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints, Labels, pointers
+from maxmargin.core.data.arrays import Floats, Ints, Labels, pointers
+from maxmargin.core.data.memory import MEMORY, refuse_larger
 from maxmargin.core.jit import loop
 from maxmargin.inference.graph import forest, junction
+from maxmargin.inference.graph.cliques import Cliques, in_elimination
 from maxmargin.inference.graph.decode import FOREST, NARROW, GraphPlan
 from maxmargin.inference.graph.tables import GraphTables, spans
 from maxmargin.inference.loopy import messages, relaxation
@@ -70,6 +72,10 @@ class Point:
         sizes = np.diff(junction.clique_pointers(tables, self.graphs.orders()))
         sizes[~narrow[tables.graph_of_node()]] = 0
         self.clique_ptr = pointers(sizes)
+        refuse_larger(
+            8.0 * float(self.clique_ptr[-1]), MEMORY, "the marginals of all cliques",
+            "use solver='block-dual', which holds constraints instead, or smaller cliques",
+        )  # fmt: skip
         self.clique = np.zeros(self.clique_ptr[-1])
         ids = np.flatnonzero(narrow)
         if len(ids):
@@ -81,14 +87,15 @@ class Point:
             )  # fmt: skip
 
     def toward(
-        self, ids: Ints, tables: GraphTables, up: Labels, method: str
+        self, ids: Ints, tables: GraphTables, up: Labels, factors: Cliques | None = None
     ) -> Direction:
         """From the worst labels that carry mass to the labels `up`.
 
-        Graphs without such labels move from the point as a whole; where inference is
-        not exact, those in which most of what differs has no such labels.
+        With `factors` (tables of cliques) all graphs must be of low treewidth. Graphs
+        without such labels move from the point as a whole; where inference is not exact,
+        those in which most of what differs has no such labels.
         """
-        down = self._worst(ids, tables, method)
+        down = self._worst(ids, tables, factors)
         edge_ptr = self._edge_ptr(ids)
         node = np.zeros(len(tables.unary))
         edge = np.zeros(edge_ptr[-1])
@@ -106,8 +113,9 @@ class Point:
             for g in np.flatnonzero(whole):
                 self._whole(ids, tables, edge_ptr, int(g), up, node, edge)
             group, room = _joined(group, room, whole[graph], graph)
+            down = np.where(whole[graph], up, down).astype(np.int32)
         self._last = (up, down)
-        return Direction(node, edge_ptr, edge, room, group)
+        return Direction(node, edge_ptr, edge, room, group, self._last)
 
     def toward_relaxed(
         self, ids: Ints, tables: GraphTables, up: relaxation.Relaxed
@@ -161,7 +169,7 @@ class Point:
     def _empty(self, ids: Ints) -> Floats:
         return EMPTY * self.mass[ids]
 
-    def _worst(self, ids: Ints, tables: GraphTables, method: str) -> Labels:
+    def _worst(self, ids: Ints, tables: GraphTables, factors: Cliques | None) -> Labels:
         """Labels of least score in the support; beyond it where none were found."""
         kind = self.graphs.kind[ids]
         down = np.zeros(tables.n_nodes, np.int32)
@@ -170,7 +178,8 @@ class Point:
             part = tables.take(own) if len(own) < len(ids) else tables
             where = spans(tables.node_ptr, own)[0]
             if one == NARROW:
-                down[where] = self._worst_narrow(ids[own], part)
+                some = None if factors is None else factors.take(tables.node_ptr, own)
+                down[where] = self._worst_narrow(ids[own], part, some)
                 continue
             node, edge = self._parts(ids[own])
             low = -np.inf if one == FOREST else -1e3 * _spread(part)
@@ -183,7 +192,9 @@ class Point:
                 down[where] = messages.best_by_trws(masked, max_iter=20).labels
         return down
 
-    def _worst_narrow(self, ids: Ints, part: GraphTables) -> Labels:
+    def _worst_narrow(
+        self, ids: Ints, part: GraphTables, factors: Cliques | None
+    ) -> Labels:
         nodes = spans(self.node_ptr, ids)[0]
         entries = spans(self.clique_ptr, nodes)[0]
         sizes = np.diff(self.clique_ptr)[nodes]
@@ -191,6 +202,8 @@ class Point:
         mask = np.where(self.clique[entries] > empty, 0.0, -np.inf)
         flipped = part._replace(unary=-part.unary, pairwise=-part.pairwise)
         orders = self.graphs.take(ids).orders()
+        if factors is not None:
+            mask -= in_elimination(part, factors, orders)
         return junction.best_by_elimination(flipped, orders, mask).labels
 
     def _groups(

@@ -10,14 +10,19 @@ fewer of them win [3]; the determinant has the root's scores in its first row [2
 
 [1] Edmonds 1967, Optimum branchings. [2] Koo et al. 2007, Structured prediction models
 via the matrix-tree theorem. [3] Stanojevic and Cohen 2021, A root of a problem.
+[4] Grassmann, Taksar, Heyman 1985, Regenerative analysis and steady state distributions.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from maxmargin.core.arrays import Floats
+from maxmargin.core.data.arrays import Floats
 from maxmargin.core.jit import inner_loop, loop
+
+WELL_CONDITIONED = 1e4  # condition number of a Laplacian whose inverse is trusted
 
 
 @loop
@@ -163,6 +168,9 @@ def _contract(n, node, member, active, best, score, head_of, child_of, group):
 def sum_arborescences(arcs: Floats, single: bool) -> tuple[float, Floats]:
     """Log of the sum of exp(score) over all trees of one sentence, and its gradient.
 
+    Where scores lie so far apart that the determinant would lose digits, heads are
+    eliminated in logarithms instead, without a subtraction.
+
     Parameters
     ----------
     arcs : array (n, n + 1, labels)
@@ -178,11 +186,27 @@ def sum_arborescences(arcs: Floats, single: bool) -> tuple[float, Floats]:
     n = len(arcs)
     scores = np.array(arcs, dtype=np.float64)
     scores[np.arange(n), np.arange(1, n + 1)] = -np.inf
-    top = scores.max(axis=(1, 2))
+    if n == 0:
+        return 0.0, scores
+    heads = np.logaddexp.reduce(scores, axis=2)  # (token, head)
+    top = heads.max(axis=1)
     if not np.isfinite(top).all():
         return -np.inf, np.zeros_like(scores)
-    power = np.exp(scores - top[:, None, None])
-    weight = power.sum(axis=2)  # (token, head)
+    found = _by_determinant(np.exp(heads - top[:, None]), single)
+    if found is None:
+        found = _by_elimination(heads - top[:, None], single)
+    log_z, marginal = found
+    safe = np.where(np.isfinite(heads), heads, 0.0)
+    share = np.exp(scores - safe[:, :, None])  # of each label in the arc
+    return log_z + float(top.sum()), marginal[:, :, None] * share
+
+
+def _by_determinant(weight: Floats, single: bool) -> tuple[float, Floats] | None:
+    """Log of the sum over trees and the probability of each arc, from exp(scores).
+
+    None where rounding errors may exceed some 1e-9.
+    """
+    n = len(weight)
     between, root = weight[:, 1:].T, weight[:, 0]  # [head, token]
     laplacian = np.diag(between.sum(axis=0)) - between
     if single:
@@ -191,8 +215,11 @@ def sum_arborescences(arcs: Floats, single: bool) -> tuple[float, Floats]:
         laplacian += np.diag(root)
     sign, log_det = np.linalg.slogdet(laplacian)
     if sign <= 0 or not np.isfinite(log_det):
-        return -np.inf, np.zeros_like(scores)
+        return None
     inverse = np.linalg.inv(laplacian)  # [token, row]
+    condition = np.abs(laplacian).sum(axis=0).max() * np.abs(inverse).sum(axis=0).max()
+    if not condition < WELL_CONDITIONED:
+        return None
     grad = np.zeros((n, n + 1))
     rest = np.ones(n)
     rest[0] = 0.0 if single else 1.0
@@ -201,4 +228,74 @@ def sum_arborescences(arcs: Floats, single: bool) -> tuple[float, Floats]:
     grad[:, 1:] = diagonal[:, None] - inverse * rest[None, :]
     grad[:, 0] = inverse[:, 0] if single else np.diag(inverse)
     grad[np.arange(n), np.arange(1, n + 1)] = 0.0
-    return float(log_det + top.sum()), np.maximum(power * grad[:, :, None], 0.0)
+    return float(log_det), np.maximum(weight * grad, 0.0)
+
+
+def _by_elimination(heads: Floats, single: bool) -> tuple[float, Floats]:
+    """The same from scores, whatever their size.
+
+    Token k is removed by leading its arcs past it, with p_k = sum_h w[k, h]:
+
+        w[m, h] += w[m, k] w[k, h] / p_k,      sum over trees = prod_k p_k.
+
+    This is Gaussian elimination on the Laplacian, written so that nothing is subtracted
+    [4]. With one root only, p_k leaves the root out for all tokens but the last, whose
+    only head is the root: this keeps the terms that are linear in the root's weights.
+    Probabilities are the gradient, found by going through the steps backwards.
+    """
+    n = len(heads)
+    w = heads.copy()
+    left = list(range(n))
+    steps: list[_Removal] = []
+    log_z = 0.0
+    while left:
+        last = len(left) == 1
+        columns = [0, *(h + 1 for h in left)]
+        table = w[np.ix_(left, columns)]  # own column: -inf
+        counted = table[:, 1:] if single and not last else table
+        sums = np.logaddexp.reduce(counted, axis=1)
+        able = np.flatnonzero(sums > -np.inf)
+        if len(able) == 0:
+            return -np.inf, np.zeros_like(heads)
+        q = int(able[-1])
+        k, p = left[q], sums[q]
+        log_z += float(p)
+        past = w[left, k + 1][:, None] + (table[q] - p)[None, :]
+        new = np.logaddexp(table, past)
+        new[np.arange(len(left)), np.arange(1, len(left) + 1)] = -np.inf
+        steps.append(_Removal(q, p, left, columns, table, past, new))
+        w[np.ix_(left, columns)] = new
+        left = [h for h in left if h != k]
+    return log_z, _backwards(steps, n, single)
+
+
+class _Removal(NamedTuple):
+    """One step of the elimination: scores of the tokens left, before and after it."""
+
+    q: int  # which of them goes
+    p: float  # log of the sum over its heads
+    left: list[int]
+    columns: list[int]  # the root, and the tokens left
+    table: Floats
+    past: Floats  # what is added: arcs led past the token
+    new: Floats
+
+
+def _backwards(steps: list[_Removal], n: int, single: bool) -> Floats:
+    """Gradient of log_z with respect to the scores, from the steps of elimination."""
+    grad = np.zeros((n, n + 1))
+    for q, p, left, columns, table, past, new in reversed(steps):
+        after = grad[np.ix_(left, columns)]
+        after[q] = 0.0  # token k and its arcs are gone
+        after[:, q + 1] = 0.0
+        known = np.where(np.isfinite(new), new, 0.0)
+        taken, kept = after * np.exp(past - known), after * np.exp(table - known)
+        through = taken.sum()  # arcs that led past k
+        counted = np.exp(table[q] - p)
+        if single and len(left) > 1:
+            counted[0] = 0.0
+        kept[q] = taken.sum(axis=0) + (1.0 - through) * counted
+        kept[:, q + 1] = taken.sum(axis=1)
+        kept[q, q + 1] = 0.0
+        grad[np.ix_(left, columns)] = kept
+    return np.clip(grad, 0.0, 1.0)

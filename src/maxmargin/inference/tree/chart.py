@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints, Labels
-from maxmargin.core.validation import check_types
+from maxmargin.core.data.arrays import Floats, Ints, Labels
+from maxmargin.core.data.validation import check_types
 
 NODE = 5  # numbers per node of an encoded tree
 
@@ -45,14 +45,14 @@ class Rules(NamedTuple):
 
 
 class Scores(NamedTuple):
-    """What rules score in one sentence of n words; (n + 1, 0) where nothing is anchored."""
+    """What rules score in one sentence of n words; no classes where nothing is anchored."""
 
     rule: Floats  # (rules,)
     unary: Floats  # (unary rules,)
     root: Floats  # (symbols,), -inf where a symbol cannot be the root
     start: Floats  # (n + 1, classes) by the position where the span begins
     end: Floats  # (n + 1, classes) where it ends
-    length: Floats  # (n + 1, classes) by its length
+    span: Floats  # (spans, classes) by the span itself
     split: Floats  # (n + 1, classes) where it is split
 
 
@@ -63,6 +63,19 @@ class Words(NamedTuple):
     tag: Labels  # a symbol
     rule: Labels  # what a row says of the entry; -1: nothing
     score: Floats
+
+
+class Kept(NamedTuple):
+    """Parts that a chart may have: symbol a over span c if mask[c, group[a]].
+
+    An empty mask keeps all.
+    """
+
+    mask: np.ndarray  # (spans, groups) of uint8
+    group: Labels  # (symbols,)
+
+
+ALL = Kept(np.empty((0, 0), np.uint8), np.empty(0, np.int32))
 
 
 class Gold(NamedTuple):

@@ -34,8 +34,11 @@ def span(i, j):
 
 
 @loop
-def inside(rules, scores, words, gold, bonus, beam):
-    """Best scores of all parts (`chart.Chart`); `beam` drops what is worse by more."""
+def inside(rules, scores, words, gold, bonus, beam, kept):
+    """Best scores of all parts (`chart.Chart`); `beam` drops what is worse by more.
+
+    Parts that `kept` (`chart.Kept`) does not have are left out.
+    """
     n, symbols = len(words.ptr) - 1, len(rules.label)
     where = np.full((n * (n + 1) // 2, symbols), np.int32(-1))
     ptr = np.zeros(n * (n + 1) // 2 + 1, np.int64)
@@ -52,13 +55,16 @@ def inside(rules, scores, words, gold, bonus, beam):
     for j in range(1, n + 1):
         for i in range(j - 1, -1, -1):
             c, size = span(i, j), np.int64(0)
+            if not _any_in(kept, c):
+                ptr[c + 1] = ptr[c]
+                continue
             for p in range(words.ptr[i], words.ptr[j] if j == i + 1 else words.ptr[i]):
                 base[words.tag[p]] = words.score[p]
                 seen[size] = words.tag[p]
                 size += 1
             _anchor(
                 scores.rule, rules.rule_class, scores.start[i], scores.end[j],
-                scores.length[j - i], rule,
+                scores.span[c], rule,
             )  # fmt: skip
             for k in range(i + 1, j):
                 size = _combine(
@@ -69,9 +75,12 @@ def inside(rules, scores, words, gold, bonus, beam):
             _hits(gold.ptr, gold.label, c, hit)
             _chains(
                 rules, scores.unary, scores.start[i], scores.end[j],
-                scores.length[j - i], hit, own, match,
+                scores.span[c], hit, own, match,
             )  # fmt: skip
+            # Chains start from parts that are kept, and end in such parts.
+            size = _prune(kept, c, base, top, seen, size)
             size = _close(rules, bonus, hit, own, match, base, top, seen, size)
+            size = _prune(kept, c, base, top, seen, size)
             while ptr[c] + size > len(symbol):
                 symbol, value = _longer(symbol, value)
             _store(c, i, beam, base, top, seen[:size], where, ptr, symbol, value, right)
@@ -82,12 +91,37 @@ def inside(rules, scores, words, gold, bonus, beam):
 
 
 @inner_loop
-def _anchor(score, kind, start, end, length, rule):
+def _any_in(kept, c):
+    """Whether span c may have any part."""
+    found = len(kept.mask) == 0
+    for g in range(kept.mask.shape[1]):
+        found |= kept.mask[c, g] > 0
+    return found
+
+
+@inner_loop
+def _prune(kept, c, base, top, seen, size):
+    """Forget the parts of span c that are not kept; how many are left."""
+    if len(kept.mask) == 0:
+        return size
+    left = np.int64(0)
+    for q in range(size):
+        a = seen[q]
+        if kept.mask[c, kept.group[a]] > 0:
+            seen[left] = a
+            left += 1
+        else:
+            base[a] = top[a] = -np.inf
+    return left
+
+
+@inner_loop
+def _anchor(score, kind, start, end, each, rule):
     """Scores of all rules over one span; nothing to do where none is anchored."""
     if len(start) > 0:
         for r in range(len(rule)):
             s = kind[r]
-            rule[r] = score[r] + start[s] + end[s] + length[s]
+            rule[r] = score[r] + start[s] + end[s] + each[s]
 
 
 @inner_loop
@@ -123,7 +157,7 @@ def _hits(ptr, label, c, hit):
 
 
 @inner_loop
-def _chains(rules, unary, start, end, length, hit, own, match):
+def _chains(rules, unary, start, end, each, hit, own, match):
     """Score of each chain over a span; its brackets in the set beyond its bottom's."""
     for chain in range(len(own)):
         own[chain], match[chain] = 0.0, 0
@@ -133,7 +167,7 @@ def _chains(rules, unary, start, end, length, hit, own, match):
             own[chain] += unary[u]
             if len(start) > 0:
                 s = rules.unary_class[u]
-                own[chain] += start[s] + end[s] + length[s]
+                own[chain] += start[s] + end[s] + each[s]
             label = rules.chain_label[p]
             if hit[label] > 0:
                 used = 1 if rules.label[rules.chain_bottom[chain]] == label else 0
@@ -233,9 +267,9 @@ def forest(rules, scores, words, gold, bonus, where, ptr, symbol, value, floor):
             _hits(gold.ptr, gold.label, c, hit)
             _chains(
                 rules, scores.unary, scores.start[i], scores.end[j],
-                scores.length[j - i], hit, own, match,
+                scores.span[c], hit, own, match,
             )  # fmt: skip
-            lift = _lift(scores.start[i], scores.end[j], scores.length[j - i])
+            lift = _lift(scores.start[i], scores.end[j], scores.span[c])
             for q in range(ptr[c], ptr[c + 1]):
                 if number[q, 1] > 0:
                     edge, worth = _chain_edges(
@@ -326,7 +360,7 @@ def _rule_edges(
             if scores.start.shape[1] > 0:
                 s = rules.rule_class[r]
                 own += scores.start[i, s] + scores.end[j, s]
-                own += scores.length[j - i, s] + scores.split[k, s]
+                own += scores.span[span(i, j), s] + scores.split[k, s]
             if outer + own + value[x, 1] + value[y, 1] > floor:
                 out[x, 1] = max(out[x, 1], outer + own + value[y, 1])
                 out[y, 1] = max(out[y, 1], outer + own + value[x, 1])
@@ -351,13 +385,13 @@ def _peaks(rules, rule, ptr, value):
 
 
 @inner_loop
-def _lift(start, end, length):
+def _lift(start, end, each):
     """No class of rules gets more than this from where it stands, and a little."""
     best = 0.0
     for s in range(len(start)):
         v = start[s]
         if len(end) > 0:
-            v += end[s] + length[s]
+            v += end[s] + each[s]
         best = v if s == 0 else max(best, v)
     return best + 1e-9 * (1.0 + abs(best))
 

@@ -107,6 +107,21 @@ def _split(best, i, j):
 
 
 @loop
+def span_cells(ptr, triples, tokens, labels):
+    """Row and flat place of each span in a table (rows, tokens, tokens, labels)."""
+    row = np.empty(len(triples) // 3, np.int64)
+    place = np.empty(len(triples) // 3, np.int64)
+    for b in range(len(ptr) - 1):
+        for k in range(ptr[b] // 3, ptr[b + 1] // 3):
+            first, last = np.int64(triples[3 * k]), np.int64(triples[3 * k + 1])
+            row[k] = b
+            place[k] = ((b * tokens + first) * tokens + last) * labels + triples[
+                3 * k + 2
+            ]
+    return row, place
+
+
+@loop
 def count_spans(table, sizes, labels):
     """Spans with a label in each row; (row, first, last) of one that cannot be, or -1."""
     rows, N = table.shape[0], table.shape[1]

@@ -4,6 +4,9 @@ fasta.py         FASTA: sequences by name, and annotation tracks from several fi
 pairs.py         Aligned pairs in FASTA: two records each
 alignments.py    Alignments: FASTA with gaps, Clustal, Stockholm and PIR
 substitution.py  Substitution matrices in the text layout of NCBI
+blosum.py        The substitution matrix BLOSUM62
+scoring.py       A learned scoring system: matrix, gap costs, aligner of Biopython
+biopython.py     Records and alignments of Biopython, in and out
 meme.py          Motifs in MEME text format, as Tomtom and FIMO read them
 """
 

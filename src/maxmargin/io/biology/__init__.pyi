@@ -5,6 +5,9 @@ from .alignments import parse_alignment as parse_alignment
 from .alignments import read_alignment as read_alignment
 from .alignments import rows_of_columns as rows_of_columns
 from .alignments import write_alignment as write_alignment
+from .biopython import from_biopython as from_biopython
+from .biopython import pairs_from_biopython as pairs_from_biopython
+from .biopython import to_biopython as to_biopython
 from .fasta import parse_fasta as parse_fasta
 from .fasta import read_fasta as read_fasta
 from .fasta import read_labelled_fasta as read_labelled_fasta
@@ -14,6 +17,7 @@ from .meme import meme_text as meme_text
 from .meme import read_meme as read_meme
 from .pairs import read_pairs as read_pairs
 from .pairs import write_pairs as write_pairs
+from .scoring import Scoring as Scoring
 from .substitution import Substitution as Substitution
 from .substitution import parse_substitution as parse_substitution
 from .substitution import read_substitution as read_substitution

@@ -5,7 +5,8 @@
     >second
     --P-AW-HEAE
 
-Rows of a pair have one length and gaps "-"; without gaps they are sequences to align.
+Rows of a pair have one length and gaps "-", "." or "~"; without gaps they are sequences
+to align.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.io.biology.alignments import columns_of_rows, rows_of_columns
+from maxmargin.io.biology.alignments import GAPS, columns_of_rows, rows_of_columns
 from maxmargin.io.text import FormatError, numbered_lines, open_text
 
 WIDTH = 60
@@ -52,7 +53,7 @@ def read_pairs(path: str | Path) -> Pairs:
         )
     out = Pairs([], [], [])
     for (a, number, rows_a), (b, _, rows_b) in zip(records[::2], records[1::2]):
-        first, second = "".join(rows_a), "".join(rows_b)
+        first, second = ("".join(rows).translate(GAPS) for rows in (rows_a, rows_b))
         bare = first.replace("-", ""), second.replace("-", "")
         if not bare[0] or not bare[1]:
             raise FormatError(

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from maxmargin.core.validation import (
+from maxmargin.core.data.validation import (
     check_distinct,
     check_finite,
     check_shape,

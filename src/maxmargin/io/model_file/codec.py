@@ -10,6 +10,8 @@ else is a JSON object whose key "!" names its type:
     scalar                {"!": "scalar", "type": "<f8", "v": ..}    of NumPy
     array, objects        {"!": "array", "v": number of the .npy},
                           {"!": "objects", "shape": [..], "v": [..]}
+    scattered             {"!": "scattered", "size": .., "v": {"places": .., "values": ..}}
+                          a long vector of floats that are mostly zero
     sparse                {"!": "sparse", "format": "csr", "array": true, "shape": ..,
                            "v": {"data": .., "indices": .., "indptr": ..}}
     new, enum, estimator  an instance of a class of OURS, by its name in a table
@@ -29,16 +31,18 @@ import math
 import types
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
+from pathlib import PurePath
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.core.validation import Validated, check_sparse, check_types
+from maxmargin.core.data.validation import Validated, check_sparse, check_types
 from maxmargin.io.model_file.archive import ModelFileError, plain
 
 DEEPEST = 100
 EMPTY = 2**24  # rows and columns of a sparse matrix without entries
+LONG, RARE = 10_000, 8  # vectors this long are scattered if one in RARE is not zero
 HERE_ONLY = ("callbacks", "engine", "checkpoint")  # parameters that stay behind
 # Fields that stay behind: completed training outputs, which may be pickles of users.
 LEFT_OUT = {"solvers.cccp.LatentResult": ("truth",)}
@@ -65,6 +69,7 @@ class Encoder:
         self.tag = tag
         self.arrays: list[np.ndarray] = []
         self._seen: dict[int, int] = {}
+        self._parts: dict[int, dict[str, np.ndarray]] = {}  # of scattered vectors
         self._alive: list[Any] = []  # ids are those of living objects only
 
     def node(self, value: Any, where: str = "the model", depth: int = 0) -> Any:
@@ -91,6 +96,8 @@ class Encoder:
             return {"!": "dict", "v": [list(pair) for pair in zip(keys, values)]}
         if kind is bytes:
             return {"!": "bytes", "v": base64.b64encode(value).decode()}
+        if isinstance(value, PurePath):
+            return str(value)
         if isinstance(value, np.ndarray | np.generic | np.dtype) or sp.issparse(value):
             return self._numbers(value, where, depth)
         return self._object(value, where, depth)
@@ -123,11 +130,22 @@ class Encoder:
             return {"!": "objects", "shape": list(value.shape), "v": items}
         if not plain(value.dtype):
             raise ModelFileError(f"{where} has dtype {value.dtype}: it is not stored")
+        if _mostly_zero(value):
+            return self._scattered(value, where, depth)
         if id(value) not in self._seen:
             self._seen[id(value)] = len(self.arrays)
             self._alive.append(value)
             self.arrays.append(np.asarray(value))
         return {"!": "array", "v": self._seen[id(value)]}
+
+    def _scattered(self, value: np.ndarray, where: str, depth: int) -> Any:
+        """Places and values of what is not zero, once for each vector."""
+        if id(value) not in self._parts:
+            places = np.flatnonzero(value)
+            self._parts[id(value)] = {"places": places, "values": value[places]}
+            self._alive.append(value)
+        parts = self._fields(self._parts[id(value)], where, depth)
+        return {"!": "scattered", "size": len(value), "v": parts}
 
     def _object(self, value: Any, where: str, depth: int) -> Any:
         tag = self.tag(type(value))
@@ -145,7 +163,9 @@ class Encoder:
                 "fitted": self._fields(learnt, where, depth),
             }  # fmt: skip
         left_out = LEFT_OUT.get(tag, ())
-        kept = {k: v for k, v in fields_of(value).items() if k not in left_out}
+        kept = {
+            k: _by_rows(v) for k, v in fields_of(value).items() if k not in left_out
+        }
         return {"!": "new", "class": tag, "v": self._fields(kept, where, depth)}
 
     def _own(self, value: Any, where: str, depth: int) -> Any:
@@ -165,6 +185,13 @@ class Encoder:
                 f"hold ({error})"
             ) from error
         return {"!": "own", "name": type(value).__name__, "v": state}
+
+
+def _by_rows(value: Any) -> Any:
+    """A field as loops take it, which is how it must be when it is loaded."""
+    if isinstance(value, np.ndarray) and not value.flags.c_contiguous:
+        return np.ascontiguousarray(value)
+    return value
 
 
 class Decoder:
@@ -195,7 +222,7 @@ class Decoder:
             "dict": self._dict, "float": _float, "bytes": _bytes, "array": self._array,
             "scalar": self._scalar, "objects": self._objects, "sparse": self._sparse,
             "new": self._new, "enum": self._enum, "estimator": self._estimator,
-            "own": self._own, "dtype": self._dtype,
+            "own": self._own, "dtype": self._dtype, "scattered": self._scattered,
         }  # fmt: skip
 
     def value(self, node: Any, depth: int = 0) -> Any:
@@ -227,6 +254,26 @@ class Decoder:
         if k not in self._arrays:
             self._arrays[k] = self.array(k)
         return self._arrays[k]
+
+    def _scattered(self, node: dict[str, Any], depth: int) -> np.ndarray:
+        size, parts = node["size"], self._named(node["v"], depth)
+        if set(parts) != {"places", "values"} or type(size) is not int or size < 0:
+            raise ModelFileError("a vector that is mostly zero is not whole")
+        places, values = parts["places"], parts["values"]
+        whole = all(isinstance(p, np.ndarray) and p.ndim == 1 for p in parts.values())
+        if not whole or places.dtype != np.int64 or values.dtype != np.float64:
+            raise ModelFileError("a vector that is mostly zero has wrong parts")
+        if len(places) != len(values) or size > EMPTY + 64 * len(values):
+            raise ModelFileError(
+                f"a vector has {len(values)} values, and {size} places"
+            )
+        if len(places) and not (
+            places[0] >= 0 and places[-1] < size and (np.diff(places) > 0).all()
+        ):
+            raise ModelFileError("the places of a vector are not in order, or outside")
+        out = np.zeros(size)
+        out[places] = values
+        return out
 
     def _scalar(self, node: dict[str, Any], depth: int) -> Any:
         dtype, item = np.dtype(str(node["type"])), self.value(node["v"], depth + 1)
@@ -339,6 +386,14 @@ class Upgraded(Protocol):
 
     def upgraded(self, fields: dict[str, Any]) -> dict[str, Any]:
         """Fields found in a file, in the terms of this version (a classmethod)."""
+
+
+def _mostly_zero(value: np.ndarray) -> bool:
+    """Whether a vector is long and has few values, as weights after L1 training."""
+    if value.dtype != np.float64 or value.ndim != 1 or len(value) < LONG:
+        return False
+    few = int(np.count_nonzero(value))
+    return RARE * few <= len(value) <= EMPTY + 64 * few
 
 
 def learned(name: str) -> bool:

@@ -1,7 +1,7 @@
 """Objects to model files and back, for the classes that the caller knows.
 
 `maxmargin.save` and `maxmargin.load` hold the table of classes; see
-`maxmargin.estimators.fitting.model_files`.
+`maxmargin.estimators.saving.model_files`.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ Columns are divided by blanks; the label is the last one unless told otherwise.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,6 +17,7 @@ from maxmargin.io.sequences.templates import Template, ner
 from maxmargin.io.text import FormatError, numbered_lines, open_text
 
 Sentence = list[tuple[str, ...]]
+_KEY_AND_VALUE = re.compile(r"#\s*[\w.:-]+\s*=")  # as in "# text = Ana va"
 
 
 def read_conll(
@@ -34,7 +36,8 @@ def read_conll(
     separator : str, optional
         What divides columns; any white space if not given.
     comment : str, optional
-        Lines that begin with it are skipped (so are -DOCSTART- lines).
+        Lines that begin with it are skipped (so are -DOCSTART- lines). "auto": lines
+        that begin with # and do not have the columns of a token.
     """
     return read_conll_text(
         path, separator=separator, comment=comment, encoding=encoding
@@ -94,7 +97,11 @@ def read_conll_text(
         if blank and current:
             sentences.append(current)
             current = []
-        aside = line.startswith("-DOCSTART-") or (comment and line.startswith(comment))
+        aside = line.startswith("-DOCSTART-")
+        if comment == "auto":
+            aside = aside or _is_comment(line, separator, first)
+        elif comment:
+            aside = aside or line.startswith(comment)
         if blank or aside:
             lines.append(line)
             continue
@@ -110,6 +117,17 @@ def read_conll_text(
     if current:
         sentences.append(current)
     return ConllText(sentences, lines, separator or " ")
+
+
+def _is_comment(
+    line: str, separator: str | None, first: tuple[int, int] | None
+) -> bool:
+    """Whether a line with # in front is no token: that may be a number sign."""
+    if not line.startswith("#"):
+        return False
+    if _KEY_AND_VALUE.match(line):
+        return True
+    return first is None or len(line.split(separator)) != first[0]
 
 
 def load_conll(

@@ -1,6 +1,9 @@
 from .alignments import agreement as agreement
 from .alignments import alignment_svg as alignment_svg
 from .alignments import alignment_text as alignment_text
+from .arcs import svg_arcs as svg_arcs
+from .arcs import text_arcs as text_arcs
+from .graph_svg import graph_svg as graph_svg
 from .graphs import draw_edge_confusion as draw_edge_confusion
 from .graphs import draw_graph as draw_graph
 from .graphs import draw_grid as draw_grid
@@ -8,6 +11,12 @@ from .graphs import draw_margin_curve as draw_margin_curve
 from .graphs import edge_confusion as edge_confusion
 from .graphs import pair_names as pair_names
 from .logo import sequence_logo as sequence_logo
+from .marked_text import Drawing as Drawing
+from .marked_text import clusters_html as clusters_html
+from .marked_text import ranking_html as ranking_html
+from .marked_text import site_html as site_html
+from .marked_text import tagging_html as tagging_html
+from .marked_text import words_of as words_of
 from .svg import heat as heat
 from .svg import line_chart as line_chart
 from .svg import short as short

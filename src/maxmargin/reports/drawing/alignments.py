@@ -116,7 +116,8 @@ def alignment_svg(
     size = margin + cell * min(width, len(pairs)) + 8, block * max(blocks, 1)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{size[0]}" height="{size[1]}" '
-        'font-family="monospace" font-size="12" text-anchor="middle">'
+        'font-family="monospace" font-size="12" text-anchor="middle" '
+        'fill="currentColor" role="img" aria-label="alignment">'
         + "".join(parts)
         + "</svg>"
     )

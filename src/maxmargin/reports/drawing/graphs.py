@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from scipy.sparse.csgraph import connected_components
 
-from maxmargin.core.arrays import Floats, Ints
+from maxmargin.core.data.arrays import Floats, Ints
 
 
 def _axis(ax: Any) -> Any:
@@ -100,7 +100,7 @@ def draw_graph(
     """
     ax = _axis(ax)
     pairs = np.asarray(edges, dtype=np.int64).reshape(-1, 2)
-    at = _place(pairs, len(labels)) if positions is None else np.asarray(positions)
+    at = place_nodes(pairs, len(labels)) if positions is None else np.asarray(positions)
     from matplotlib.collections import LineCollection
 
     ax.add_collection(
@@ -201,7 +201,7 @@ def draw_margin_curve(gammas: ArrayLike, losses: ArrayLike, ax: Any = None) -> A
     return ax
 
 
-def _place(edges: Ints, n: int) -> Floats:
+def place_nodes(edges: Ints, n: int) -> Floats:
     """Positions of nodes: every component by springs, or on a circle without networkx.
 
     The largest component takes the middle; the others stand in rows below, each with

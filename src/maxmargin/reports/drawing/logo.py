@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from maxmargin.core.arrays import Floats
+from maxmargin.core.data.arrays import Floats
 
 COLOURS = {"A": "#2a9d4b", "C": "#2464b4", "G": "#e6a100", "T": "#c8313b"}
 # Outlines in a box of 100 x 100, y downwards.

@@ -257,7 +257,7 @@ def heat(
         cells = []
         for c, column in enumerate(columns):
             v = float(table_[r, c])
-            text = (f"{v:.0f}" if whole else short(round(v, 3))) if digits else ""
+            text = (f"{v:.0f}" if whole else short(round(v, 3) + 0.0)) if digits else ""
             if whole and v == 0:
                 text = ""
             tint = "neg" if v < 0 else "pos"

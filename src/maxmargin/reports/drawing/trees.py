@@ -101,15 +101,15 @@ def svg_tree(tree: Tree | None, other: Tree | None = None) -> str:
         words.append(
             f'<text class="{style}" x="{x:.1f}" y="{y:.1f}">{escape(node.label)}</text>'
         )
-    style = (
-        "text{font:14px sans-serif;text-anchor:middle;fill:#222}"
-        ".word{font-style:italic}.wrong{fill:#c0392b;font-weight:bold}"
-        "polyline{stroke:#999;fill:none}"
+    style = (  # names begin with .tree: the style of an inline SVG holds for the page
+        ".tree text{font:14px sans-serif;text-anchor:middle;fill:currentColor}"
+        ".tree .word{font-style:italic}.tree polyline{stroke:#8a94a0;fill:none}"
+        ".tree .wrong{fill:#d1495b;font-weight:bold}"
     )
     return "\n".join(
         [
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" '
-            f'height="{height:.0f}">',
+            f'<svg class="tree" xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" '
+            f'height="{height:.0f}" role="img" aria-label="parse tree">',
             f"<style>{style}</style>",
             *lines,
             *words,

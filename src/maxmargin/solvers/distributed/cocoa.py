@@ -2,16 +2,26 @@
 
     dual(alpha) = sum_k linear_k(alpha_k) - 1/2 ||w||^2,     w = sum_k w_k(alpha_k)
 
-In a round every shard k gets w and raises, by oracle passes and sweeps over the planes it
-holds, its local part of the dual with the quadratic term stretched by sigma:
+In a round every shard k gets w and raises, by oracle calls for a portion of its examples
+and sweeps over planes it holds, its local part of the dual with the quadratic term
+stretched, weight by weight:
 
-    linear_k(alpha_k) - <w, dw_k> - sigma/2 ||dw_k||^2,
+    linear_k(alpha_k) - <w, dw_k> - sigma/2 sum_c s_c dw_kc^2,
 
-then dw = sum_k dw_k is added to w. With sigma = K shards the sum of the local gains is a
-lower bound for the gain of the whole [1]: adding is safe. Shards that touch different
-coordinates disturb each other less: sigma follows the measured ||sum dw_k||^2 / sum
-||dw_k||^2 and goes back to K when the dual falls. Stretching is done on the planes: a
-block dual on planes sqrt(sigma) a and weights w / sqrt(sigma) is the local problem.
+then dw = sum_k dw_k is added to w. If at most s_c shards change weight c in a round, then
+
+    (sum_k dw_kc)^2 <= s_c sum_k dw_kc^2,
+
+the sum of the local gains is a lower bound for the gain of the whole, and adding is safe
+[1, 3]. With s_c = K for all weights, as in [1], weights of rare features would move K
+times too slowly; with a smaller one for all, those of frequent features would swing. So
+s_c is the number of shards expected to change weight c, from how often it occurs. While
+the gap is wide the shards want the same changes; later their changes cancel in part, and
+s_c is lowered (`aligned`), unless the dual falls. sigma, 1 as a rule, grows where the best
+step along dw is shorter than dw.
+
+Only the entries of w that changed travel: a round costs what it touched, however many
+weights there are.
 
 What a shard holds is a feasible alpha at any time, so a shard that lost its memory
 starts from alpha = 0, and w is then added up anew from what the shards hold. The
@@ -19,6 +29,8 @@ certificate is exact: primal by a full oracle pass at w, dual from those alphas.
 
 [1] Ma, Smith, Jaggi et al.: Adding vs. averaging in distributed primal-dual
     optimization, ICML 2015. [2] Jaggi et al.: CoCoA, NIPS 2014.
+[3] Richtarik, Takac: Parallel coordinate descent methods for big data optimization,
+    Mathematical Programming 2016.
 """
 
 from __future__ import annotations
@@ -31,9 +43,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats
 from maxmargin.core.cuts import Risk
-from maxmargin.core.memory import MEMORY
+from maxmargin.core.data.arrays import Labels
+from maxmargin.core.data.changes import Change, Weights
+from maxmargin.core.data.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.solvers.base import Solver, State, Status
 from maxmargin.solvers.distributed.shards import (
@@ -49,7 +62,8 @@ from maxmargin.solvers.distributed.shards import (
 from maxmargin.solvers.n_slack.block_dual import BlockDual
 from maxmargin.solvers.resume import restore_into, snapshot_of
 
-RECOUNT = 20  # rounds after which w is added up anew, against rounding
+CALM = 0.3  # gap, as a share of the alignment, below which that is halved
+LEAST = 1 / 16  # alignment at least
 PORTIONS = 32  # rounds per pass at most
 
 
@@ -57,15 +71,20 @@ PORTIONS = 32  # rounds per pass at most
 class ShardsState(State):
     """What the leading process knows; planes and alpha are with the shards."""
 
-    DERIVED: ClassVar[tuple[str, ...]] = (*State.DERIVED, "run")
+    DERIVED: ClassVar[tuple[str, ...]] = (*State.DERIVED, "run", "version", "news")
 
     run: str = ""
     shards: list[tuple[int, int]] = field(default_factory=list)
     turns: list[int] = field(default_factory=list)  # last turn of each shard
     turn: int = 0
     sigma: float = 1.0
+    aligned: float = 1.0  # how much alike the changes of the shards are
+    patience: int = 0  # rounds before `aligned` may fall again
     value: float = 0.0  # dual at w; `dual` is the best so far
-    trust: float = 1.0
+    square: float = 0.0  # ||w||^2
+    version: int = 0  # of w
+    news: Labels | None = None  # entries of w that are not those of the version before
+    trust: float = 0.5
     portions: int = 1
     gaps: list[float] = field(default_factory=list)  # seen in the last rounds
 
@@ -78,7 +97,7 @@ class Cocoa(Solver[ShardsState]):
     ----------
     shards : int or None
         Number of shards; None: one per worker of the engine. The result depends on it,
-        and on nothing else of the engine.
+        on `portions`, and on workers that die, not on the engine.
     most : int
         Planes per example at most.
     memory : float
@@ -100,11 +119,11 @@ class Cocoa(Solver[ShardsState]):
     penalties: ClassVar[tuple[str, ...]] = ("linear", "squared")
 
     def start(self, problem: Problem, warm: State | None = None) -> ShardsState:
-        """Alpha = 0 everywhere; states of earlier runs are not gone on from."""
+        """Alpha = 0 everywhere; an earlier state is ignored."""
         k = min(self.shards or problem.engine.workers, problem.n)
         ends = np.linspace(0, problem.n, k + 1).astype(int).tolist()
         spans = list(pairwise(ends))
-        state = ShardsState(np.zeros(problem.dim), run=uuid.uuid4().hex, sigma=float(k))
+        state = ShardsState(np.zeros(problem.dim), run=uuid.uuid4().hex, sigma=1.0)
         state.shards, state.turns = spans, [0] * k
         state.portions = self.portions or _portions(problem, spans)
         state.notes = {"shards": k, "portions": state.portions}
@@ -114,12 +133,13 @@ class Cocoa(Solver[ShardsState]):
         """One round; certified where the gaps seen suggest that it is time."""
         state.turn += 1
         certify = state.gap_estimate * state.trust <= self.tol
-        before = state.w
+        if certify:  # of weights that are what the dual variables say, to the last bits
+            self._recount(problem, state)
         change, replies = self._round(problem, state, certify)
         state.oracle_calls += sum(r.calls for r in replies)
         state.planes = sum(r.planes for r in replies)
         if certify and all(r.turn != LOST for r in replies):
-            self._certificate(problem, state, before, replies)
+            self._certificate(problem, state, replies)
             if state.gap() <= self.tol:
                 problem.engine.end_run(state.run)
                 return
@@ -151,12 +171,13 @@ class Cocoa(Solver[ShardsState]):
 
     def _round(
         self, problem: Problem, state: ShardsState, certify: bool
-    ) -> tuple[Floats, list[Reply]]:
+    ) -> tuple[Change, list[Reply]]:
         gap = min(state.gap_estimate, 1.0) * max(state.dual, 0.0)
         share = (state.dual + gap) / problem.n
-        rest = state.sigma, share, certify, state.portions, self._local()
+        many = len(state.shards)
+        rest = share, certify, state.portions, many, self._local()
         messages = [
-            Message(state.turn, after, b - a, *rest)
+            Message(state.turn, after, b - a, state.sigma, state.aligned, *rest)
             for after, (a, b) in zip(state.turns, state.shards, strict=True)
         ]
         return self._call_shards(problem, state, improve_shard, messages)
@@ -170,51 +191,72 @@ class Cocoa(Solver[ShardsState]):
 
     def _call_shards(
         self, problem: Problem, state: ShardsState, question: Any, messages: list[Any]
-    ) -> tuple[Floats, list[Any]]:
+    ) -> tuple[Change, list[Any]]:
         data, shards = problem.shared_data, state.shards
+        weights = Weights(state.w, state.version, state.news)
         return problem.engine.call_shards(
-            state.run, data, question, state.w, shards, messages
+            state.run, data, question, weights, shards, messages
         )
 
     def _certificate(
-        self, problem: Problem, state: ShardsState, w: Floats, replies: list[Reply]
+        self, problem: Problem, state: ShardsState, replies: list[Reply]
     ) -> None:
         risk = Risk(sum(r.risk.risk for r in replies), 0.0)
-        primal = state.keep(problem, w, problem.primal_at(w, risk))
+        primal = state.keep(problem, state.w, problem.primal_at(state.w, risk))
         gap = primal - state.value
         seen = max(state.gap_estimate * primal, 1e-300)
         state.trust = float(np.clip(1.1 * gap / seen, 0.02, 1.0))
 
     def _combine(
-        self, problem: Problem, state: ShardsState, change: Floats, replies: list[Reply]
+        self, problem: Problem, state: ShardsState, change: Change, replies: list[Reply]
     ) -> None:
-        before = state.value
+        before, best = state.value, np.inf
         state.turns = [max(r.turn, 0) for r in replies]
         lost = sum(r.turn == LOST for r in replies)
-        if lost or state.turn % RECOUNT == 0:
-            linear = self._recount(problem, state)
+        if lost:
+            self._recount(problem, state)
             state.notes["lost"] = state.notes.get("lost", 0) + lost
         else:
-            state.w = state.w + change
+            old = state.w[change.idx]
             linear = sum(r.linear for r in replies)
+            rise = linear - state.value - 0.5 * state.square
+            if change.square > 0.0:
+                best = (rise - float(old @ change.val)) / change.square
+            new = old + change.val
+            state.w[change.idx], state.news = new, change.idx
+            state.version += 1
+            state.square += float(new @ new) - float(old @ old)
+            state.value = linear - 0.5 * state.square
         state.fresh = False
-        state.value = linear - 0.5 * float(state.w @ state.w)
         state.dual = max(state.dual, state.value)
-        parts = sum(r.square for r in replies)
-        if state.value < before:
-            state.sigma = float(len(state.shards))
-        elif parts > 0.0:
-            overlap = float(change @ change) / parts
-            state.sigma = float(np.clip(1.25 * overlap, 1.0, len(state.shards)))
+        self._set_stretch(state, best, state.value < before)
         rise = abs(state.value - before)
         state.stalls = state.stalls + 1 if rise <= 1e-14 * abs(state.value) else 0
 
-    def _recount(self, problem: Problem, state: ShardsState) -> float:
-        """W as the sum of what the shards hold; returns the linear part of the dual."""
+    def _set_stretch(self, state: ShardsState, best: float, fell: bool) -> None:
+        """Stretch of the next round: `best` is the factor that dw should have had."""
+        if best < np.inf:
+            factor = np.clip(np.sqrt(1.2 / max(best, 1e-9)), 0.8, 2.0)
+            state.sigma = float(np.clip(factor * state.sigma, 1.0, len(state.shards)))
+        if fell and state.aligned < 1.0:
+            state.aligned, state.patience = 2.0 * state.aligned, 4 * state.portions
+        elif state.patience > 0:
+            state.patience -= 1
+        elif state.gap_estimate < CALM * state.aligned and state.aligned > LEAST:
+            state.aligned *= 0.5
+            state.patience = state.portions
+
+    def _recount(self, problem: Problem, state: ShardsState) -> None:
+        """W as the sum of what the shards hold, and the dual there."""
         none = [None] * len(state.shards)
-        state.w, pairs = self._call_shards(problem, state, own_weights, none)
+        total, pairs = self._call_shards(problem, state, own_weights, none)
+        state.w[:] = 0.0
+        state.w[total.idx] = total.val
+        state.version, state.news = state.version + 1, None
         state.turns = [turn for turn, _ in pairs]
-        return sum(linear for _, linear in pairs)
+        state.square = float(state.w @ state.w)
+        state.value = sum(linear for _, linear in pairs) - 0.5 * state.square
+        state.dual = max(state.dual, state.value)
 
     def _look_ahead(
         self, state: ShardsState, replies: list[Reply], certified: bool
@@ -236,16 +278,19 @@ class Cocoa(Solver[ShardsState]):
 
 
 def _portions(problem: Problem, spans: list[tuple[int, int]]) -> int:
-    """Rounds per pass for which sending takes a tenth of the time."""
-    sending = problem.engine.round_trip(np.zeros(problem.dim))
-    if sending == 0.0:
+    """Rounds per pass for which sending what changes takes a tenth of the time."""
+    if not problem.engine.remote:
         return PORTIONS
     ids = np.unique(np.linspace(0, problem.n - 1, min(64, problem.n)).astype(int))
     w = np.zeros(problem.dim)
-    problem.shared_data.planes(w, ids)  # compile
+    cuts = problem.shared_data.cuts(w, ids)  # compile
     start = time.perf_counter()
-    problem.shared_data.planes(w, ids)
+    problem.shared_data.cuts(w, ids)
     example = (time.perf_counter() - start) / len(ids)
+    touched = float(np.diff(cuts.a.ptr).mean()) * problem.n / PORTIONS
+    sending = problem.engine.round_trip(np.zeros(int(min(touched, problem.dim)) + 1))
+    if sending == 0.0:
+        return PORTIONS
     sweep = 2.0  # an example's visit of oracle and planes, in oracle calls
     pass_seconds = sweep * example * max(b - a for a, b in spans)
     return int(np.clip(pass_seconds / (10.0 * sending), 1, PORTIONS))

@@ -1,8 +1,10 @@
 """Trainers for problems whose outputs can all be listed.
 
-block_dual.py  Block dual over all outputs at once, where they are few and psi is a
-loops.py       Loops of `Enumerated`: visits to examples, their outputs at hand
-newton.py      Newton steps for two outputs over few dense features
+block_dual.py   Block dual over all outputs at once, where they are few
+kernel_dual.py  The dual of a kernel machine over all outputs, by working sets of examples
+loops.py        Loops of the trainers over all outputs: visits to examples
+newton.py       Newton steps for two outputs over few dense features
+stream.py       Further batches: dual variables of all examples so far
 """
 
 import lazy_loader as lazy

@@ -22,7 +22,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints
+from maxmargin.core.data.arrays import Floats, Ints
 from maxmargin.core.formulations import DualSet
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import FewOutputs
@@ -43,6 +43,30 @@ SWEEPS = 30  # over outputs held, between two over all
 SLOPE = 0.5  # of the rise per work of the step so far: below it sweeps end
 
 
+def tables_of(problem: Problem) -> Tables:
+    """The problem in factored form."""
+    outputs = problem.outputs()
+    assert outputs is not None  # `needs`
+    vectors, lambdas = outputs.product
+    form, dual_set = problem.formulation, problem.dual_set
+    b = np.ascontiguousarray(form.plane_offset(outputs.delta))
+    k = len(lambdas)
+    c = b.copy() if form.scales else np.ones_like(b)
+    plain = np.array_equal(lambdas, np.eye(*lambdas.shape))
+    unit = bool((c[~np.eye(k, dtype=bool)] == 1.0).all())
+    even = plain and unit and not dual_set.box
+    return Tables(
+        *vectors, lambdas, plain, even, lambdas @ lambdas.T,
+        squares(vectors.ptr, vectors.val), outputs.truth, b, c,
+        dual_set.upper, dual_set.ridge, dual_set.box,
+    )  # fmt: skip
+
+
+def growth(old: Tables, problem: Problem) -> Floats:
+    """Factor on alpha of each example that carries it over to another C."""
+    return DualSet(old.upper, old.ridge, old.box).growth(problem.dual_set)
+
+
 @dataclass(kw_only=True)
 class AlphaState(State):
     """Dual variables of all outputs."""
@@ -60,25 +84,11 @@ class AlphaState(State):
     @classmethod
     def of(cls, problem: Problem, warm: State | None = None) -> AlphaState:
         """Alpha zero, or that of an earlier run scaled to the new C."""
-        outputs = problem.outputs()
-        assert outputs is not None  # `needs`
-        vectors, lambdas = outputs.product
-        form, dual_set = problem.formulation, problem.dual_set
-        b = np.ascontiguousarray(form.plane_offset(outputs.delta))
-        n, k = problem.n, len(lambdas)
-        c = b.copy() if form.scales else np.ones_like(b)
-        plain = np.array_equal(lambdas, np.eye(*lambdas.shape))
-        unit = bool((c[~np.eye(k, dtype=bool)] == 1.0).all())
-        even = plain and unit and not dual_set.box
-        tables = Tables(
-            *vectors, lambdas, plain, even, lambdas @ lambdas.T,
-            squares(vectors.ptr, vectors.val), outputs.truth, b, c,
-            dual_set.upper, dual_set.ridge, dual_set.box,
-        )  # fmt: skip
+        tables = tables_of(problem)
+        n, k = problem.n, len(tables.lambdas)
         alpha = np.zeros((n, k))
         if isinstance(warm, AlphaState) and warm.alpha.shape == alpha.shape:
-            old = DualSet(warm.tables.upper, warm.tables.ridge, warm.tables.box)
-            alpha = warm.alpha * old.growth(dual_set)[:, None]
+            alpha = warm.alpha * growth(warm.tables, problem)[:, None]
         w = np.zeros(problem.dim)
         weights(tables, alpha, w)
         state = AlphaState(
@@ -96,6 +106,20 @@ class AlphaState(State):
         ridge = float((t.ridge * mass**2).sum())
         self.dual = linear - 0.5 * float(self.w @ self.w) - 0.5 * ridge
         self.planes = int(np.count_nonzero(alpha))
+
+    def stretch(self) -> None:
+        """On a cone, the best multiple of alpha (see `PlaneBlocks.stretch`)."""
+        self._stretch_about(np.zeros_like(self.w))
+
+    def _stretch_about(self, centre: Floats) -> None:
+        """The factor f on alpha for which the dual at w = centre + f * (..) is highest."""
+        t, alpha, own = self.tables, self.alpha, self.w - centre
+        linear = float(np.einsum("ik,ik->", alpha, t.b[t.truth])) - float(centre @ own)
+        ridge = float((t.ridge * alpha.sum(axis=1) ** 2).sum())
+        curve = float(own @ own) + ridge
+        if linear > 0.0 and curve > 0.0:
+            alpha *= linear / curve
+            self.w[:] = centre + linear / curve * own
 
 
 @dataclass(frozen=True)
@@ -119,13 +143,13 @@ class Enumerated(Solver[AlphaState]):
                 return
         before = state.dual
         gap = max(SMALL * min(state.gap_estimate, 1.0), CLOSED * self.tol)
-        closed = gap * abs(state.dual) / problem.n
+        closed = gap * abs(state.dual) / len(state.gaps)
         rng = np.random.default_rng([self.seed, state.turn])
         order, rise, work = self._sweep_all(state, rng, closed)
         self._sweep_held(state, rng, closed, order, rise, work)
         state.fresh = False
         if np.isinf(state.tables.upper).any():
-            _stretch(state)
+            state.stretch()
             state.refresh()
         if state.judge(state.dual - before, 1e-13, 5):
             state.resting.wake_all()
@@ -173,6 +197,10 @@ class Enumerated(Solver[AlphaState]):
         seen = state.gap_estimate
         primal = state.witness(problem, state.w, slack)
         state.refresh()
+        self._learn_trust(state, seen, primal)
+
+    def _learn_trust(self, state: AlphaState, seen: float, primal: float) -> None:
+        """Compare the gap with what was seen of it on the way."""
         if np.isfinite(seen) and seen > 0 and np.isfinite(primal):
             gap = (primal - state.dual) / max(primal, 1e-300)
             state.trust = float(np.clip(1.1 * gap / seen, 0.02, 1.0))
@@ -183,14 +211,3 @@ def _hopeless(state: AlphaState) -> bool:
     t = state.tables
     longest = 4.0 * float(t.inner.diagonal().max() * t.square.max())
     return 2.0 * state.dual * longest > 1e8
-
-
-def _stretch(state: AlphaState) -> None:
-    """On a cone, the best multiple of alpha (see `PlaneBlocks.stretch`)."""
-    t, alpha = state.tables, state.alpha
-    linear = float(np.einsum("ik,ik->", alpha, t.b[t.truth]))
-    ridge = float((t.ridge * alpha.sum(axis=1) ** 2).sum())
-    curve = float(state.w @ state.w) + ridge
-    if linear > 0.0 and curve > 0.0:
-        alpha *= linear / curve
-        state.w *= linear / curve

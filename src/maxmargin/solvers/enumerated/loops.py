@@ -1,4 +1,4 @@
-"""Loops of `Enumerated`: visits to examples, their outputs at hand.
+"""Loops of the trainers over all outputs: visits to examples.
 
 With psi(x, y) = phi(x) (x) Lambda(y) the planes of example i with truth t are
 
@@ -18,10 +18,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints, Labels, add_scores, fill_scores, inner
+from maxmargin.core.data.arrays import (
+    Floats,
+    Ints,
+    Labels,
+    add_scores,
+    fill_scores,
+    inner,
+)
 from maxmargin.core.jit import dense_loop, inner_loop, loop
 
 STEPS = 50  # pairwise steps per visit
+CHUNK = 1024  # examples whose scores stay in the cache while columns are added
 NEIGHBOURS = 5  # weights of neighbouring labels that cost as much as one alone
 
 
@@ -114,6 +122,105 @@ def sweep(t, order, held, w, alpha, gaps, closed):
             add_scores(ptr, idx, val, width, i, row, z, w)
         rise -= 0.5 * xx * (_length(labels, m, row) if plain else inner(row, row))
     return rise, work
+
+
+@loop
+def sweep_block(t, ids, order, K, S, alpha, R, gaps, closed):
+    """Visit examples of a working set, known by their kernel values; returns their gap.
+
+    S (z, q) are scores of the output features of the examples `ids`, K (q, q) their
+    kernel values. The change of w = sum_p R_p phi(x_p) is added to R (q, z), and its
+    effect to S. Examples with a gap up to `closed` are left as they are.
+    """
+    truth, uppers, ridges, B, C, D = t.truth, t.upper, t.ridge, t.b, t.c, t.inner
+    lambdas, plain = t.lambdas, t.plain
+    k, z = lambdas.shape
+    labels, row, G = np.empty(k, np.int64), np.empty(z), np.empty((k, k))
+    h, g, a, change = np.empty(k), np.empty(k), np.empty(k), np.empty(k)
+    total = 0.0
+    for p in order:
+        i = ids[p]
+        y, xx, upper, ridge = truth[i], float(K[p, p]), uppers[i], ridges[i]
+        m = _list(alpha, i, y, False, labels, a)
+        for f in range(z):
+            row[f] = S[f, p]
+        if plain:
+            for e in range(m + 1):
+                h[e] = row[labels[e]]
+        else:
+            _combine(lambdas, labels, m, row, h)
+        _to_heights(B, C, y, labels, m, h)
+        gaps[p] = gap = _gap(m, h, a, upper, ridge, t.box)
+        total += gap
+        if gap <= closed:
+            continue
+        if t.even and xx > 0.0:
+            _project(m, h, a, xx, upper, ridge, change)
+        else:
+            m = _shorten(m, ridge, labels, h, a)
+            _gram(D, C, y, xx, labels, m, G)
+            for e in range(m):
+                g[e], change[e] = h[e], a[e]
+            if t.box:
+                _box_steps(G, m, g, a, upper)
+            else:
+                _pair_steps(G, ridge, m, g, a, upper)
+            for e in range(m):
+                change[e] = a[e] - change[e]
+        _move(alpha, i, labels, m, h, change, ridge)
+        row[:] = 0.0
+        _coefficients(C, lambdas, plain, y, labels, m, change, row)
+        for f in range(z):
+            if row[f] != 0.0:
+                R[p, f] += row[f]
+                _add_to(S[f], K.dtype.type(row[f]), K[p])
+    return total
+
+
+@loop
+def block_of(store, places, ids, constant, K):
+    """K[p, q] = kernel value of examples ids[p], ids[q], and a constant; ids ascend."""
+    for p in range(len(ids)):
+        column = store[places[p]]
+        for q in range(len(ids)):
+            K[p, q] = column[ids[q]] + constant
+
+
+@loop
+def add_columns(store, places, R, scores):
+    """Add to scores (z, n) those of sum_p R_p phi(x_p), from columns of kernel values."""
+    z, n = scores.shape
+    for start in range(0, n, CHUNK):
+        end = min(start + CHUNK, n)
+        for p in range(len(places)):
+            column = store[places[p], start:end]
+            for f in range(z):
+                if R[p, f] != 0.0:
+                    _add_to(scores[f, start:end], R[p, f], column)
+
+
+@loop
+def score_gaps(t, scores, alpha, gaps, slack):
+    """Fill gap and slack of every example, from scores (z, n) of output features."""
+    k, z = t.lambdas.shape
+    labels, row, h, a = np.empty(k, np.int64), np.empty(z), np.empty(k), np.empty(k)
+    B, C = t.b, t.c
+    for i in range(len(gaps)):
+        y = t.truth[i]
+        m = _list(alpha, i, y, False, labels, a)
+        for f in range(z):
+            row[f] = scores[f, i]
+        if t.plain:
+            for e in range(m + 1):
+                h[e] = row[labels[e]]
+        else:
+            _combine(t.lambdas, labels, m, row, h)
+        _to_heights(B, C, y, labels, m, h)
+        gaps[i] = _gap(m, h, a, t.upper[i], t.ridge[i], t.box)
+        top = 0.0
+        for e in range(m):
+            top = top + max(h[e], 0.0) if t.box else max(top, h[e])
+        slack[i] = top
 
 
 @loop

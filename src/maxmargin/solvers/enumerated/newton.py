@@ -23,7 +23,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from maxmargin.core.arrays import Floats, Ints
+from maxmargin.core.data.arrays import Floats, Ints
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import FewOutputs
 from maxmargin.solvers.base import Solver, State, Status

@@ -1,8 +1,8 @@
 """Block-coordinate Frank-Wolfe.
 
-aggregates.py     One aggregated plane per example, stored sparse: the memory of
-bcfw.py           BCFW: block-coordinate Frank-Wolfe, with averaging, gap sampling and
-pairwise_away.py  Frank-Wolfe over the planes held, with their weights known: pairwise
+aggregates.py     One aggregated plane per example, stored sparse
+bcfw.py           BCFW, with averaging, sampling by gaps and a cache of planes
+pairwise_away.py  Pairwise and away steps over the planes held
 """
 
 import lazy_loader as lazy

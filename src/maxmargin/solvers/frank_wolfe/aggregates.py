@@ -19,19 +19,19 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints, Labels
 from maxmargin.core.cuts import Cuts
-from maxmargin.core.jit import inner_loop, loop
-from maxmargin.core.mapped import Pages
-from maxmargin.core.memory import MEMORY
-from maxmargin.core.structure import OuterCoordinates
-from maxmargin.core.validation import (
+from maxmargin.core.data.arrays import Floats, Ints, Labels
+from maxmargin.core.data.mapped import Pages
+from maxmargin.core.data.memory import MEMORY
+from maxmargin.core.data.validation import (
     check_finite,
     check_range,
     check_shape,
     check_types,
     require,
 )
+from maxmargin.core.jit import inner_loop, loop
+from maxmargin.core.structure import OuterCoordinates
 from maxmargin.solvers.planes.coordinates import (
     part_add,
     part_clear,
@@ -91,8 +91,7 @@ class Aggregates:
         self._most = int(0.5 * memory / PER_ENTRY)  # of the old arrays, and of the new
         self._sums = _new(n, min(64 * n, self._most))
         self._space, self._pages = space_of(parts), Pages(parts, n)
-        coordinates = dim - self._space.base + self._space.ring
-        self._where = np.full(coordinates, -1, np.int32)
+        self._where = np.full(self._space.places(dim), -1, np.int32)
         self._spread = np.zeros(dim if parts is not None else 0)
         self._mean = Mean(np.zeros(dim), np.array([0.0, 1.0, 0.0]))
 
@@ -115,8 +114,8 @@ class Aggregates:
         np.add.at(used, sums.at, 1)
         np.add.at(used, sums.at + sums.size, -1)
         held = np.cumsum(used)[:-1] > 0
-        limit = self._space.limit + self.dim - self._space.base
-        check_range(sums.idx[held], 0, limit, "coordinate of a sum")
+        coordinates = self._space.coordinates(self.dim)
+        check_range(sums.idx[held], 0, coordinates, "coordinate of a sum")
         check_finite(sums.val[held], "sums")
         check_finite(sums.b, "sums")
         check_shape(self._mean.z, (self.dim,), "mean")
@@ -272,7 +271,7 @@ def _toward(
 def _square(space, spread, idx, step):
     """Squared length of a step, by way of the step in weight space."""
     out = 0.0
-    if space.limit == 0:
+    if space.last == 0:
         for p in range(len(idx)):
             out += step[p] * step[p]
         return out

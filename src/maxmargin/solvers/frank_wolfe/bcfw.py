@@ -23,9 +23,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints
 from maxmargin.core.cuts import Cuts
-from maxmargin.core.memory import MEMORY
+from maxmargin.core.data.arrays import Floats, Ints
+from maxmargin.core.data.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.solvers.base import Solver, State
 from maxmargin.solvers.frank_wolfe.aggregates import Aggregates

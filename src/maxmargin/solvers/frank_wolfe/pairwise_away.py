@@ -21,8 +21,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints
 from maxmargin.core.cuts import Cuts
+from maxmargin.core.data.arrays import Floats, Ints
 from maxmargin.core.formulations import DualSet
 from maxmargin.core.jit import inner_loop, loop
 from maxmargin.solvers.planes.blocks import PlaneBlocks

@@ -1,7 +1,9 @@
 from .binary_smo import BinarySmo as BinarySmo
+from .cpsp_as_written import SubspaceAsWritten as SubspaceAsWritten
 from .cuts import TokenCuts as TokenCuts
 from .cuts import carried as carried
 from .moving_points import descend as descend
 from .result import KernelResult as KernelResult
+from .sampled_as_written import SampledCutsAsWritten as SampledCutsAsWritten
 from .sampled_cuts import SampledCuts as SampledCuts
 from .subspace import Subspace as Subspace

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from maxmargin.core.arrays import Floats
+from maxmargin.core.data.arrays import Floats
+from maxmargin.kernels.gram import fits_short
 
 BLOCK, VALUES = 1024, 1 << 18  # rows at once, or kernel values if these are more
-SEEN, SHORT = 256, 1e-5  # rows looked at, and how far single precision may be off
 
 RiskSlope = Callable[[Floats, Floats], tuple[float, Floats, Floats]]
 
@@ -89,11 +89,4 @@ def _objective(
 
 def shortened(kernel: Any, X: Any, points: Floats) -> Any:
     """X in single precision, where kernel values come out about the same from it."""
-    if not isinstance(X, np.ndarray):
-        return X
-    few = X[:: max(1, len(X) // SEEN)]
-    short = few.astype(np.float32)
-    exact, values = kernel(few, points), kernel(short, points.astype(np.float32))
-    scale = np.abs(exact).max(initial=0.0)
-    fits = np.abs(exact - values).max(initial=0.0) <= SHORT * scale
-    return X.astype(np.float32) if fits else X
+    return X.astype(np.float32) if fits_short(kernel, X, points) else X

@@ -11,10 +11,11 @@ into its quadratic program; its optimum carries the noise of every plane. Here
 
 So the primal is that of the machine returned, and w = P v gives the distance from the
 optimum, 1/2 ||v - w||^2 = 1/2 sum_i R_i (v - w)(x_i), estimated from the rows drawn.
-One row is drawn from each of r shares of equal mass along a tree order of the rows: the
-draws are independent, as Theorem 6.2 wants, and vary less than rows drawn at random.
+One row is drawn from each of r shares of equal mass along a tree order of the rows, which
+varies less than rows drawn at random. `SampledCutsAsWritten` is Algorithm 6.2 itself, for
+which Theorem 6.2 holds.
 
-[1] Yu 2011, Algorithm 6.2, Theorem 6.2, and section 6.6 for structures.
+[1] Yu 2011, Algorithm 6.2, and section 6.6 for structures.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints
 from maxmargin.core.compiled.compiling import working_time
-from maxmargin.core.memory import MEMORY
+from maxmargin.core.data.arrays import Floats, Ints
+from maxmargin.core.data.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import MappedInputs
 from maxmargin.kernels.functions import Kernel, Linear
@@ -41,7 +42,6 @@ from maxmargin.solvers.kernel.result import KernelResult
 PARTS = 16  # functions per turn, or one per label
 FEWEST = 3  # turns whose functions must fit into the memory
 ROUGH = 0.02  # tolerance of early turns
-DOUBT = 0.05  # 1 - probability of the bound of Theorem 6.2
 
 
 class Turn(NamedTuple):
@@ -179,13 +179,7 @@ class SampledCuts(Solver[SampledState]):
         full = np.zeros((state.span.width, cuts.z))
         full[: len(weights)] = weights  # functions added since have no weight yet
         ids, beta = state.span.expansion(full)
-        radius = float(kernel.diagonal(cuts.X[:1000]).max(initial=0.0))
-        total, turns = float(problem.C.sum()), max(len(state.trace), 2)
-        term = np.sqrt(4.0 * total * radius / self.samples * np.log(turns / DOUBT))
-        notes = {
-            "sampling term of theorem 6.2": float(total * term),
-            "samples": self.samples, "functions": state.span.width,
-        }  # fmt: skip
+        notes = {"samples": self.samples, "functions": state.span.width}
         return KernelResult(
             **vars(result) | {
                 "w": beta.ravel(), "gap": state.gap_estimate,

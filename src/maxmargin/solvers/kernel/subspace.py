@@ -28,8 +28,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints
-from maxmargin.core.memory import MEMORY
+from maxmargin.core.data.arrays import Floats, Ints
+from maxmargin.core.data.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import MappedInputs
 from maxmargin.kernels.functions import Differentiable, Kernel, Linear, dense_rows
@@ -299,8 +299,10 @@ def _sizes(n_basis: int) -> list[int]:
 
 
 def _sample(R: Floats, size: int, rng: np.random.Generator) -> Ints:
-    """Rows of v to look at, all or some."""
+    """Rows of v to look at, all or some; any rows where v is zero."""
     rows = np.flatnonzero(np.any(R, axis=1))
+    if len(rows) == 0:  # no constraint is violated, whatever the weights
+        rows = np.arange(len(R))
     most = int(np.clip(ROWS * size, LEAST, MOST))
     return rows if len(rows) <= most else np.sort(rng.permutation(rows)[:most])
 

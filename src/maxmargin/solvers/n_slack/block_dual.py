@@ -1,4 +1,4 @@
-"""Block coordinate ascent on the dual, the default trainer.
+"""Block coordinate ascent on the dual, the default trainer of most structures.
 
     max_alpha  sum_iy alpha_iy b_iy - 1/2 ||w||^2,
     w = sum_iy alpha_iy a_iy,   alpha >= 0,   sum_y alpha_iy <= C_i
@@ -32,9 +32,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints
 from maxmargin.core.cuts import Cuts
-from maxmargin.core.memory import MEMORY
+from maxmargin.core.data.arrays import Floats, Ints
+from maxmargin.core.data.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.solvers.base import Solver, State, Status
 from maxmargin.solvers.planes.blocks import PlaneBlocks

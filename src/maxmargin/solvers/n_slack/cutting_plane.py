@@ -19,9 +19,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints
 from maxmargin.core.cuts import Cuts
-from maxmargin.core.memory import MEMORY
+from maxmargin.core.data.arrays import Floats, Ints
+from maxmargin.core.data.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.solvers.base import Solver, State, Status
 from maxmargin.solvers.n_slack.block_dual import hopeless
@@ -95,6 +95,7 @@ class NSlack(Solver[WorkingSets]):
             if state.late():
                 break
         state.made += changed
+        state.notes["constraints_added"] = state.made
         if changed:
             self.optimise_all(problem, state)
         state.planes = state.blocks.planes

@@ -20,7 +20,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from maxmargin.core.memory import MEMORY
+from maxmargin.core.data.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.solvers.base import Solver, State
 from maxmargin.solvers.n_slack.block_dual import BlockState

@@ -22,9 +22,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints, Rows
+from maxmargin.core.data.arrays import Ints, Rows
+from maxmargin.core.data.memory import MEMORY
 from maxmargin.core.formulations import DualSet
-from maxmargin.core.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.solvers.base import Solver, State
 from maxmargin.solvers.planes.blocks import PlaneBlocks
@@ -45,17 +45,41 @@ class StreamState(State):
     open_gap: float = 0.0  # of all old examples, when last looked at
 
 
-def state_of_model(w: Floats, primal: float) -> StreamState:
-    """The state of a model without planes: its data are one plane, the tangent at w."""
+@dataclass(kw_only=True)
+class ModelState(State):
+    """A fitted model without its data: weights w and the objective there."""
+
+
+def tangent_of(
+    model: ModelState, dual_set: DualSet, most: int, memory: float
+) -> PlaneBlocks:
+    """Planes of a model: its data are one example with one plane, the tangent at w."""
+    w = model.w
     used = np.flatnonzero(w)
-    square = float(w @ w)
     one = Rows(np.array([0, len(used)]), used.astype(np.int32), w[used].copy())
-    dual_set = DualSet(np.ones(1), np.zeros(1), False)
-    blocks = PlaneBlocks(1, len(w), dual_set)
-    height = np.array([primal + 0.5 * square])
-    start = np.zeros(len(w))
-    blocks.take_in(np.zeros(1, np.int64), one, height, height, start)
-    return StreamState(start, blocks.dual(start), blocks=blocks, batches=1)
+    start = DualSet(np.ones(1), np.zeros(1), dual_set.box)
+    blocks = PlaneBlocks(1, len(w), start, most, memory)
+    height = np.array([model.primal + 0.5 * float(w @ w)])
+    blocks.take_in(np.zeros(1, np.int64), one, height, height, np.zeros(len(w)))
+    return blocks
+
+
+def blocks_before(
+    warm: State | None, problem: Problem, most: int, memory: float
+) -> tuple[PlaneBlocks | None, int]:
+    """Planes of the batches before, with room for this one, and the number of this one."""
+    if isinstance(warm, StreamState):
+        blocks, batch = warm.blocks, warm.batches + 1
+    elif isinstance(warm, ModelState):
+        blocks, batch = tangent_of(warm, problem.dual_set, most, memory), 2
+    else:
+        return None, 1
+    if blocks.dim != problem.dim:
+        raise ValueError(
+            f"the model has {blocks.dim} weights, the batch asks for {problem.dim}: the "
+            "first batch fixes labels and features"
+        )
+    return blocks, batch
 
 
 @dataclass(frozen=True)
@@ -82,19 +106,13 @@ class StreamDual(Solver[StreamState]):
 
     def start(self, problem: Problem, warm: State | None = None) -> StreamState:
         """The planes of the batches before, and room for this one."""
-        batches, seen = 1, 0
-        if isinstance(warm, StreamState):
-            blocks, seen, batches = warm.blocks, warm.blocks.n, warm.batches + 1
-            if blocks.dim != problem.dim:
-                raise ValueError(
-                    f"the model has {blocks.dim} weights, the batch asks for "
-                    f"{problem.dim}: the first batch fixes labels and features"
-                )
-            blocks.extend(problem.dual_set)
+        sizes = self.most, self.memory
+        blocks, batches = blocks_before(warm, problem, *sizes)
+        seen = 0 if blocks is None else blocks.n
+        if blocks is None:
+            blocks = PlaneBlocks(problem.n, problem.dim, problem.dual_set, *sizes)
         else:
-            blocks = PlaneBlocks(
-                problem.n, problem.dim, problem.dual_set, self.most, self.memory
-            )
+            blocks.extend(problem.dual_set)
         w = blocks.weights()
         state = StreamState(
             w, blocks.dual(w), blocks=blocks, fresh_from=seen, batches=batches

@@ -15,20 +15,24 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints, Rows
+from maxmargin.core.data.arrays import Floats, Ints, Rows
+from maxmargin.core.data.changes import Change
+from maxmargin.core.data.mapped import Pages
+from maxmargin.core.data.memory import MEMORY
 from maxmargin.core.formulations import DualSet
-from maxmargin.core.mapped import Pages
-from maxmargin.core.memory import MEMORY
 from maxmargin.core.structure import OuterCoordinates
 from maxmargin.solvers.planes import loops
 from maxmargin.solvers.planes import store as stores
 from maxmargin.solvers.planes.loops import Dual, Scratch
-from maxmargin.solvers.planes.store import Store
+from maxmargin.solvers.planes.store import Space, Store, space_of
 
 PER_EXAMPLE = (
     "count", "room", "first", "gram_at", "width", "width_room", "support_at",
 )  # fmt: skip
 PER_SLOT, PER_GRAM, PER_SUPPORT, PER_ENTRY = 40, 8, 4, 12  # bytes
+LOG = 8  # the log of a round has room for one in so many of the weights
+
+NO_SCALE = np.zeros(0)
 
 
 class Visit(NamedTuple):
@@ -55,6 +59,8 @@ class PlaneBlocks:
         Bytes for all planes at most, also while they move to larger arrays.
     parts : OuterCoordinates, optional
         What the coordinates of planes stand for, if not for the weights themselves.
+    room : dict, optional
+        Work space, shared with sets of planes that take turns (see `start_round`).
     """
 
     DUAL: ClassVar[tuple[str, ...]] = ("_store",)
@@ -67,18 +73,20 @@ class PlaneBlocks:
         most: int = 64,
         memory: float = MEMORY,
         parts: OuterCoordinates | None = None,
+        room: dict[str, Any] | None = None,
     ) -> None:
         self.n, self.dim, self.most, self.memory = n, dim, most, memory
-        self._bound = 0.5 * memory  # old and new arrays exist while planes move
+        # Old and new arrays exist while planes move. The rest is for inference, and for
+        # holes that arrays which were outgrown leave in the heap (benchmarks/memory.py).
+        self._bound = 0.3 * memory
         self.dual_set = dual_set
-        self._dual = Dual(dual_set.upper, dual_set.ridge, bool(dual_set.box))
+        self._dual = _new_dual(dual_set)
         first = n * np.array([4, 8, 64, 64])
         share = min(1.0, 0.5 * self._bound / max(_bytes(first), 1.0))
         self._store = _new_store(n, *(share * first).astype(int).tolist())
-        self._space, self._pages = stores.space_of(parts), Pages(parts, n)
-        spread = dim if parts is not None else 0
-        coordinates = dim - self._space.base + self._space.ring
-        self._scratch = _new_scratch(coordinates, spread, 1024, most + 2)
+        self._space, self._pages = space_of(parts), Pages(parts, n)
+        self._spread = dim if parts is not None else 0
+        self._use_room({} if room is None else room)
 
     @property
     def planes(self) -> int:
@@ -94,6 +102,11 @@ class PlaneBlocks:
     def store(self) -> Store:
         """The arrays, for loops of other schedules; valid until planes are added."""
         return self._store
+
+    @property
+    def space(self) -> Space:
+        """What coordinates of planes stand for, for loops of other schedules."""
+        return self._space
 
     def counts(self) -> Ints:
         """Planes held per example."""
@@ -132,6 +145,16 @@ class PlaneBlocks:
             gap, rise, work = gap + g, rise + r, work + k
         return Visit(gap, rise, work, found)
 
+    def gaps_at(self, ids: Ints, slack: Floats, w: Floats) -> float:
+        """Sum of the gaps of some examples at w, where the oracle found these slacks."""
+        total = 0.0
+        for s, e in self._pages.spans(len(ids)):
+            total += loops.gaps_at(
+                self._store, self._scratch, self._space, self._dual, ids[s:e],
+                slack[s:e], w,
+            )  # fmt: skip
+        return total
+
     def sweep(
         self, order: Ints, w: Floats, closed: float, gaps: Floats
     ) -> tuple[float, float]:
@@ -145,9 +168,10 @@ class PlaneBlocks:
         return rise, float(work)
 
     def violated(self, w: Floats, C: Floats, a: Floats) -> tuple[float, Floats]:
-        """Sum of the positive heights of each example; adds C times those planes to a, b.
+        """Add C times the violated planes to `a`: (sum of C b, slack of each example).
 
-        An empty C means that only the sums are needed.
+        The slack is the sum of the positive heights. With an empty C only these are
+        computed.
         """
         slack, b = np.zeros(self.n), 0.0
         for s, e in self._pages.spans(self.n):
@@ -179,8 +203,8 @@ class PlaneBlocks:
 
     def coordinates(self) -> Floats:
         """Sum of alpha * a in the coordinates of the planes themselves."""
-        out = np.zeros(self.dim - self._space.base + self._space.limit)
-        stores.add_weights(self._store, stores.space_of(None), 0, self.n, out)
+        out = np.zeros(self._space.coordinates(self.dim))
+        stores.add_weights(self._store, space_of(None), 0, self.n, out)
         return out
 
     def stretch(self, w: Floats) -> None:
@@ -199,15 +223,58 @@ class PlaneBlocks:
             self._store.alpha[:] *= factor
             w *= factor
 
-    def stretch_planes(self, factor: float) -> None:
-        """Multiply every a by a factor; b and alpha stay."""
-        self._store.val[:] *= factor
-        self._store.gram[:] *= factor * factor
+    def start_round(
+        self, stretch: float, scale: Change, room: dict[str, Any], other: bool = False
+    ) -> None:
+        """Steps with this stretch from now on (see `Dual`); `end_round` tells dw.
+
+        `scale` has the weights with a stretch of their own; `other` says that it is not
+        what it was when planes were last added. `room` keeps the work space: sets of
+        planes that take turns can share it.
+        """
+        if "mark" not in room:
+            room["scale"] = np.ones(self.dim)
+            room["mark"] = np.zeros(self.dim, np.int8)
+            room["entries"] = np.empty(self.dim, np.int32)
+            room["log"] = np.empty(max(self.dim // LOG, 1024), np.int32)
+        room["scale"][scale.idx], self._scale = scale.val, scale
+        self._use_room(room)
+        if other:
+            loops.refill_gram(self._store, self._scratch, self._space)
+        logged = np.zeros(1, np.int64)
+        self._dual = self._dual._replace(
+            stretch=stretch, log=room["log"], logged=logged
+        )
+
+    def end_round(self, w: Floats, base: Floats, room: dict[str, Any]) -> Change:
+        """What the round changed, divided by the stretch; w is `base` again."""
+        mark, out, (log, logged) = room["mark"], room["entries"], self._dual[-2:]
+        if logged[0] > len(log):
+            idx = np.flatnonzero(w != base).astype(np.int32)
+        else:
+            parts = np.unique(log[: logged[0]])
+            size = loops.changed_entries(self._space, parts, w, base, mark, out)
+            idx = np.sort(out[:size])
+        room["scratch"] = self._scratch
+        stretch, scale = self._dual.stretch, room["scale"]
+        change = Change(idx, loops.take_back(idx, w, base, mark, stretch, scale))
+        scale[self._scale.idx] = 1.0
+        self._dual = _new_dual(self.dual_set)
+        return change
+
+    def own_change(self, w: Floats, base: Floats) -> Change:
+        """Sum of alpha * a, as a change; w, equal to `base`, is work space."""
+        for s, e in self._pages.spans(self.n):
+            stores.add_weights(self._store, self._space, s, e, w)
+        idx = np.flatnonzero(w != base).astype(np.int32)
+        val = w[idx] - base[idx]
+        w[idx] = base[idx]
+        return Change(idx, val)
 
     def rescale(self, dual_set: DualSet, factor: Floats) -> None:
         """Another C: planes stay, alpha of example i is multiplied by factor[i]."""
         self.dual_set = dual_set
-        self._dual = Dual(dual_set.upper, dual_set.ridge, bool(dual_set.box))
+        self._dual = _new_dual(dual_set)
         s = self._store
         for i in range(self.n):
             s.alpha[s.first[i] : s.first[i] + s.count[i]] *= factor[i]
@@ -255,7 +322,7 @@ class PlaneBlocks:
             np.append(old.upper, dual_set.upper), np.append(old.ridge, dual_set.ridge),
             old.box,
         )  # fmt: skip
-        self._dual = Dual(self.dual_set.upper, self.dual_set.ridge, bool(old.box))
+        self._dual = _new_dual(self.dual_set)
 
     def fits(self, ids: Ints, sizes: Ints) -> bool:
         """Whether planes of these sizes fit without forgetting or merging any."""
@@ -300,8 +367,19 @@ class PlaneBlocks:
 
     def check_restored(self) -> None:
         """Refuse planes, read from a file, that loops could not use."""
-        coordinates = self._space.limit + self.dim - self._space.base
+        coordinates = self._space.coordinates(self.dim)
         stores.check_store(self._store, self.n, self.most, coordinates)
+
+    def _use_room(self, room: dict[str, Any]) -> None:
+        """Work in the scratch space that lies in `room`, made larger if need be."""
+        places, old = self._space.places(self.dim), room.get("scratch")
+        if old is None:
+            old = _new_scratch(places, self._spread, 1024, self.most + 2)
+        elif len(old.where) < places:
+            old = old._replace(where=np.full(places, -1, np.int32))
+        old = old._replace(scale=room.get("scale", NO_SCALE))
+        room["scratch"] = self._scratch = old
+        self.resize_scratch()
 
     def resize_scratch(self) -> None:
         """Make scratch space for planes that were restored (`solvers.resume`)."""
@@ -331,8 +409,10 @@ class PlaneBlocks:
             if sizes is not None:
                 need = _need(s, ids, sizes, tight=True)
             live = stores.live(s) + np.append(need, entries)
-            roomy, share = live * np.array([2, 4, 2, 2]), self._bound / _bytes(live)
-            if _bytes(roomy) <= self._bound:
+            # Two planes each must fit, if need be into what is else left for holes.
+            bound = self._bound if attempt < 6 else 0.5 * self.memory
+            roomy, share = live * np.array([2, 4, 2, 2]), bound / _bytes(live)
+            if _bytes(roomy) <= bound:
                 self._replace(roomy)
                 return
             if share >= 1.0:
@@ -368,14 +448,22 @@ def _new_store(n: int, slots: int, gram: int, support: int, entries: int) -> Sto
     return Store(*arrays)
 
 
-def _new_scratch(coordinates: int, dim: int, width: int, planes: int) -> Scratch:
+def _new_dual(dual_set: DualSet) -> Dual:
+    """Steps on this dual set: not stretched, and no log."""
+    upper, ridge, box = dual_set
+    log, logged = np.empty(0, np.int32), np.zeros(1, np.int64)
+    return Dual(upper, ridge, bool(box), 1.0, log, logged)
+
+
+def _new_scratch(places: int, dim: int, width: int, planes: int) -> Scratch:
     return Scratch(
-        np.full(coordinates, -1, np.int32),
+        np.full(places, -1, np.int32),
         np.zeros(dim),
         np.zeros(width),
         np.zeros(width),
         np.zeros(planes),
         np.zeros(planes),
+        NO_SCALE,
     )
 
 

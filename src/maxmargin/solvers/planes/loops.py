@@ -12,9 +12,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Labels
+from maxmargin.core.data.arrays import Floats, Ints, Labels
 from maxmargin.core.jit import inner_loop, loop
-from maxmargin.solvers.planes.coordinates import part_add, part_clear, part_dot, place
+from maxmargin.solvers.planes.coordinates import (
+    list_changed,
+    part_add,
+    part_add_scaled,
+    part_clear,
+    part_dot,
+    part_size,
+    place,
+    sparse_dot,
+)
 from maxmargin.solvers.planes.steps import block_gap, box_steps, pair_steps
 from maxmargin.solvers.planes.store import remove
 
@@ -30,27 +39,95 @@ class Scratch(NamedTuple):
     acc: Floats  # (support)
     g: Floats  # (planes + 1,)
     old: Floats  # (planes + 1,)
+    scale: Floats  # (dim,) stretch of each weight, or empty: see `Dual`
 
 
 class Dual(NamedTuple):
-    """The dual set, see `formulations.DualSet`."""
+    """The dual set, see `formulations.DualSet`, and how steps are made on it.
+
+    With a stretch s above 1, steps maximise the dual with s ||dw||^2 in place of
+    ||dw||^2, dw being the change of w, and w follows s times as far (`distributed`).
+    Weights may have a stretch of their own (`Scratch.scale`), by which s is multiplied.
+    Gram matrices are then <a, scale a>.
+    """
 
     upper: Floats
     ridge: Floats
     box: bool
+    stretch: float
+    log: Labels  # coordinates of planes along which w has changed, as far as they fit
+    logged: Ints  # (1,) how many, also of those that did not fit
+
+
+@inner_loop
+def _gather_sparse(support, at, size, ptr, idx, val, k, limit, local, w):
+    """<part, w> for sparse vectors of one kind; returns the number of products."""
+    work = 0
+    for p in range(size):
+        c = support[at + p]
+        if c < limit:
+            r = c // k
+            a, z = ptr[r], ptr[r + 1]
+            local[p] = sparse_dot(idx, val, a, z, k, c - r * k, w)
+            work += z - a
+    return work
+
+
+@inner_loop
+def _scatter_sparse(support, at, size, ptr, idx, val, k, limit, acc, w):
+    """Add the sums in `acc` to w for sparse vectors of one kind, and clear them."""
+    for p in range(size):
+        c = support[at + p]
+        if c < limit and acc[p] != 0.0:
+            r = c // k
+            step, label, amount = np.uint64(k), np.uint64(c - r * k), acc[p]
+            for e in range(np.uint64(ptr[r]), np.uint64(ptr[r + 1])):
+                w[np.uint64(idx[e]) * step + label] += amount * val[e]
+            acc[p] = 0.0
+
+
+@inner_loop
+def _gather_pairs(support, at, size, space, local, w):
+    """<part, w> for pairs of labels of edges; returns the number of products."""
+    work = 0
+    for p in range(size):
+        c = support[at + p]
+        if space.limit <= c < space.last:
+            local[p] = part_dot(space, c, w)
+            work += space.pair_width
+    return work
 
 
 @loop
 def gather(store, scratch, space, i, w):
     """Gradients of the planes of example i, without the ridge; returns the work."""
     at, size = store.support_at[i], store.width[i]
-    work = size
-    for p in range(size):
-        c = store.support[at + p]
-        scratch.local[p] = part_dot(space, c, w)
-        if c < space.limit:
-            r = c // space.k
-            work += space.ptr[r + 1] - space.ptr[r]
+    support, local = store.support, scratch.local
+    if len(space.row) == 0 and len(space.idx) > 0:
+        work = size + _gather_sparse(
+            support,
+            at,
+            size,
+            space.ptr,
+            space.idx,
+            space.val,
+            space.k,
+            space.limit,
+            local,
+            w,
+        )
+        if space.last > space.limit:
+            work += _gather_pairs(support, at, size, space, local, w)
+        base, last = space.base, space.last
+        for p in range(size):
+            if support[at + p] >= last:
+                local[p] = w[base + support[at + p] - last]
+    else:
+        work = size
+        for p in range(size):
+            c = support[at + p]
+            local[p] = part_dot(space, c, w)
+            work += part_size(space, c)
     for j in range(store.count[i]):
         s = store.first[i] + j
         h = store.b[s]
@@ -59,6 +136,15 @@ def gather(store, scratch, space, i, w):
         scratch.g[j] = h
         work += store.stop[s] - store.start[s]
     return work
+
+
+@inner_loop
+def _add_stretched(space, c, amount, w, scale):
+    """Add amount * part c to w, with the stretch of each weight if there is one."""
+    if len(scale) > 0:
+        part_add_scaled(space, c, amount, w, scale)
+    else:
+        part_add(space, c, amount, w)
 
 
 @inner_loop
@@ -81,22 +167,36 @@ def improve(store, scratch, space, dual, i, w, closed):
         return gap, 0.0
     room, at = store.room[i], store.gram_at[i]
     G = store.gram[at : at + room * room].reshape(room, room)
-    tiny = 1e-12 * top
+    stretch = dual.stretch  # the objective is divided by it: G stays
+    tiny = 1e-12 * top / stretch
+    for j in range(m):
+        g[j] /= stretch
     if dual.box:
         rise = box_steps(G, m, g, alpha, upper, tiny, STEPS)
     else:
-        rise = pair_steps(G, ridge, m, g, alpha, upper, tiny, STEPS)
+        rise = pair_steps(G, ridge / stretch, m, g, alpha, upper, tiny, STEPS)
+    rise *= stretch
     for j in range(m):
-        change = alpha[j] - scratch.old[j]
+        change = stretch * (alpha[j] - scratch.old[j])
         if change != 0.0:
             for e in range(store.start[f + j], store.stop[f + j]):
                 scratch.acc[store.idx[e]] += change * store.val[e]
         store.idle[f + j] = 0 if alpha[j] > 0.0 else store.idle[f + j] + 1
     at = store.support_at[i]
+    alone = len(dual.log) == 0 and len(scratch.scale) == 0
+    if alone and len(space.row) == 0 and len(space.idx) > 0:
+        _scatter_sparse(
+            store.support, at, store.width[i], space.ptr, space.idx, space.val, space.k,
+            space.limit, scratch.acc, w,
+        )  # fmt: skip
     for p in range(store.width[i]):
         if scratch.acc[p] != 0.0:
-            part_add(space, store.support[at + p], scratch.acc[p], w)
+            c = store.support[at + p]
+            _add_stretched(space, c, scratch.acc[p], w, scratch.scale)
             scratch.acc[p] = 0.0
+            if dual.logged[0] < len(dual.log):
+                dual.log[dual.logged[0]] = c
+            dual.logged[0] += 1
     return gap, rise
 
 
@@ -113,6 +213,27 @@ def sweep(store, scratch, space, dual, order, w, closed, gaps, rise, work):
         rise += made
         work += 2 * cost if made > 0.0 else cost
     return rise, work
+
+
+@loop
+def changed_entries(space, log, w, base, mark, out):
+    """List where w is not `base` along the coordinates in the log: how many."""
+    size = 0
+    for c in log:
+        size = list_changed(space, c, w, base, mark, out, size)
+    return size
+
+
+@loop
+def take_back(idx, w, base, mark, stretch, scale):
+    """(w - base) / stretch at idx; w is `base` again, and the marks are 0."""
+    val = np.empty(len(idx))
+    for q in range(len(idx)):
+        e = idx[q]
+        val[q] = (w[e] - base[e]) / (stretch * scale[e])
+        w[e] = base[e]
+        mark[e] = 0
+    return val
 
 
 @loop
@@ -137,6 +258,34 @@ def violated(store, scratch, space, start, stop, w, C, a, slack):
                     part_add(space, store.support[at + p], scratch.acc[p], a)
                     scratch.acc[p] = 0.0
     return b
+
+
+@inner_loop
+def _gap_of(dual, i, top, inner, mass):
+    """Gap of example i with the highest plane at `top`, alpha g and alpha summed."""
+    if dual.upper[i] < np.inf:
+        return max(dual.upper[i] * top - inner, 0.0)
+    if dual.ridge[i] > 0.0:
+        own = 0.5 * dual.ridge[i] * mass * mass
+        return 0.5 * top * top / dual.ridge[i] + own - inner
+    return max(top, 0.0)
+
+
+@loop
+def gaps_at(store, scratch, space, dual, ids, slack, w):
+    """Sum of the gaps of examples whose slacks at w are given."""
+    total = 0.0
+    for q in range(len(ids)):
+        i = ids[q]
+        gather(store, scratch, space, i, w)
+        m, f = store.count[i], store.first[i]
+        mass, inner, top = 0.0, 0.0, slack[q]
+        for j in range(m):
+            mass += store.alpha[f + j]
+            inner += store.alpha[f + j] * scratch.g[j]
+            top = max(top, scratch.g[j])
+        total += _gap_of(dual, i, top, inner, mass)
+    return total
 
 
 @loop
@@ -164,17 +313,7 @@ def take_in(
         for e in range(ptr[q], ptr[q + 1]):
             h -= val[e] * part_dot(space, idx[e], w)
         height = max(h, slack[q])
-        if dual.upper[i] < np.inf:
-            total += max(dual.upper[i] * max(height, top) - inner, 0.0)
-        elif dual.ridge[i] > 0.0:
-            high = max(height, top)
-            total += (
-                0.5 * high * high / dual.ridge[i]
-                + 0.5 * dual.ridge[i] * mass * mass
-                - inner
-            )
-        else:
-            total += max(max(height, top), 0.0)
+        total += _gap_of(dual, i, max(height, top), inner, mass)
         found[q] = 0 if slack[q] > max(top, 0.0) + news else -1
         if h > max(top, 0.0) + news:
             insert(store, scratch, space, i, ptr[q], ptr[q + 1], idx, val, b[q])
@@ -211,10 +350,7 @@ def insert(store, scratch, space, i, a, z, idx, val, b):
 @inner_loop
 def write_plane(store, scratch, space, i, size, b):
     """The plane whose local values are in `acc` becomes the last of block i."""
-    acc, against = scratch.acc, scratch.acc
-    if space.limit > 0:
-        against = scratch.local
-        spread_out(store, scratch, space, i, size)
+    acc, against = scratch.acc, stretched_plane(store, scratch, space, i, size)
     j = store.count[i]
     f, room, at = store.first[i], store.room[i], store.gram_at[i]
     end = store.top[3]
@@ -242,12 +378,48 @@ def write_plane(store, scratch, space, i, size, b):
 
 
 @inner_loop
+def stretched_plane(store, scratch, space, i, size):
+    """<part p, scale * plane in acc> for each p in the support of block i."""
+    if space.last > 0:
+        spread_out(store, scratch, space, i, size)
+        return scratch.local
+    if len(scratch.scale) == 0:
+        return scratch.acc
+    at = store.support_at[i]
+    for p in range(size):
+        e = space.base + store.support[at + p] - space.last
+        scratch.local[p] = scratch.acc[p] * scratch.scale[e]
+    return scratch.local
+
+
+@loop
+def refill_gram(store, scratch, space):
+    """Compute all Gram matrices anew, with the stretch that weights have now."""
+    for i in range(len(store.count)):
+        f, room, at = store.first[i], store.room[i], store.gram_at[i]
+        for j in range(store.count[i]):
+            s = f + j
+            for e in range(store.start[s], store.stop[s]):
+                scratch.acc[store.idx[e]] = store.val[e]
+            against = stretched_plane(store, scratch, space, i, store.width[i])
+            for k in range(j + 1):
+                dot = 0.0
+                for e in range(store.start[f + k], store.stop[f + k]):
+                    dot += store.val[e] * against[store.idx[e]]
+                store.gram[at + j * room + k] = dot
+                store.gram[at + k * room + j] = dot
+            for e in range(store.start[s], store.stop[s]):
+                scratch.acc[store.idx[e]] = 0.0
+
+
+@inner_loop
 def spread_out(store, scratch, space, i, size):
     """local[p] = <part p, plane in acc>, by way of the plane in weight space."""
     at = store.support_at[i]
     for p in range(size):
         if scratch.acc[p] != 0.0:
-            part_add(space, store.support[at + p], scratch.acc[p], scratch.spread)
+            c = store.support[at + p]
+            _add_stretched(space, c, scratch.acc[p], scratch.spread, scratch.scale)
     for p in range(size):
         scratch.local[p] = part_dot(space, store.support[at + p], scratch.spread)
     for p in range(size):

@@ -1,5 +1,7 @@
 """The arrays that hold planes, and loops that make room in them and sum them.
 
+A plane has coordinates; `Space` says what each of them stands for.
+
 Blocks of planes, one per example, live in flat arrays. A block that is full moves to
 the end with twice the room; `compact` copies all blocks into fresh arrays, in order.
 """
@@ -10,17 +12,82 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints, Labels, pointers
-from maxmargin.core.jit import inner_loop, loop
-from maxmargin.core.structure import OuterCoordinates
-from maxmargin.core.validation import (
+from maxmargin.core.data.arrays import Floats, Ints, Labels, Vectors, pointers
+from maxmargin.core.data.validation import (
     check_finite,
     check_range,
     check_shape,
     check_types,
     require,
 )
-from maxmargin.solvers.planes.coordinates import Space, part_add
+from maxmargin.core.jit import inner_loop, loop
+from maxmargin.core.structure import OuterCoordinates, PairVectors, VectorKinds
+from maxmargin.solvers.planes.coordinates import part_add
+
+
+class Space(NamedTuple):
+    """What a coordinate of a plane stands for, see `core.structure.OuterCoordinates`.
+
+    Below `limit` it is vector c // k with label c % k, below `last` a pair of labels of
+    an edge, from there on a weight.
+    """
+
+    ptr: Ints
+    idx: Labels
+    val: Floats
+    width: int
+    k: int
+    limit: int
+    last: int
+    base: int  # the weight that coordinate `last` stands for
+    ring: int  # a power of two, not below the vectors of any example times k
+    pair_ring: int  # likewise of edges
+    row: Labels  # the five fields of `VectorKinds`; empty where there is one kind
+    kind: Labels
+    at: Ints
+    labels: Ints
+    widths: Ints
+    pair_kind: Labels  # four fields of `PairVectors`; empty where there are no edges
+    pair_val: Floats
+    pair_width: int
+    pairs: int
+    pair_at: Ints
+
+    def coordinates(self, dim: int) -> int:
+        """How many coordinates there are for `dim` weights."""
+        return self.last + dim - self.base
+
+    def places(self, dim: int) -> int:
+        """How many places `place` may name."""
+        return self.ring + self.pair_ring + dim - self.base
+
+
+def space_of(parts: OuterCoordinates | None) -> Space:
+    """What coordinates stand for; None: they are the weights themselves."""
+    if parts is None:
+        none = Vectors(np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0), 0)
+        parts = OuterCoordinates(none, 1, np.zeros(1, np.int64))
+    vectors, k, ptr, kinds, edges, base = parts
+    limit = (vectors.n if kinds is None else len(kinds.row)) * k
+    few, none_at = np.empty(0, np.int32), np.empty(0, np.int64)
+    kinds = kinds or VectorKinds(few, few, none_at, none_at, none_at)
+    last, pair_ring = limit, 0
+    if edges is None:
+        edges = PairVectors(few, np.empty(0), 0, 1, none_at, none_at)
+    else:
+        last += len(edges.kind) * edges.pairs
+        pair_ring = _ring(edges.ptr, edges.pairs)
+    return Space(
+        vectors.ptr, vectors.idx, vectors.val, vectors.width, k, limit, last,
+        vectors.width * k if base is None else base, _ring(ptr, k) if limit else 0,
+        pair_ring, kinds.row, kinds.kind, kinds.at, kinds.labels, kinds.width,
+        edges.kind, edges.val, edges.width, edges.pairs, edges.at,
+    )  # fmt: skip
+
+
+def _ring(ptr: Ints, k: int) -> int:
+    """The least power of two that the k coordinates of each vector fit into."""
+    return 1 << (int(np.diff(ptr).max(initial=1)) * k - 1).bit_length()
 
 
 class Store(NamedTuple):
@@ -70,6 +137,7 @@ def check_store(store: Store, n: int, most: int, coordinates: int) -> None:
         end = int(store.top[k])
         check_range(start, 0, end + 1, "planes, start of a block")
         require((start + size <= end).all(), "planes: a block ends beyond its array")
+        _check_disjoint(start, size, "planes: two blocks overlap")
     held = (store.count >= 0) & (store.count <= np.minimum(store.room, most))
     require(held.all(), "planes: a block has too many")
     require(((store.width >= 0) & (store.width <= store.width_room)).all(), "supports")
@@ -84,6 +152,7 @@ def _check_planes(store: Store, n: int, coordinates: int) -> None:
     start, stop = store.start[slot], store.stop[slot]
     require(((start >= 0) & (start <= stop)).all(), "a plane ends before it begins")
     require((stop <= store.top[3]).all(), "a plane ends beyond its array")
+    _check_disjoint(start, stop - start, "two planes overlap")
     entry, ptr = _spans_of(start, stop)
     owner = np.repeat(block, np.diff(ptr))
     place = store.idx[entry]
@@ -99,21 +168,18 @@ def _check_planes(store: Store, n: int, coordinates: int) -> None:
     check_finite(store.val[entry], "planes")
 
 
+def _check_disjoint(start: Ints, size: Ints, message: str) -> None:
+    """Refuse spans that share an entry: what a loop does to one would alter the other."""
+    start, size = start[size > 0], size[size > 0]
+    order = np.argsort(start, kind="stable")
+    start, size = start[order], size[order]
+    require((start[:-1] + size[:-1] <= start[1:]).all(), message)
+
+
 def _spans_of(start: Ints, stop: Ints) -> tuple[Ints, Ints]:
     """All places from each start to its stop, and where each span begins among them."""
     ptr = pointers(stop - start)
     return np.arange(ptr[-1]) + np.repeat(start - ptr[:-1], stop - start), ptr
-
-
-def space_of(parts: OuterCoordinates | None) -> Space:
-    """What coordinates stand for; None: they are the weights themselves."""
-    if parts is None:
-        none = np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0)
-        return Space(*none, 0, 1, 0, 0, 0)
-    vectors, k, ptr = parts
-    longest = int(np.diff(ptr).max(initial=1)) * k
-    ring = 1 << (longest - 1).bit_length()
-    return Space(*vectors, k, vectors.n * k, vectors.width * k, ring)
 
 
 @inner_loop

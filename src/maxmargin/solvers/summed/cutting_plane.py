@@ -19,7 +19,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from maxmargin.core.memory import MEMORY
+from maxmargin.core.data.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.solvers.base import Solver, State, Status
 from maxmargin.solvers.n_slack.sdm import type_one
@@ -99,9 +99,7 @@ class LSECuttingPlane(Solver[TupleState]):
 
     def certify(self, problem: Problem, state: TupleState) -> None:
         """Witness w on the sets as they are; note what is violated outside."""
-        state.sets.look_outside(problem, state)
-        state.primal = np.inf
-        state.witness(problem, state.w, state.sets.slacks(state.w))
+        state.sets.certify(problem, state)
 
     def _grow(self, problem: Problem, state: TupleState) -> float:
         outside, share = state.sets.look_outside(problem, state)

@@ -23,8 +23,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints
-from maxmargin.core.memory import MEMORY
+from maxmargin.core.data.arrays import Floats, Ints
+from maxmargin.core.data.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.solvers.base import Solver, State, Status
 from maxmargin.solvers.n_slack.sdm import type_one
@@ -109,10 +109,7 @@ class SDCD(Solver[SummedState]):
 
     def certify(self, problem: Problem, state: SummedState) -> None:
         """Witness w on the sets as they are; note what is violated outside."""
-        state.sets.look_outside(problem, state)
-        # V_i may have grown: earlier primal values are of other sums.
-        state.primal = np.inf
-        state.witness(problem, state.w, state.sets.slacks(state.w))
+        state.sets.certify(problem, state)
 
     def _witness_or_grow(self, problem: Problem, state: SummedState) -> None:
         """Witness if little is violated outside V_i; otherwise let V_i grow."""

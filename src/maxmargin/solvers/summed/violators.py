@@ -18,11 +18,11 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints, Labels
 from maxmargin.core.cuts import Cuts
+from maxmargin.core.data.arrays import Floats, Ints, Labels
+from maxmargin.core.data.validation import mismatch, require
 from maxmargin.core.jit import loop
 from maxmargin.core.problem import Problem
-from maxmargin.core.validation import mismatch, require
 from maxmargin.solvers.base import State
 from maxmargin.solvers.planes.blocks import PlaneBlocks
 
@@ -61,7 +61,7 @@ class Violators:
         self.k = problem.most(k)
         self.full = False  # whether the memory is used up
         truth = problem.truth
-        self.known = [{_mark(truth.row(i))} for i in range(problem.n)]
+        self.known = [{mark(truth.row(i))} for i in range(problem.n)]
 
     def check_restored(self) -> None:
         """Refuse outputs, read from a file, that are not marks of outputs."""
@@ -86,7 +86,7 @@ class Violators:
             asked[q] += 1
             if found[q] == 0.0:
                 bound[q] = max(h, 0.0)
-            if h <= 0.0 or _mark(data[ptr[r] : ptr[r + 1]]) in self.known[i]:
+            if h <= 0.0 or mark(data[ptr[r] : ptr[r + 1]]) in self.known[i]:
                 continue
             found[q] = max(found[q], h)
             rows.append(r)
@@ -124,6 +124,13 @@ class Violators:
         }
         return outside, share
 
+    def certify(self, problem: Problem, state: State) -> None:
+        """Witness w on the sets as they are; note what is violated outside."""
+        self.look_outside(problem, state)
+        # V_i may have grown: earlier primal values are of other sums.
+        state.primal = np.inf
+        state.witness(problem, state.w, self.slacks(state.w))
+
     def add(self, outside: OutsideOutputs, w: Floats) -> int:
         """Take the new outputs into V_i, alpha = 0; how many."""
         new, rank = outside.new, outside.rank
@@ -139,7 +146,7 @@ class Violators:
                 news=-np.inf, closed=np.inf,
             )  # fmt: skip
             for q in take.tolist():
-                self.known[int(new.ids[q])].add(_mark(new.labels.row(q)))
+                self.known[int(new.ids[q])].add(mark(new.labels.row(q)))
             added += len(take)
         return added
 
@@ -194,6 +201,6 @@ def _changes(store, ptr, old):
     return out
 
 
-def _mark(row: Labels) -> bytes:
+def mark(row: Labels) -> bytes:
     """What tells an output from others: short, and in a checkpoint no more than that."""
     return hashlib.blake2b(row.tobytes(), digest_size=16).digest()

@@ -3,6 +3,7 @@
 structure.py  Alignment: the structure itself
 homology.py   Homology: which candidate, and how it aligns
 views.py      How positions are described: views, pairs of views, gaps
+letters.py    Which letters a track has, and what happens to all others
 inputs.py     Annotated sequences as arrays of symbols
 positions.py  Positions as kernel features
 layout.py     Which weight is where

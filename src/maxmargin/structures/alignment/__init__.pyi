@@ -2,11 +2,13 @@ from .features import collapse as collapse
 from .features import fill_tables as fill_tables
 from .features import lower_cells as lower_cells
 from .homology import Homology as Homology
+from .letters import UnknownLetterWarning as UnknownLetterWarning
 from .paths import decode_path as decode_path
 from .positions import learn_positions as learn_positions
 from .structure import Alignment as Alignment
 from .views import Gaps as Gaps
 from .views import Pair as Pair
+from .views import Prior as Prior
 from .views import View as View
 from .views import anova2 as anova2
 from .views import matrix as matrix

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.core.arrays import Floats, Ints, Ragged, Rows
+from maxmargin.core.data.arrays import Floats, Ints, Ragged, Rows
 from maxmargin.core.jit import inner_loop, loop
 from maxmargin.inference.alignment.best_path import (
     DELETE,

@@ -9,6 +9,11 @@ whose alignment is known (the true homolog of a training example), that alignmen
 only one: the constraints are those of [1], every decoy under all its alignments against
 the homolog under its own, with the zero-one loss.
 
+With `hidden=True` alignments are hidden parts, as at prediction: every decoy under all
+its alignments against the homolog under the best of its own. A structural alignment of
+distant relatives scores less than the best local alignment of some decoy, whatever the
+weights are, so that with [1] nothing can be learned from it.
+
 [1] Tsochantaridis et al. 2005, section 4.4.1, equations 15 and 16.
 """
 
@@ -21,12 +26,22 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
+from maxmargin.core.data.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
+from maxmargin.core.data.validation import check_types, require
 from maxmargin.core.loss import LossForm
-from maxmargin.core.structure import Augment, Found, Pieces, Structure
-from maxmargin.core.validation import check_types, require
+from maxmargin.core.structure import (
+    NOT_COMPLETED,
+    Augment,
+    Found,
+    Latent,
+    P,
+    Pieces,
+    Structure,
+)
+from maxmargin.inference.alignment.best_path import DELETE, INSERT
 from maxmargin.structures.alignment.inputs import SequencePairs
 from maxmargin.structures.alignment.structure import Alignment
+from maxmargin.structures.alignment.views import Prior
 
 
 class Search(NamedTuple):
@@ -53,10 +68,13 @@ class Homology(Structure):
     ----------
     alignment : Alignment
         How a candidate is aligned with the native sequence; local by default.
+    hidden : bool
+        Whether alignments are hidden parts; outputs may then be just candidates.
     """
 
     alignment: Alignment = Alignment(mode="local")
     dim: int = 0
+    hidden: bool = False
     losses: ClassVar[tuple[LossForm, ...]] = ("zero-one",)
 
     def validate(self) -> None:
@@ -75,6 +93,8 @@ class Homology(Structure):
     def encode(self, X: Sequence[Any]) -> Search:
         """Check that every example has candidates; encode all pairs."""
         sizes, pairs, known = _pairs(X)
+        if self.hidden:
+            known = [None] * len(known)
         inputs = self.alignment.encode(pairs)
         given = [k for k, written in enumerate(known) if written is not None]
         rows = self.alignment.encode_labels(
@@ -93,6 +113,11 @@ class Homology(Structure):
             c = int(written if alone else written[0])
             if not 0 <= c < size:
                 raise ValueError(f"example {q}: candidate {c} is not one of {size}")
+            if self.hidden:
+                rows.append(
+                    [c, *self._written_path(x, q, c, None if alone else written[1])]
+                )
+                continue
             path = x.known.row(int(x.ptr[q]) + c)
             if len(path) == 0:
                 raise ValueError(
@@ -109,6 +134,55 @@ class Homology(Structure):
                     )
             rows.append([c, *path])
         return Ragged.pack(rows)
+
+    def _written_path(self, x: Search, q: int, c: int, written: Any) -> Labels:
+        """The path of an alignment; the empty one where none is given."""
+        if written is None:
+            return np.zeros(2, np.int32)
+        one = _some(x.pairs, x.ptr[q : q + 1] + c)
+        return self.alignment.encode_labels(one, [written]).row(0)
+
+    def start_weights(self) -> Floats | None:
+        """Those of the known scores of a `Prior` alone, if the model has one."""
+        offset = 0
+        out: Floats | None = None
+        for pair in self.alignment.pairs:
+            if isinstance(pair.table, Prior):
+                assert self.alignment.layout is not None
+                out = np.zeros(self.dim) if out is None else out
+                out[self.alignment.layout.home[offset]] = 1.0
+            size = self.alignment.symbols.size
+            offset += size(pair.left) * size(pair.right)
+        return out
+
+    def offers(self, capability: type[P]) -> P | None:
+        """Completion where alignments are hidden."""
+        if capability is Latent and not self.hidden:
+            return None
+        return super().offers(capability)
+
+    def complete(self, x: Search, ids: Ints, w: Floats, truth: Ragged) -> Ragged:
+        """The true candidates under their best alignments."""
+        chosen = truth.data[truth.ptr[ids]]
+        paths = self.alignment.argmax(x.pairs, x.ptr[ids] + chosen, w).labels
+        return Ragged.pack([[c, *paths.row(k)] for k, c in enumerate(chosen)])
+
+    def check_completed(self, x: Search, truth: Ragged, completed: Ragged) -> None:
+        """Candidates are unchanged, and paths lie within the two sequences."""
+        require(truth.n == completed.n and (completed.sizes >= 3).all(), NOT_COMPLETED)
+        chosen = truth.data[truth.ptr[:-1]]
+        same = np.array_equal(chosen, completed.data[completed.ptr[:-1]])
+        require(same, NOT_COMPLETED)
+        rows, cols = x.pairs.sizes
+        for q in range(completed.n):
+            pair, path = int(x.ptr[q] + chosen[q]), completed.row(q)[1:]
+            steps = path[2:]
+            known = bool(((steps >= 0) & (steps <= 2)).all() and (path[:2] >= 0).all())
+            ends = (
+                path[0] + int((steps != INSERT).sum()) <= rows[pair],
+                path[1] + int((steps != DELETE).sum()) <= cols[pair],
+            )
+            require(known and all(ends), NOT_COMPLETED)
 
     def decode_labels(self, x: Search, labels: Ragged) -> list[Any]:
         """(candidate, columns)."""
@@ -131,7 +205,7 @@ class Homology(Structure):
         """Best candidate of each example, with the loss added where asked."""
         ptr, which = _candidates(x, ids)
         sizes = np.diff(ptr)
-        paths, score = self._best_paths(x, which, w)
+        score = self._best_scores(x, which, w)
         if augment is not None:
             true = augment.truth.data[augment.truth.ptr[ids]]
             wrong = np.arange(ptr[-1]) != np.repeat(ptr[:-1] + true, sizes)
@@ -139,12 +213,13 @@ class Homology(Structure):
         best = np.array(
             [a + np.argmax(score[a:b]) for a, b in pairwise(ptr.tolist())], np.int64
         )
-        rows = [[b - a, *paths.row(b)] for a, b in zip(ptr[:-1], best, strict=True)]
+        paths = self._best_paths(x, which[best], w)
+        rows = [[b - a, *paths.row(q)] for q, (a, b) in enumerate(zip(ptr, best))]
         return Found(Ragged.pack(rows), score[best], score[best])
 
     def scores(self, x: Search, ids: Ints, w: Floats) -> Floats:
         """Score of every candidate of the examples, one example after the other."""
-        return self._best_paths(x, _candidates(x, ids)[1], w)[1]
+        return self._best_scores(x, _candidates(x, ids)[1], w)
 
     def work(self, x: Search) -> Floats:
         """Cost of all candidates together."""
@@ -160,18 +235,23 @@ class Homology(Structure):
         """Those of the alignment."""
         return self.alignment.feature_names()
 
-    def _best_paths(self, x: Search, which: Ints, w: Floats) -> tuple[Ragged, Floats]:
-        """Known paths where given, best ones elsewhere, and their scores."""
+    def _best_scores(self, x: Search, which: Ints, w: Floats) -> Floats:
+        """Scores of known paths where given, of best ones elsewhere."""
         given = x.known.sizes[which] > 0
-        free = self.alignment.argmax(x.pairs, which[~given], w)
         fixed = x.known.take(which[given])
         score = np.empty(len(which))
-        score[~given] = free.score
+        score[~given] = self.alignment.scores(x.pairs, which[~given], w)
         score[given] = self.alignment.features(x.pairs, which[given], fixed).dot(w)
+        return score
+
+    def _best_paths(self, x: Search, which: Ints, w: Floats) -> Ragged:
+        """Known paths where given, best ones elsewhere."""
+        given = x.known.sizes[which] > 0
+        free = self.alignment.argmax(x.pairs, which[~given], w).labels
         order = np.empty(len(which), np.int64)
-        order[~given] = np.arange(free.labels.n)
-        order[given] = free.labels.n + np.arange(fixed.n)
-        return Ragged.concat([free.labels, fixed]).take(order), score
+        order[~given] = np.arange(free.n)
+        order[given] = free.n + np.arange(given.sum())
+        return Ragged.concat([free, x.known.take(which[given])]).take(order)
 
 
 def _candidates(x: Search, ids: Ints) -> tuple[Ints, Ints]:
@@ -185,10 +265,10 @@ def _pairs(X: Sequence[Any]) -> tuple[list[int], list[Any], list[Any]]:
     """Candidates per example, all pairs, and the alignments that are given."""
     sizes, pairs, known = [], [], []
     for q, example in enumerate(X):
-        if len(example) not in (2, 3):
+        if not isinstance(example, tuple | list) or len(example) not in (2, 3):
             raise ValueError(
                 f"example {q}: (native, candidates) expected, perhaps with a mapping "
-                f"{{candidate: alignment}}, not {len(example)} items"
+                f"{{candidate: alignment}}, not {example!r:.40}"
             )
         native, candidates = example[0], example[1]
         given = example[2] if len(example) == 3 else {}

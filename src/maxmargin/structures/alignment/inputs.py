@@ -3,19 +3,32 @@
 A sequence is a string of residues, or a mapping from track names to strings, lists or,
 for profiles, arrays (length, width); a key "name" names the record in messages. Each
 view gets a table of the symbols that occur when it is bound; a symbol that never
-occurred is coded as one past the last, `other`, whose weights stay zero.
+occurred is coded as one past the last, `other`, whose weights stay zero. Letters outside of
+the alphabet are handled by the rule of `letters.py`.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints, Labels, pointers, usable
-from maxmargin.core.validation import check_distinct, check_range, check_types, require
+from maxmargin.core.data.arrays import Floats, Ints, Labels, pointers, usable
+from maxmargin.core.data.records import from_biopython
+from maxmargin.core.data.validation import (
+    check_distinct,
+    check_range,
+    check_types,
+    require,
+)
+from maxmargin.structures.alignment.letters import (
+    LetterReader,
+    recognise_alphabet,
+    refuse_gaps,
+)
 from maxmargin.structures.alignment.views import View
 
 LARGEST = 2**62  # symbols of a view are numbered in an int64
@@ -60,7 +73,9 @@ class SequencePairs(NamedTuple):
 
 def own_name(sequence: Any) -> str:
     """Name that a record brings along, or nothing."""
-    return str(sequence.get("name", "")) if isinstance(sequence, Mapping) else ""
+    if type(sequence) is str or not isinstance(sequence, Mapping):
+        return ""
+    return str(sequence.get("name", ""))
 
 
 def record_name(sequence: Any, otherwise: str) -> str:
@@ -71,6 +86,7 @@ def record_name(sequence: Any, otherwise: str) -> str:
 
 def tracks_of(sequence: Any, where: str) -> dict[str, Any]:
     """Tracks of a sequence by name; all must have one length, not zero."""
+    sequence = from_biopython(sequence)
     if isinstance(sequence, Mapping):
         tracks = {
             k: _track(v, f"{where}: track {k!r}")
@@ -126,10 +142,11 @@ def distinct_sequences(X: Sequence[Any]) -> tuple[Any, Any, tuple[Ints, Ints]]:
     seen: list[dict[Any, int]] = [{}, {}]
     which = np.empty((2, len(X)), np.int64)
     for q, pair in enumerate(X):
-        if isinstance(pair, str) or len(pair) != 2:
+        if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
             raise ValueError(f"pair {q}: two sequences are needed")
-        for side, sequence in enumerate(pair):
-            key = sequence if isinstance(sequence, str) else id(sequence)
+        for side, given in enumerate(pair):
+            sequence = given if type(given) is str else from_biopython(given)
+            key = sequence if isinstance(sequence, str) else id(given)
             if key not in seen[side]:
                 seen[side][key] = len(sides[side][0])
                 where = f"pair {q}, {('first', 'second')[side]} sequence"
@@ -151,6 +168,7 @@ class Symbols:
     letters: dict[str, tuple[Any, ...]] = field(default_factory=dict)
     widths: dict[str, int] = field(default_factory=dict)
     keys: dict[tuple[View, bool], Ints] = field(default_factory=dict)
+    unknown: bool = False  # whether letters outside of the alphabet have a symbol
 
     def validate(self) -> None:
         """Symbols of each view, ascending, within the combinations of its letters."""
@@ -163,17 +181,18 @@ class Symbols:
             require(not missing and not view.real, f"view {view.name!r} lacks letters")
             require(keys.ndim == 1, f"view {view.name!r}: symbols are not a list")
             require((keys[1:] > keys[:-1]).all(), "symbols are not in order")
-            most, reach = 1, range(2 if slot else 2 * view.reach + 1)
+            most, reach = 1 + view.ends, range(2 if slot else 2 * view.reach + 1)
             for track in view.tracks:
                 size = len(self.letters[track] if view.bins is None else view.bins)
                 for _ in reach:
                     most *= size + 1
                     require(most <= LARGEST, f"view {view.name!r} has too many symbols")
             check_range(keys, 0, most, f"symbols of view {view.name!r}")
-            if self._complete(view, slot) and view.tracks:
+            if self._is_letter(view, slot) and view.tracks:
                 whole = len(keys) == len(self.letters[view.tracks[0]])
                 require(whole, f"view {view.name!r} lacks a letter")
-            require(len(keys) > 0, f"view {view.name!r} has no symbols")
+            least = 2 if view.ends else 1
+            require(len(keys) >= least, f"view {view.name!r} has no symbols")
 
     def size(self, view: View, slot: bool = False) -> int:
         """Number of symbols, `other` included where there may be one."""
@@ -186,15 +205,24 @@ class Symbols:
         """A name for each symbol."""
         if view.real:
             return [f"{view.name}.{k}" for k in range(self.size(view))]
+        if view.ends:
+            return [view.name] * 2
         names = [
             f"{view.name}={self._spell(view, slot, int(key))}"
             for key in self.keys[view, slot]
         ]
         return names + [f"{view.name}=?"] * (self.size(view, slot) - len(names))
 
-    def _complete(self, view: View, slot: bool) -> bool:
+    def _is_letter(self, view: View, slot: bool) -> bool:
+        """Whether the symbols are the letters of one track, or there is only one."""
         plain = view.reach == 0 and view.bins is None and not slot
         return plain and len(view.tracks) <= 1
+
+    def _complete(self, view: View, slot: bool) -> bool:
+        """Whether there is no symbol for what training did not have."""
+        if view.ends:
+            return True
+        return self._is_letter(view, slot) and not (self.unknown and view.tracks)
 
     def _spell(self, view: View, slot: bool, key: int) -> str:
         """Letters of a symbol, `.` beyond the ends."""
@@ -217,9 +245,16 @@ class LetterCodes(NamedTuple):
 
 def lay_out(
     sequences: Sequence[Any], names: Sequence[str], views: Sequence[View],
-    letters: Mapping[str, Sequence[Any]], widths: Mapping[str, int],
+    reader: LetterReader, widths: Mapping[str, int],
 ) -> LetterCodes:  # fmt: skip
-    """Letter codes of all tracks that the views use; unknown letters are refused."""
+    """Letter codes of all tracks that the views use."""
+    if {name for v in views for name in v.tracks} == {"residue"} and all(
+        type(s) is str and s for s in sequences
+    ):
+        ptr = pointers([len(s) for s in sequences])
+        return LetterCodes(
+            ptr, {"residue": reader.codes(sequences, names, "residue")}, {}
+        )
     tracks = [tracks_of(s, name) for s, name in zip(sequences, names, strict=True)]
     ptr = pointers([len(next(iter(t.values()))) for t in tracks])
     real = {v.tracks[0] for v in views if v.real}
@@ -237,24 +272,33 @@ def lay_out(
         if name in real:
             vectors[name] = _stacked(parts, names, name, widths[name])
         else:
-            codes[name] = _letter_codes(parts, names, name, letters[name])
+            codes[name] = reader.codes(parts, names, name)
     return LetterCodes(ptr, codes, vectors)
 
 
 def learn_letters(
     sequences: Sequence[Any], names: Sequence[str],
-    given: Mapping[str, Sequence[Any]] | None,
+    given: Mapping[str, Sequence[Any]] | None, as_they_come: bool = True,
 ) -> tuple[dict[str, tuple[Any, ...]], dict[str, int]]:  # fmt: skip
-    """Letters of each track, those that occur or those given; widths of real ones."""
-    found: dict[str, set[Any]] = {}
+    """Letters of each track, and widths of real ones.
+
+    Letters are those given or those that occur; unless they are taken as they come, the
+    twenty where the residues are amino acids, and the four where they are nucleotides.
+    """
+    found: dict[str, Counter[Any]] = {}
     widths: dict[str, int] = {}
     for sequence, where in zip(sequences, names, strict=True):
         for name, values in tracks_of(sequence, where).items():
             if is_real(values):
                 widths.setdefault(name, values.shape[1])
             else:
-                found.setdefault(name, set()).update(values)
+                found.setdefault(name, Counter()).update(values)
+                if name == "residue" and name not in (given or {}) and not as_they_come:
+                    refuse_gaps(values, where)
     letters = {name: tuple(sorted(seen)) for name, seen in found.items()}
+    if not as_they_come:
+        plain = recognise_alphabet(found.get("residue", {}))
+        letters.update({} if plain is None else {"residue": plain})
     letters.update({k: tuple(v) for k, v in (given or {}).items()})
     return letters, widths
 
@@ -263,6 +307,10 @@ def symbol_keys(
     at: LetterCodes, view: View, slot: bool, letters: Mapping[str, Sequence[Any]]
 ) -> Ints:
     """Number of the combination of letters that each position or slot shows."""
+    if not slot and view.reach == 0 and view.bins is None and len(view.tracks) < 2:
+        if not view.tracks:
+            return np.zeros(int(at.ptr[-1]), np.int64)
+        return at.letters[view.tracks[0]]
     sizes = np.diff(at.ptr)
     if slot:
         where = np.repeat(at.ptr[:-1], sizes + 1)
@@ -274,6 +322,8 @@ def symbol_keys(
         inside = np.arange(at.ptr[-1]) - where
         length = np.repeat(sizes, sizes)
         offsets = range(-view.reach, view.reach + 1)
+    if view.ends:  # 0: inside, 1: before the first or after the last letter
+        return ((inside == 0) | (inside == length)).astype(np.int64)
     key = np.zeros(len(inside), np.int64)
     most = 1
     for track in view.tracks:
@@ -294,7 +344,7 @@ def symbol_keys(
 
 def learn_symbols(
     parts: Sequence[tuple[LetterCodes, Sequence[tuple[View, bool]]]],
-    letters: dict[str, tuple[Any, ...]], widths: dict[str, int],
+    letters: dict[str, tuple[Any, ...]], widths: dict[str, int], unknown: bool = False,
 ) -> Symbols:  # fmt: skip
     """Tables of the symbols that occur on either side."""
     keys: dict[tuple[View, bool], Ints] = {}
@@ -304,11 +354,13 @@ def learn_symbols(
                 continue
             if view.reach == 0 and len(view.tracks) == 1 and not (view.bins or slot):
                 seen = np.arange(len(letters[view.tracks[0]]))
+            elif view.ends:
+                seen = np.arange(2)
             else:
                 seen = np.unique(symbol_keys(at, view, slot, letters))
             known = keys.get((view, slot))
             keys[view, slot] = seen if known is None else np.union1d(known, seen)
-    return Symbols(letters, widths, keys)
+    return Symbols(letters, widths, keys, unknown)
 
 
 def encode_side(
@@ -322,8 +374,9 @@ def encode_side(
     joint = np.zeros(total, np.int64)
     for row, view in zip(rows, plain, strict=True):
         if view.reach == 0 and view.bins is None:
-            joint = np.unique(joint * (row.max() + 1) + row, return_inverse=True)[1]
-    first = np.unique(joint, return_index=True)[1]
+            joint = _renumbered(joint * (row.max() + 1) + row)
+    first = np.full(int(joint.max(initial=-1)) + 1, total)
+    first[joint[::-1]] = np.arange(total)[::-1]  # of several the first, written last
     real = [at.real[v.tracks[0]] for v in views if v.real]
     return Side(
         at.ptr,
@@ -335,9 +388,27 @@ def encode_side(
     )
 
 
+def _renumbered(keys: Ints) -> Ints:
+    """Keys numbered in ascending order, without gaps.
+
+    Examples
+    --------
+    >>> _renumbered(np.array([7, 3, 7, 9])).tolist()
+    [1, 0, 1, 2]
+    """
+    most = int(keys.max(initial=-1)) + 1
+    if most > 4 * len(keys) + 1024:
+        return np.unique(keys, return_inverse=True)[1]
+    seen = np.zeros(most, np.int64)
+    seen[keys] = 1
+    return (np.cumsum(seen) - 1)[keys]
+
+
 def _codes(at: LetterCodes, view: View, slot: bool, symbols: Symbols) -> Ints:
     known = symbols.keys[view, slot]
     key = symbol_keys(at, view, slot, symbols.letters)
+    if len(known) and known[-1] == len(known) - 1:  # 0, 1, 2, ..
+        return np.minimum(key, len(known))
     code = np.searchsorted(known, key)
     missing = (code == len(known)) | (known[np.minimum(code, len(known) - 1)] != key)
     return np.where(missing, len(known), code)
@@ -349,24 +420,8 @@ def _binned(
     if bins is None:
         return codes, len(letters)
     group = {letter: k for k, members in enumerate(bins) for letter in members}
-    return np.array([group.get(v, len(bins)) for v in letters])[codes], len(bins)
-
-
-def _letter_codes(
-    parts: Sequence[Any], names: Sequence[str], track: str, letters: Sequence[Any]
-) -> Ints:
-    number = {letter: k for k, letter in enumerate(letters)}
-    out = []
-    for values, where in zip(parts, names, strict=True):
-        try:
-            out.append([number[v] for v in values])
-        except KeyError:
-            k = next(k for k, v in enumerate(values) if v not in number)
-            raise ValueError(
-                f"{where}, position {k}: {values[k]!r} is not a letter of track "
-                f"{track!r} ({''.join(map(str, letters))})"
-            ) from None
-    return np.concatenate([np.asarray(row, np.int64) for row in out])
+    binned = [group.get(v, len(bins)) for v in letters] + [len(bins)]  # unknown letters
+    return np.array(binned)[codes], len(bins)
 
 
 def _stacked(

@@ -17,12 +17,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints, Labels
-from maxmargin.core.validation import check_types
+from maxmargin.core.data.arrays import Floats, Ints, Labels
+from maxmargin.core.data.validation import check_types
 from maxmargin.structures.alignment.inputs import Symbols
-from maxmargin.structures.alignment.views import Gaps, Pair, View
+from maxmargin.structures.alignment.views import END, Gaps, Pair, Prior, View
 
 OPEN, EXTEND, SLOT = 0, 1, 2  # rows of AlignmentTables.row_gap and col_gap
+KINDS = ("open", "extend", "open", "extend")
 # Columns of `AlignmentLayout.blocks`: row of the right and the left view, first entry,
 # number of left and right symbols, whether left and right are real, whether there are
 # windows or reals, whether it is the last pair with this right view.
@@ -83,9 +84,21 @@ def lay_weights(
         factors.append(factor.ravel())
         offset += a * b
     tied = replace(gaps, tied=gaps.tied or symmetric)
-    left_gaps, right_gaps, gap_ties = _lay_gaps(symbols, tied, left, right, offset)
+    left_gaps, right_gaps, gap_ties, gap_factors = _lay_gaps(
+        symbols, tied, left, right, offset
+    )
+    offset += len(gap_ties)
     tie = np.concatenate([*ties, gap_ties])
-    factor = np.concatenate([*factors, np.ones(len(gap_ties))])
+    factor = np.concatenate([*factors, gap_factors])
+    for pair, own in zip(model, ties, strict=True):
+        if not isinstance(pair.table, Prior):
+            continue
+        for gap_rows, views in ((left_gaps, left), (right_gaps, right)):
+            row = row_of(views, View(), symbols)
+            gap_rows += [(OPEN, 0, row, offset), (EXTEND, 0, row, offset + 1)]
+        tie = np.concatenate([tie, [own[0], own[0]]])
+        factor = np.concatenate([factor, pair.table.gaps])
+        offset += 2
     coordinates, home = np.unique(tie, return_inverse=True)
     plain = len(coordinates) == len(tie) and (factor == 1.0).all()
     blocks = np.array(rows, np.int64)
@@ -107,12 +120,9 @@ def lay_weights(
 def count_entries(symbols: Symbols, model: Sequence[Pair], gaps: Gaps) -> int:
     """Weights of all pairs and gaps before any are tied, without making a table."""
     total = sum(symbols.size(p.left) * symbols.size(p.right) for p in model)
-    for views, slot in (
-        (gaps.opening, False), (gaps.slot, True),
-        (gaps.extension if gaps.affine else (), False),
-    ):  # fmt: skip
+    for _, slot, views in gap_kinds(gaps):
         total += 2 * sum(symbols.size(view, slot) for view in views)
-    return total
+    return total + 2 * sum(isinstance(p.table, Prior) for p in model)
 
 
 def row_of(views: Sequence[View], view: View, symbols: Symbols) -> int:
@@ -134,33 +144,49 @@ def _known_scores(pair: Pair, symbols: Symbols) -> Floats:
         if letter not in number:
             raise ValueError(f"the substitution matrix has no row for {letter!r}")
     a, b = ([number[v] for v in known] for known in letters)
-    return np.asarray(pair.table.scores, np.float64)[np.ix_(a, b)]
+    known = np.asarray(pair.table.scores, np.float64)[np.ix_(a, b)]
+    scores = np.zeros((symbols.size(pair.left), symbols.size(pair.right)))
+    scores[: len(a), : len(b)] = known  # unknown letters score nothing
+    return scores
+
+
+def gap_kinds(gaps: Gaps) -> list[tuple[int, bool, tuple[View, ...]]]:
+    """Rows of the tables of gaps, whether they are about slots, and their views."""
+    ends: tuple[View, ...] = (END,) if gaps.ends else ()
+    kinds = [(OPEN, False, gaps.opening), (SLOT, True, gaps.slot), (SLOT, True, ends)]
+    if gaps.affine:
+        kinds += [(EXTEND, False, gaps.extension), (SLOT + EXTEND, True, ends)]
+    return kinds
 
 
 def _lay_gaps(
     symbols: Symbols, gaps: Gaps, left: Sequence[View], right: Sequence[View],
     offset: int,
-) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]], Ints]:  # fmt: skip
-    """Entries of the gap views: deletes, then inserts; tied ones point back."""
-    kinds = [(OPEN, False, gaps.opening), (SLOT, True, gaps.slot)]
-    if gaps.affine:
-        kinds.append((EXTEND, False, gaps.extension))
+) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]], Ints, Floats]:  # fmt: skip
+    """Entries of the gap views: deletes, then inserts; tied ones point back.
+
+    Of a view of the ends the first symbol is a slot inside, which adds nothing.
+    """
     sides: tuple[list[tuple[int, ...]], list[tuple[int, ...]]] = ([], [])
-    ties, first = [], offset
+    ties, factors = [np.empty(0, np.int64)], [np.empty(0)]
     for skipped, other, views in ((0, 1, left), (1, 0, right)):
-        for kind, slot, described in kinds:
+        for kind, slot, described in gap_kinds(gaps):
             for view in described:
-                row = row_of(gaps.slot if slot else views, view, symbols)
+                row = row_of(gaps.around if slot else views, view, symbols)
                 side = other if slot else skipped
                 sides[side].append((kind, int(slot), row, offset))
                 index = offset + np.arange(symbols.size(view, slot))
-                ties.append(index)
+                factor = np.ones(len(index))
                 offset += len(index)
-    flat = np.concatenate(ties) if ties else np.empty(0, np.int64)
+                if view.ends:
+                    index[0], factor[0] = index[1], 0.0
+                ties.append(index)
+                factors.append(factor)
+    flat, factor = np.concatenate(ties), np.concatenate(factors)
     if gaps.tied:
         half = len(flat) // 2
-        flat = first + np.concatenate([np.arange(half), np.arange(half)])
-    return sides[0], sides[1], flat
+        flat = np.concatenate([flat[:half], flat[:half]])
+    return sides[0], sides[1], flat, factor
 
 
 def weight_names(
@@ -174,15 +200,15 @@ def weight_names(
         if pair.table is None:
             names += [f"{a}|{b}" for a in left for b in right]
         else:
-            names += [f"matrix({pair.left.name})"] * (len(left) * len(right))
+            kind = "prior" if isinstance(pair.table, Prior) else "matrix"
+            names += [f"{kind}({pair.left.name})"] * (len(left) * len(right))
     for move in ("gap", "gap") if gaps.tied or symmetric else ("delete", "insert"):
-        for kind, slot, views in (
-            ("open", False, gaps.opening), ("around", True, gaps.slot),
-            ("extend", False, gaps.extension if gaps.affine else ()),
-        ):  # fmt: skip
+        for row, slot, views in gap_kinds(gaps):
+            word = KINDS[row] if not slot or END in views else "around"
             for view in views:
-                names += [f"{move} {kind} {n}" for n in symbols.names(view, slot)]
+                names += [f"{move} {word} {n}" for n in symbols.names(view, slot)]
     if len(layout.home) == 0:
         return names
+    # Gap scores of a prior come last and belong to the weight of its matches.
     first = np.unique(layout.home, return_index=True)[1]
     return [names[k] for k in first]

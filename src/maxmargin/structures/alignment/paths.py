@@ -1,6 +1,7 @@
 """Alignments as people write them, and as rows of integers.
 
-Written: columns (k, 2) of positions, -1 for a gap, or two strings with "-" for gaps.
+Written: columns (k, 2) of positions, -1 for a gap, or two strings with "-", "." or "~" for
+gaps; letters of a row may be in either case.
 Encoded: start and moves, as in `inference.alignment`, in canonical order (between two
 matches first what the left sequence skips, then the right). An alignment is determined
 by its matches, so a written alignment is checked, reduced to its matches, and completed
@@ -11,14 +12,16 @@ In semi-global mode the shorter of two overhangs is paid for, the longer is free
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.core.arrays import Ints, Labels
-from maxmargin.core.jit import loop
+from maxmargin.core.data.arrays import Ints, Labels, Ragged
+from maxmargin.core.jit import inner_loop, loop
 from maxmargin.inference.alignment.best_path import DELETE, GLOBAL, INSERT, LOCAL, MATCH
+from maxmargin.structures.alignment.letters import GAP
 
 Columns = NDArray[np.int32]
 
@@ -38,7 +41,9 @@ def columns_of(written: Any, where: str) -> Ints:
                 f"{where}: the two rows of the alignment have {len(a)} and {len(b)} "
                 "columns"
             )
-        filled = np.array([[x != "-", y != "-"] for x, y in zip(a, b, strict=True)])
+        filled = np.array(
+            [[x not in GAP, y not in GAP] for x, y in zip(a, b, strict=True)]
+        )
         filled = filled.reshape(-1, 2)
         columns = np.where(filled, np.cumsum(filled, axis=0) - 1, -1)
         return columns[filled.any(axis=1)]
@@ -64,13 +69,18 @@ def check_rows(written: Any, pair: Sequence[Any], where: str) -> None:
     ValueError: pair 0: the second row of the alignment has 'C' where the second \
 sequence has 'E', position 1
     """
+    if not hasattr(written, "__len__"):
+        raise ValueError(
+            f"{where}: {written!r:.80} is no alignment; write two rows of text with "
+            "gaps, or a list of aligned positions"
+        )
     if len(written) != 2 or not all(isinstance(row, str) for row in written):
         return
     letters = [s.get("residue", ()) if hasattr(s, "get") else s for s in pair]
     for side, name in enumerate(("first", "second")):
-        spelt = [v for v in written[side] if v != "-"]
+        spelt = [v for v in written[side] if v not in GAP]
         for k, (a, b) in enumerate(zip(spelt, letters[side], strict=False)):
-            if a != b:
+            if a != b and a.upper() != str(b).upper():
                 raise ValueError(
                     f"{where}: the {name} row of the alignment has {a!r} where the "
                     f"{name} sequence has {b!r}, position {k}"
@@ -114,25 +124,62 @@ def encode_path(columns: Ints, rows: int, cols: int, mode: int) -> Labels:
     return _lay(np.ascontiguousarray(matched, np.int64), rows, cols, mode)
 
 
+def match_counts(paths: Ragged) -> list[int]:
+    """How many matches each path has."""
+    return [int(np.count_nonzero(paths.row(q)[2:] == MATCH)) for q in range(paths.n)]
+
+
+def decode_paths(paths: Ragged, rows: Ints, cols: Ints, mode: int) -> list[Columns]:
+    """Columns of each path; the whole of both sequences unless local."""
+    ptr, flat = _columns(*paths, rows, cols, mode == LOCAL)
+    return [flat[a:b].copy() for a, b in pairwise(ptr.tolist())]
+
+
 def decode_path(path: Labels, rows: int, cols: int, mode: int) -> Columns:
-    """Columns of a path; the whole of both sequences unless local."""
-    matched = path_matches(path)
-    moves = _lay(matched, rows, cols, LOCAL if mode == LOCAL else GLOBAL)
-    steps = moves[2:]
-    i = moves[0] + np.cumsum(steps != INSERT) - 1
-    j = moves[1] + np.cumsum(steps != DELETE) - 1
-    columns = np.stack(
-        [np.where(steps == INSERT, -1, i), np.where(steps == DELETE, -1, j)], axis=1
-    )
-    return columns.astype(np.int32)
+    """As `decode_paths`, of one path."""
+    sizes = np.array([rows]), np.array([cols])
+    return decode_paths(Ragged.pack([path]), *sizes, mode)[0]
 
 
-def path_matches(path: Labels) -> Ints:
-    """Matches (k, 2) of a path."""
-    steps = path[2:]
-    i = path[0] + np.cumsum(steps != INSERT) - 1
-    j = path[1] + np.cumsum(steps != DELETE) - 1
-    return np.stack([i, j], axis=1)[steps == MATCH].astype(np.int64)
+@loop
+def _columns(ptr, data, rows, cols, local):
+    """Columns of all paths, between two matches first what the left sequence skips."""
+    most = 0
+    for p in range(len(rows)):
+        most += rows[p] + cols[p]
+    out_ptr, out = np.zeros(len(rows) + 1, np.int64), np.empty((most, 2), np.int32)
+    k = 0
+    for p in range(len(rows)):
+        i, j, u, v = np.zeros(4, np.int64)  # done so far; next
+        if ptr[p] < ptr[p + 1]:
+            u, v = np.int64(data[ptr[p]]), np.int64(data[ptr[p] + 1])
+        matched = False
+        for q in range(ptr[p] + 2, ptr[p + 1]):
+            if data[q] == MATCH:
+                if local and not matched:
+                    i, j, matched = u, v, True
+                k = _skip(i, j, u, v, out, k)
+                out[k, 0], out[k, 1] = u, v
+                k += 1
+                i, j = u + 1, v + 1
+            u += data[q] != INSERT
+            v += data[q] != DELETE
+        if not local:
+            k = _skip(i, j, rows[p], cols[p], out, k)
+        out_ptr[p + 1] = k
+    return out_ptr, out[:k].copy()
+
+
+@inner_loop
+def _skip(i, j, u, v, out, k):
+    """Gaps from cell (i, j) to (u, v)."""
+    for r in range(i, u):
+        out[k, 0], out[k, 1] = r, -1
+        k += 1
+    for c in range(j, v):
+        out[k, 0], out[k, 1] = -1, c
+        k += 1
+    return k
 
 
 @loop

@@ -20,8 +20,13 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats
-from maxmargin.core.validation import FeatureMap, check_distinct, check_types, require
+from maxmargin.core.data.arrays import Floats
+from maxmargin.core.data.validation import (
+    FeatureMap,
+    check_distinct,
+    check_types,
+    require,
+)
 from maxmargin.structures.alignment.inputs import is_real, record_name, tracks_of
 
 TRACK = "kernel"  # the name of the track that is added

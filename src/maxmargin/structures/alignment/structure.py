@@ -18,14 +18,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import isqrt
 from typing import Any, ClassVar
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
+from maxmargin.core.data.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
+from maxmargin.core.data.validation import Validated, check_types, require, same_fields
 from maxmargin.core.loss import LossForm
 from maxmargin.core.structure import Answer, Augment, Found, Layers, Pieces, Structure
-from maxmargin.core.validation import Validated, check_types, require, same_fields
 from maxmargin.inference.alignment.best_other import other_paths
 from maxmargin.inference.alignment.best_path import (
     DELETE,
@@ -35,6 +36,11 @@ from maxmargin.inference.alignment.best_path import (
     band,
 )
 from maxmargin.inference.alignment.layers import paths_by_count
+from maxmargin.inference.alignment.path_hypergraph import (
+    path_of_cells,
+    table_hypergraph,
+)
+from maxmargin.inference.hypergraph import k_best, sum_product
 from maxmargin.losses.pairs import AlignedPairs
 from maxmargin.structures.alignment.features import (
     collapse,
@@ -56,22 +62,35 @@ from maxmargin.structures.alignment.inputs import (
     tracks_of,
 )
 from maxmargin.structures.alignment.layout import (
+    EXTEND,
+    OPEN,
+    SLOT,
     WIDE,
     AlignmentLayout,
     count_entries,
     lay_weights,
     weight_names,
 )
-from maxmargin.structures.alignment.oracle import Penalty, best_alignments
+from maxmargin.structures.alignment.letters import (
+    LetterReader,
+    check_rule,
+    named_alphabets,
+)
+from maxmargin.structures.alignment.oracle import (
+    WHOLE,
+    PathRules,
+    Penalty,
+    best_alignments,
+)
 from maxmargin.structures.alignment.paths import (
     check_columns,
     columns_of,
-    decode_path,
+    decode_paths,
     encode_path,
     outside_band,
 )
 from maxmargin.structures.alignment.positions import TRACK, Positions
-from maxmargin.structures.alignment.views import Gaps, Pair, View, simple
+from maxmargin.structures.alignment.views import Gaps, Pair, Prior, View, simple
 
 CELLS = 2**19  # of tables filled at a time: fewer would cost more in calls
 
@@ -94,8 +113,10 @@ class Alignment(Structure):
         Divide features by |s| + |t|.
     band : int, optional
         Only cells this far from the diagonal, for long sequences.
-    alphabets : mapping from track to letters, optional
-        Default: the letters that occur.
+    alphabets : mapping from track to letters, or {"protein", "dna", "rna"}, optional
+        Default: the letters that occur, see `letters.py`.
+    unknown : {"warn", "ignore", "error"} or mapping, default="error"
+        What to do with other letters, see `letters.py`.
     """
 
     mode: str = "global"
@@ -104,7 +125,8 @@ class Alignment(Structure):
     symmetric: bool = False
     normalize: bool = False
     band: int | None = None
-    alphabets: Mapping[str, Sequence[Any]] | None = None
+    alphabets: Mapping[str, Sequence[Any]] | str | None = None
+    unknown: str | Mapping[str, str] = "error"
     positions: Positions | None = None  # adds a track of kernel features
     dim: int = 0
     pairs: tuple[Pair, ...] = ()
@@ -119,11 +141,18 @@ class Alignment(Structure):
             raise ValueError(f"mode={self.mode!r} is not one of {names}")
         if self.band is not None and self.band < 0:
             raise ValueError(f"band={self.band} must not be negative")
-        X = X if self.positions is None else self.positions(X)
+        if self.gaps.ends and self.mode != "global":
+            raise ValueError(
+                f"mode={self.mode!r} has no gaps at the ends that cost anything: costs of "
+                "end gaps are there with mode='global'"
+            )
+        check_rule(self.unknown)
+        reader, X = self._learn_letters(X)
         (left, left_names), (right, right_names), _ = distinct_sequences(X)
         letters, widths = learn_letters(
-            [*left, *right], [*left_names, *right_names], self.alphabets
+            [*left, *right], [*left_names, *right_names], reader.letters
         )
+        reader.letters = letters
         pairs = self.model
         if pairs is None:
             first = tracks_of(left[0], left_names[0])
@@ -133,19 +162,31 @@ class Alignment(Structure):
         for seqs, names, views in (
             (left, left_names, bound._views(0)), (right, right_names, bound._views(1)),
         ):  # fmt: skip
-            needed = [(v, False) for v in views] + [(v, True) for v in self.gaps.slot]
-            everything = [*views, *self.gaps.slot]
-            at = lay_out(seqs, names, everything, letters, widths)
+            needed = [(v, False) for v in views] + [(v, True) for v in self.gaps.around]
+            everything = [*views, *self.gaps.around]
+            at = lay_out(seqs, names, everything, reader, widths)
             parts.append((at, needed))
-        symbols = learn_symbols(parts, letters, widths)
+        symbols = learn_symbols(parts, letters, widths, self.unknown != "error")
         layout = lay_weights(
             symbols, pairs, self.gaps, bound._views(0), bound._views(1), self.symmetric
         )
         return replace(bound, symbols=symbols, layout=layout, dim=layout.dim)
 
+    def _learn_letters(self, X: Sequence[Any]) -> tuple[LetterReader, Sequence[Any]]:
+        """A reader for the letters of the data, and the data as it reads them."""
+        (left, left_names), (right, right_names), _ = distinct_sequences(X)
+        letters, _ = learn_letters(
+            [*left, *right], [*left_names, *right_names],
+            named_alphabets(self.alphabets), self.unknown == "error",
+        )  # fmt: skip
+        reader = LetterReader(letters, self.unknown)
+        X = reader.pairs(X)
+        return reader, X if self.positions is None else self.positions(X)
+
     def validate(self) -> None:
         """The layout is that of the views and symbols."""
         check_types(self)
+        check_rule(self.unknown)
         require(self.mode in MODES, f"mode={self.mode!r} is not known")
         require(self.band is None or 0 <= self.band <= 2**40, "band is out of range")
         parts: list[Validated] = [self.gaps, self.symbols, *self.pairs]
@@ -176,7 +217,7 @@ class Alignment(Structure):
                 else (view, False) in self.symbols.keys
             )
             require(known, f"view {view.name!r} has no symbols")
-        for view in self.gaps.slot:
+        for view in self.gaps.around:
             known = (view, True) in self.symbols.keys
             require(known, f"view {view.name!r} has no symbols of slots")
         if self.positions is not None and self.positions.phi is not None:
@@ -187,20 +228,26 @@ class Alignment(Structure):
         """Distinct views of one side, in the order they are coded."""
         views = [p.left if side == 0 else p.right for p in self.pairs]
         views += [*self.gaps.opening, *self.gaps.extension]
+        if any(isinstance(p.table, Prior) for p in self.pairs):
+            views.append(View())
         return list(dict.fromkeys(views))
 
     def encode(self, X: Sequence[Any]) -> SequencePairs:
         """Pairs (s, t) of sequences, each a string or a mapping of tracks."""
+        rule = self.unknown if self.symbols.unknown else "error"
+        reader = LetterReader(self.symbols.letters, rule)
+        X = reader.pairs(X)
         X = X if self.positions is None else self.positions(X)
         (left, left_names), (right, right_names), (a, b) = distinct_sequences(X)
         sides = []
         for seqs, names, views in (
             (left, left_names, self._views(0)), (right, right_names, self._views(1)),
         ):  # fmt: skip
-            at = lay_out(seqs, names, [*views, *self.gaps.slot], self.symbols.letters,
-                         self.symbols.widths)  # fmt: skip
-            side = encode_side(at, self.symbols, views, self.gaps.slot)
+            everything = [*views, *self.gaps.around]
+            at = lay_out(seqs, names, everything, reader, self.symbols.widths)
+            side = encode_side(at, self.symbols, views, self.gaps.around)
             sides.append(side._replace(names=tuple(map(own_name, seqs))))
+        reader.warn()
         return SequencePairs(a, b, sides[0], sides[1])
 
     def encode_labels(self, x: SequencePairs, Y: Sequence[Any]) -> Ragged:
@@ -224,11 +271,8 @@ class Alignment(Structure):
 
     def decode_labels(self, x: SequencePairs, labels: Ragged) -> list[Any]:
         """Columns (k, 2) of positions, -1 for a gap."""
-        rows, cols = x.sizes
-        return [
-            decode_path(labels.row(q), int(rows[q]), int(cols[q]), MODES[self.mode])
-            for q in range(labels.n)
-        ]
+        rows, cols = (sizes[: labels.n] for sizes in x.sizes)
+        return list(decode_paths(labels, rows, cols, MODES[self.mode]))
 
     def features(self, x: SequencePairs, ids: Ints, labels: Ragged) -> Rows:
         """psi(x_i, y) of each row."""
@@ -249,11 +293,24 @@ class Alignment(Structure):
             gain = augment.weight[ids]
             penalty = Penalty(truth, loss.shift, gain / (loss.matches(truth) * scale))
         labels, value = best_alignments(
-            x.left[ids], x.right[ids], *self._scores(x, ids, w),
-            (self._width, MODES[self.mode], self.gaps.affine), penalty,
-        )  # fmt: skip
+            x.left[ids], x.right[ids], *self._scores(x, ids, w), self._rules(), penalty
+        )
         score = value * scale + gain
         return Found(labels, score, score)
+
+    def scores(self, x: SequencePairs, ids: Ints, w: Floats) -> Floats:
+        """Score of the best alignment of each pair: as `argmax`, without the paths."""
+        nothing = Penalty(Ragged.pack([]), 0, np.zeros(len(ids)))
+        rules = self._rules()._replace(traced=False)
+        _, value = best_alignments(
+            x.left[ids], x.right[ids], *self._scores(x, ids, w), rules, nothing
+        )
+        return value * self._scale(x, ids)
+
+    def _rules(self) -> PathRules:
+        affine = bool(self.gaps.affine)
+        even = self.gaps == Gaps(affine=self.gaps.affine, tied=self.gaps.tied)
+        return PathRules(self._width, MODES[self.mode], affine, even)
 
     def cuts(self, x: SequencePairs, ids: Ints, w: Floats, augment: Augment) -> Answer:
         """As the default, with both alignments counted in one walk."""
@@ -289,6 +346,57 @@ class Alignment(Structure):
         return Layers(
             pointers(_flat(sizes)), Ragged.concat(found), _flat(scores), _flat(losses)
         )
+
+    def nbest(
+        self, x: SequencePairs, ids: Ints, w: Floats, k: int,
+        augment: Augment | None = None,
+    ) -> Layers:  # fmt: skip
+        """The k best alignments of each pair, best first."""
+        if augment is not None and augment.loss.form == "zero-one":
+            raise ValueError("the k best alignments know losses of aligned pairs only")
+        sizes, rows, scores = [], [], []
+        for some, tables in self._one_by_one(x, ids, w, augment):
+            graph, score = table_hypergraph(tables, MODES[self.mode])
+            found, value = k_best(graph, score, k)
+            rows += [path_of_cells(found.row(r), tables) for r in range(found.n)]
+            sizes.append(found.n)
+            scores.append(value * self._scale(x, some))
+        labels, value, owner = Ragged.pack(rows), _flat(scores), np.repeat(ids, sizes)
+        loss = np.zeros(len(value))
+        if augment is not None:
+            loss = augment.loss.value(augment.truth.take(owner), labels)
+            value = self.features(x, owner, labels).dot(w)
+        return Layers(pointers(sizes), labels, value, loss)
+
+    def match_probabilities(
+        self, x: SequencePairs, i: int, w: Floats, temperature: float
+    ) -> Floats:
+        """P(position a is matched with b), (rows, cols), under P(y) ~ exp(score / T).
+
+        Scores are those of whole alignments, not divided by the length.
+        """
+        ((_, tables),) = self._one_by_one(x, np.array([i]), w, None)
+        graph, score = table_hypergraph(tables, MODES[self.mode])
+        _, share = sum_product(graph, score / temperature)
+        out = np.zeros((int(tables.rows[0]), int(tables.cols[0])))
+        for r, (a, b) in enumerate(zip(tables.lo, tables.hi, strict=True)):
+            out[r, a:b] = share[tables.start[r] : tables.start[r + 1]]
+        return out
+
+    def _one_by_one(
+        self, x: SequencePairs, ids: Ints, w: Floats, augment: Augment | None
+    ) -> Iterator[tuple[Ints, AlignmentTables]]:
+        """Filled table of each pair, with the loss added where asked."""
+        for some, tables in self._tables(x, ids, w, cells=1):
+            if augment is not None:
+                loss, truth = augment.loss, augment.truth.take(some)
+                assert isinstance(loss, AlignedPairs)
+                gain = augment.weight[some] / (
+                    loss.matches(truth) * self._scale(x, some)
+                )
+                correct = correct_cells(tables, truth, loss.shift)
+                tables = tables._replace(match=tables.match - gain * correct)
+            yield some, self._one_state(tables)
 
     def _other(
         self, x: SequencePairs, ids: Ints, w: Floats, augment: Augment
@@ -365,16 +473,49 @@ class Alignment(Structure):
         for pair in self.pairs:
             size = self.symbols.size(pair.left) * self.symbols.size(pair.right)
             if pair.left == pair.right == view:
-                total += full[offset : offset + size].reshape(total.shape)
+                k = len(letters)  # without unknown letters
+                total += full[offset : offset + size].reshape(isqrt(size), -1)[:k, :k]
                 found = True
             offset += size
         if not found:
             raise ValueError(f"the model has no pair of {track!r} with {track!r}")
         return letters, total
 
+    def gap_scores(self, w: Floats) -> dict[str, tuple[float, float]]:
+        """(open, extend) of "deletion" and "insertion", where they do not depend on letters.
+
+        With weights for the ends also of "end deletion" and "end insertion".
+        """
+        gaps = self.gaps
+        if gaps != Gaps(affine=gaps.affine, tied=gaps.tied, ends=gaps.ends):
+            raise ValueError(
+                "gap costs depend on letters here: they are no two numbers, and other "
+                "programs cannot use them"
+            )
+        assert self.layout is not None
+        full = self.layout.full(w)
+
+        def score(rows: Ints, first: int, symbol: int) -> tuple[float, float]:
+            kinds = (first, first + EXTEND) if gaps.affine else (first, first)
+            opening, extension = (
+                sum(float(full[row[3] + symbol]) for row in rows if row[0] == kind)
+                for kind in kinds
+            )
+            return opening, extension
+
+        sides = {"deletion": self.layout.left_gaps, "insertion": self.layout.right_gaps}
+        out = {name: score(rows, OPEN, 0) for name, rows in sides.items()}
+        if gaps.ends:
+            # A deletion falls into a slot of the right sequence, and the other way round.
+            slots = reversed(sides.values())
+            for (name, plain), rows in zip(list(out.items()), slots, strict=True):
+                more = score(rows, SLOT, 1)
+                out[f"end {name}"] = (plain[0] + more[0], plain[1] + more[1])
+        return out
+
     @property
     def _width(self) -> int:
-        return 2**40 if self.band is None else self.band
+        return WHOLE if self.band is None else self.band
 
     def _scale(self, x: SequencePairs, ids: Ints) -> Floats:
         if not self.normalize:

@@ -23,7 +23,8 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from maxmargin.core.validation import (
+from maxmargin.core.data.validation import (
+    check_distinct,
     check_finite,
     check_shape,
     check_types,
@@ -47,12 +48,15 @@ class View:
         Groups of letters taken as one; letters in no group count as beyond the end.
     real : bool, default=False
         The single track holds vectors, which enter as they are.
+    ends : bool, default=False
+        Of slots: whether they lie at an end of the sequence, whatever its letters.
     """
 
     tracks: tuple[str, ...] = ()
     reach: int = 0
     bins: tuple[str, ...] | None = None
     real: bool = False
+    ends: bool = False
 
     def validate(self) -> None:
         """A window that can be read, one track if it holds vectors."""
@@ -61,12 +65,19 @@ class View:
         if self.real:
             plain = len(self.tracks) == 1 and self.reach == 0 and self.bins is None
             require(plain, "a view of vectors has one track, no window and no bins")
+        if self.ends:
+            require(self == View(ends=True), "a view of the ends is about nothing else")
 
     @property
     def name(self) -> str:
         """As in the names of features."""
+        if self.ends:
+            return "end"
         window = f"[{-self.reach}..{self.reach}]" if self.reach else ""
         return "+".join(self.tracks) + window or "any"
+
+
+END = View(ends=True)
 
 
 @dataclass(frozen=True)
@@ -103,6 +114,39 @@ class ScoreTable(Protocol):
     scores: Any  # (letters, letters)
 
 
+@dataclass(frozen=True, eq=False)
+class Prior:
+    """Known scores of matches and gaps, as one feature of an alignment.
+
+        prior(x, y) = sum over matches scores[s_i, t_j] + sum over gaps (open + extend ..)
+
+    As the table of a `Pair` it has one weight s, and all other weights v are what the
+    model learns beyond it: score = s * prior(x, y) + <v, psi(x, y)>. The penalty
+    1/2 (s^2 + ||v||^2) then pulls the model towards s times the known scores, not to zero.
+
+    Parameters
+    ----------
+    letters : tuple of str
+    scores : array (letters, letters)
+    gaps : (float, float)
+        Scores of the first and of each further letter of a gap; negative as a rule.
+    """
+
+    letters: tuple[str, ...]
+    scores: Any
+    gaps: tuple[float, float]
+
+    def validate(self) -> None:
+        """Finite numbers for distinct letters."""
+        check_types(self)
+        check_distinct(self.letters, "letters of the prior")
+        n = len(self.letters)
+        check_shape(np.asarray(self.scores), (n, n), "scores of the prior")
+        check_finite(self.scores, "scores of the prior")
+        require(len(self.gaps) == 2, "the prior has two gap scores")
+        check_finite(np.asarray(self.gaps), "gap scores of the prior")
+
+
 @dataclass(frozen=True)
 class Gaps:
     """What a gap costs.
@@ -117,6 +161,9 @@ class Gaps:
         Views of the two positions around the gap, on the other side; at its opening.
     tied : bool, default=False
         One set of weights for gaps on either side.
+    ends : bool, default=False
+        Whether gaps before the first and after the last letter of a sequence have weights
+        of their own, which are added to those of all gaps.
     """
 
     affine: bool = True
@@ -124,13 +171,20 @@ class Gaps:
     extension: tuple[View, ...] = (View(),)
     slot: tuple[View, ...] = ()
     tied: bool = False
+    ends: bool = False
+
+    @property
+    def around(self) -> tuple[View, ...]:
+        """All views of slots."""
+        return (*self.slot, END) if self.ends else self.slot
 
     def validate(self) -> None:
         """Views that are valid, none of vectors."""
         check_types(self)
         for view in (*self.opening, *self.extension, *self.slot):
             view.validate()
-            require(not view.real, "gaps are described by letters, not by vectors")
+            plain = not (view.real or view.ends)
+            require(plain, "gaps are described by letters, not by vectors")
 
 
 def simple(
@@ -191,7 +245,7 @@ def profile(
 
 
 def matrix(table: Any, track: str = "residue") -> tuple[Pair, ...]:
-    """One weight times a known substitution matrix: a place to start from."""
+    """One weight times known scores: a substitution matrix, or a `Prior` with gap costs."""
     return (Pair(View((track,)), View((track,)), table),)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.core.arrays import Floats, Ints, Labels, Ragged
+from maxmargin.core.data.arrays import Floats, Ints, Labels, Ragged
 
 SCHEMES = ("bio", "bioes")
 Mask = NDArray[np.bool_]
@@ -32,6 +32,49 @@ def legal_scores(
         mask = mask & _given_mask(labels, allowed)
     flat = np.concatenate([mask.ravel(), first, last])
     return np.where(flat, 0.0, -np.inf)
+
+
+def found_rules(flat: Sequence[Any], ptr: Ints) -> tuple[str | None, Mask | None]:
+    """(scheme, allowed) for labels that mark spans, as far as the data follow a scheme.
+
+    Data with errors, where the scheme forbids what occurs, get a mask that allows what
+    the scheme allows and what occurs. All else is None.
+
+    Examples
+    --------
+    >>> found_rules(["B-PER", "I-PER", "O"], np.array([0, 3]))
+    ('bio', None)
+    >>> found_rules(["N", "V"], np.array([0, 2]))
+    (None, None)
+    >>> scheme, mask = found_rules(["O", "I-PER", "B-PER"], np.array([0, 3]))
+    >>> scheme, mask.tolist()  # labels: B-PER, I-PER, O
+    (None, [[True, True, True], [True, True, True], [True, True, True]])
+    """
+    known = sorted({label for label in flat if label is not None}, key=str)
+    heads = {split_label(label)[0] if type(label) is str else "" for label in known}
+    spans = [label for label in known if label != "O"]
+    if not spans or not all(split_label(label)[1] for label in spans):
+        return None, None
+    if not heads <= set("BIOES") or not heads & set("IES"):
+        return None, None
+    scheme = "bioes" if heads & set("ES") else "bio"
+    mask, first, last = _scheme_mask(known, scheme)
+    where: dict[Any, int] = {label: k for k, label in enumerate(known)}
+    where[None] = -1
+    code = np.fromiter((where[label] for label in flat), np.int64, len(flat))
+    inner = np.ones(len(code), bool)
+    filled = np.diff(ptr) > 0
+    heads_at, tips_at = ptr[:-1][filled], ptr[1:][filled] - 1
+    inner[heads_at] = False
+    after = np.flatnonzero(inner)
+    after = after[(code[after] >= 0) & (code[after - 1] >= 0)]
+    legal = mask[code[after - 1], code[after]].all()
+    begin, end = code[heads_at], code[tips_at]
+    legal = legal and first[begin[begin >= 0]].all() and last[end[end >= 0]].all()
+    if legal:
+        return scheme, None
+    mask[code[after - 1], code[after]] = True
+    return None, mask
 
 
 def _given_mask(labels: Sequence[Hashable], allowed: Any) -> Mask:

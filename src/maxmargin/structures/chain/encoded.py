@@ -25,11 +25,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.core.arrays import Ragged, Vectors
-from maxmargin.core.files import fresh_folder, remove_folder, replace_file
-from maxmargin.core.mapped import Pages, open_array
-from maxmargin.core.sequences import flat_labels, in_order, same_lengths
-from maxmargin.core.validation import (
+from maxmargin.core.data.arrays import Ragged, Vectors
+from maxmargin.core.data.files import fresh_folder, remove_folder, replace_file
+from maxmargin.core.data.mapped import Pages, open_array
+from maxmargin.core.data.sequences import flat_labels, in_order, same_lengths
+from maxmargin.core.data.validation import (
     check_distinct,
     check_finite,
     check_range,
@@ -37,8 +37,9 @@ from maxmargin.core.validation import (
     require,
 )
 from maxmargin.structures.chain.constraints import check_truth
-from maxmargin.structures.chain.structure import Chain, Tokens
-from maxmargin.structures.chain.tokens import gather, vocabulary
+from maxmargin.structures.chain.named_tokens import NamedTokens, vocabulary
+from maxmargin.structures.chain.structure import Chain
+from maxmargin.structures.chain.tokens import Tokens, gather
 
 FORMAT = "maxmargin encoded sequences 2"
 FORMER = "maxmargin encoded sequences 1"  # of version 0.1, still read
@@ -292,7 +293,7 @@ def _survey(source: Iterable[tuple[Any, Any]]) -> tuple[set[Any], Any, int]:
         same_lengths(tokens.ptr, ptr)
         labels.update(flat)
         if tokens.matrix is None:
-            for name in vocabulary(tokens):
+            for name in vocabulary(NamedTokens(tokens.named, tokens.ptr)):
                 names.setdefault(name, len(names))
         else:
             columns = max(columns, tokens.matrix.shape[1])

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.core.arrays import Ints, Ragged, Vectors, pointers
+from maxmargin.core.data.arrays import Ints, Ragged, Vectors, pointers
+from maxmargin.core.data.validation import check_types
 from maxmargin.core.jit import inner_loop, loop
-from maxmargin.core.validation import check_types
 
 WHOLE = 10**6  # tokens up to which all of them get their units at once
 
@@ -28,7 +28,7 @@ class ChainLayout(NamedTuple):
     start: int  # (K,)
     end: int  # (K,)
     bias: int  # (K,)
-    edge: int  # E, the weights of F features and K^2 "labels"
+    edge: int  # E, the weights of the edge features and K^2 "labels"
     dim: int
 
     def validate(self) -> None:
@@ -37,15 +37,15 @@ class ChainLayout(NamedTuple):
 
 
 def layout_of(
-    k: int, order: int, width: int, start_end: bool, bias: bool, edge: bool
+    k: int, order: int, width: int, start_end: bool, bias: bool, edge: int
 ) -> ChainLayout:
-    """Lay out the weights of k labels and `width` input features."""
+    """Lay out the weights of k labels, `width` input and `edge` edge features."""
     sizes = {
         "pairs": sum(k ** (j + 2) for j in range(order)),
         "start": k * start_end,
         "end": k * start_end,
         "bias": k * bias,
-        "edge": width * k * k * edge,
+        "edge": edge * k * k,
     }
     at, parts = width * k, {}
     for name, size in sizes.items():
@@ -73,12 +73,13 @@ def unit_vectors(n: int) -> Vectors:
 def unit_inputs(n: int, ptr: Ints, ids: Ints) -> tuple[Any, ...]:
     """First arguments of `differences` for psi in `parts`: vectors, ptr and ids."""
     if n <= WHOLE:
-        return *unit_vectors(n)[:3], ptr, ids
+        units = unit_vectors(n)[:3]
+        return *units, *units, ptr, ids
     sizes = ptr[ids + 1] - ptr[ids]
     own = pointers(sizes)
     rows = np.repeat(ptr[ids] - own[:-1], sizes) + np.arange(own[-1])
     each = np.arange(own[-1] + 1), rows.astype(np.int32), np.ones(own[-1])
-    return *each, own, np.arange(len(ids))
+    return *each, *each, own, np.arange(len(ids))
 
 
 def some_rows(rows: Ragged, ids: Ints) -> Ragged:
@@ -90,26 +91,35 @@ def some_rows(rows: Ragged, ids: Ints) -> Ragged:
 
 
 @loop
-def differences(vptr, vidx, vval, ptr, ids, layout, eta, astart, adata, bptr, bdata):
-    """psi(a) - psi(b) for each id: labels a from astart[q] on, b in row q (or none)."""
+def differences(
+    vptr, vidx, vval, eptr, eidx, evals, ptr, ids, layout, eta, astart, adata, bptr,
+    bdata,
+):  # fmt: skip
+    """psi(a) - psi(b) for each id: labels a from astart[q] on, b in row q (or none).
+
+    The features of single labels are in v.., those of label pairs in e...
+    """
     size = 0
     for q in range(len(ids)):
         L = ptr[ids[q] + 1] - ptr[ids[q]]
         one, two = adata[astart[q] : astart[q] + L], bdata[bptr[q] : bptr[q + 1]]
-        size += _room(vptr, ptr[ids[q]], one, two, layout)
+        size += _room(vptr, eptr, ptr[ids[q]], one, two, layout)
     row_ptr = np.zeros(len(ids) + 1, np.int64)
     idx, val = np.empty(size, np.int32), np.empty(size)
     m = 0
     for q in range(len(ids)):
         L = ptr[ids[q] + 1] - ptr[ids[q]]
         one, two = adata[astart[q] : astart[q] + L], bdata[bptr[q] : bptr[q + 1]]
-        m = _write(vptr, vidx, vval, ptr[ids[q]], one, two, layout, eta, idx, val, m)
+        m = _write(
+            vptr, vidx, vval, eptr, eidx, evals, ptr[ids[q]], one, two, layout, eta, idx,
+            val, m,
+        )  # fmt: skip
         row_ptr[q + 1] = m
     return row_ptr, idx[:m], val[:m]
 
 
 @inner_loop
-def _room(vptr, begin, one, two, layout):
+def _room(vptr, eptr, begin, one, two, layout):
     """Bound the entries of psi(one) - psi(two); two may be empty."""
     size, L = 0, len(one)
     if layout.start >= 0 or layout.end >= 0:
@@ -118,14 +128,16 @@ def _room(vptr, begin, one, two, layout):
         if len(two) == 0 or one[t] != two[t]:
             here = vptr[begin + t + 1] - vptr[begin + t]
             size += 2 * here + 2 + (layout.order + 1) * (layout.order + 2)
-            if layout.edge >= 0:
-                after = vptr[begin + t + 2] - vptr[begin + t + 1] if t + 1 < L else 0
-                size += 2 * (here + after)
+            if layout.edge >= 0:  # of this token, and of the next one
+                stop = begin + min(t + 2, L)
+                size += 2 * (eptr[stop] - eptr[begin + t])
     return size
 
 
 @inner_loop
-def _write(vptr, vidx, vval, begin, one, two, layout, eta, idx, val, m):
+def _write(
+    vptr, vidx, vval, eptr, eidx, evals, begin, one, two, layout, eta, idx, val, m
+):
     """Write psi(one) - psi(two) from place m on; returns the place after it."""
     K, L, plain = layout.labels, len(one), len(two) == 0
     other = one if plain else two
@@ -134,15 +146,18 @@ def _write(vptr, vidx, vval, begin, one, two, layout, eta, idx, val, m):
         y, o, run = np.int64(one[t]), np.int64(other[t]), run + 1
         if plain or y != o:
             run = 0
-        kinds, base, sy, so = K, 0, y, o
-        for part in range(2 if layout.edge >= 0 and t > 0 else 1):
-            if run <= part:
-                m = _write_input(
-                    vptr, vidx, vval, layout.width, begin + t, base, kinds, sy, so,
-                    plain, idx, val, m,
-                )  # fmt: skip
-            kinds, base = K * K, layout.edge
+        if run == 0:
+            m = _write_input(
+                vptr, vidx, vval, layout.width, begin + t, 0, K, y, o, plain, idx, val,
+                m,
+            )  # fmt: skip
+        if layout.edge >= 0 and t > 0 and run <= 1:
             sy, so = one[t - 1] * K + y, other[t - 1] * K + o
+            width = (layout.dim - layout.edge) // (K * K)
+            m = _write_input(
+                eptr, eidx, evals, width, begin + t, layout.edge, K * K, sy, so, plain,
+                idx, val, m,
+            )  # fmt: skip
         at, rows, sy, so = layout.pairs, 1, y, o
         for j in range(min(layout.order, t) + 1):
             if j > 0:

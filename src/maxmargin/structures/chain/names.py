@@ -7,7 +7,8 @@ from typing import Any, overload
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Rows
+from maxmargin.core.data.arrays import Floats, Ints, Rows, Vectors
+from maxmargin.core.data.token_features import TokenReader
 from maxmargin.core.structure import Pieces
 from maxmargin.structures.chain.layout import ChainLayout
 
@@ -23,6 +24,62 @@ def other_name(name: str, taken: Sequence[str]) -> str:
     return f"{name} (built in)" if name in taken else name
 
 
+class InputNames(Sequence[str]):
+    """Names of the features of templates and of columns beside them, made when asked."""
+
+    def __init__(self, reader: TokenReader, beside: Sequence[str]) -> None:
+        self.reader, self.beside = reader, beside
+
+    def __len__(self) -> int:
+        return self.reader.n_features + len(self.beside)
+
+    @overload
+    def __getitem__(self, key: int) -> str: ...
+    @overload
+    def __getitem__(self, key: slice) -> list[str]: ...
+    def __getitem__(self, key: Any) -> Any:
+        """Name of feature number `key`."""
+        if isinstance(key, slice):
+            return [self[j] for j in range(*key.indices(len(self)))]
+        at = range(len(self))[key]
+        n = self.reader.n_features
+        return self.reader.name(at) if at < n else self.beside[at - n]
+
+
+WORD_KEYS = ("word", "w", "form", "text", "token", "word.lower()")
+
+
+def words_of_dicts(tokens: Any) -> tuple[str, ...]:
+    """Words of feature dicts that have one under a usual key; else none.
+
+    Examples
+    --------
+    >>> words_of_dicts([{"w": "Ana", "cap": True}]), words_of_dicts([["w=Ana"]])
+    (('Ana',), ())
+    """
+    rows = list(tokens) if isinstance(tokens, list | tuple) else []
+    if not rows or not all(isinstance(token, dict) for token in rows):
+        return ()
+    for key in WORD_KEYS:
+        if all(isinstance(token.get(key), str) for token in rows):
+            return tuple(token[key] for token in rows)
+    return ()
+
+
+def first_column(token: Any) -> str:
+    """The word of a token: a string, the first of a row, or the first value of a dict."""
+    if isinstance(token, str):
+        return token
+    return str(next(iter(token.values())) if isinstance(token, dict) else token[0])
+
+
+def edge_names(reader: TokenReader | None) -> Sequence[str]:
+    """Names of the features that bigram templates make."""
+    if reader is None:
+        return []
+    return [reader.edge_name(f) for f in range(reader.n_edge_features)]
+
+
 class WeightNames(Sequence[str]):
     """Names of all weights, each made when it is asked for.
 
@@ -34,6 +91,8 @@ class WeightNames(Sequence[str]):
         Names of labels and of input features.
     sparse : bool
         Whether input weights are feature-major.
+    edges : sequence
+        Names of edge features.
 
     Examples
     --------
@@ -49,7 +108,9 @@ class WeightNames(Sequence[str]):
         labels: Sequence[Hashable],
         inputs: Sequence[str],
         sparse: bool,
+        edges: Sequence[str] = (),
     ) -> None:
+        self.edges = edges
         self.layout, self.labels, self.inputs = layout, labels, inputs
         self.sparse = sparse
         self.constant = other_name("bias", inputs)
@@ -68,9 +129,12 @@ class WeightNames(Sequence[str]):
         at = range(len(self))[key]
         spot, k = self.layout, len(self.labels)
         if at < spot.width * k:
-            return self._input(at, k)
+            f, y = self._feature(at, k, spot.width)
+            return f"{self.inputs[f]} / {self.labels[y]}"
         if 0 <= spot.edge <= at:
-            return self._input(at - spot.edge, k * k)
+            f, y = self._feature(at - spot.edge, k * k, len(self.edges))
+            a, b = divmod(y, k)
+            return f"{self.edges[f]} / {self.labels[a]} -> {self.labels[b]}"
         if 0 <= spot.bias <= at:
             return f"{self.constant} / {self.labels[at - spot.bias]}"
         if 0 <= spot.end <= at:
@@ -79,12 +143,12 @@ class WeightNames(Sequence[str]):
             return f"start -> {self.labels[at - spot.start]}"
         return self._tuple(at - spot.pairs, k)
 
-    def _input(self, at: int, k: int) -> str:
-        f, y = divmod(at, k) if self.sparse else divmod(at, self.layout.width)[::-1]
-        if k == len(self.labels):
-            return f"{self.inputs[f]} / {self.labels[y]}"
-        a, b = divmod(y, len(self.labels))
-        return f"{self.inputs[f]} / {self.labels[a]} -> {self.labels[b]}"
+    def _feature(self, at: int, k: int, width: int) -> tuple[int, int]:
+        """Feature and label of a weight among those of `width` features, `k` labels."""
+        if self.sparse:
+            return divmod(at, k)
+        y, f = divmod(at, width)
+        return f, y
 
     def _tuple(self, at: int, k: int) -> str:
         size = 2
@@ -112,14 +176,13 @@ def token_parts(structure: Any, x: Any, i: int, row: Sequence[int]) -> Pieces:
     vectors, names, parts = x.vectors, [], []
     for t, y in enumerate(row):
         r = int(x.ptr[i]) + t
-        some = slice(vectors.ptr[r], vectors.ptr[r + 1])
-        val = vectors.val[some]
-        idx = vectors.idx[some] if vectors.sparse else np.arange(len(val))
+        idx, val = _entries(vectors, r)
         step, jump = vectors.stride(k)
-        at = [idx.astype(np.int64) * step + y * jump]
+        at = [idx * step + y * jump]
         size = [val]
         if spot.edge >= 0 and t > 0:
-            step, jump = vectors.stride(k * k)
+            idx, val = _entries(x.edge_vectors, r)
+            step, jump = x.edge_vectors.stride(k * k)
             at.append(spot.edge + idx * step + (row[t - 1] * k + y) * jump)
             size.append(val)
         alone = _label_only(spot, k, row, t)
@@ -131,6 +194,14 @@ def token_parts(structure: Any, x: Any, i: int, row: Sequence[int]) -> Pieces:
         parts.append((np.concatenate(at), np.concatenate(size)))
         names.append(f"token {t}: {structure.labels[y]}")
     return Pieces(names, Rows.pack(parts))
+
+
+def _entries(vectors: Vectors, r: int) -> tuple[Ints, Floats]:
+    """Coordinates and values of vector r."""
+    some = slice(vectors.ptr[r], vectors.ptr[r + 1])
+    val = vectors.val[some]
+    idx = vectors.idx[some] if vectors.sparse else np.arange(len(val))
+    return idx.astype(np.int64), val
 
 
 def _label_only(spot: ChainLayout, k: int, row: Sequence[int], t: int) -> list[int]:

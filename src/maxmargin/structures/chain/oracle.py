@@ -2,25 +2,32 @@
 
 The score of labels y_1 .. y_L for tokens x_1 .. x_L is, with K labels and order m,
 
-    sum_t <W[y_t], x_t> + bias[y_t]  +  sum_{t>1} <E[y_{t-1}, y_t], x_t>
+    sum_t <W[y_t], x_t> + bias[y_t]  +  sum_{t>1} <E[y_{t-1}, y_t], e_t>
     + eta * (start[y_1] + end[y_L] + sum_{j=1..m} sum_{t>j} T_j[y_{t-j}, .., y_t]).
 
-`inference.chain.viterbi` finds the best labels once the tables of a sequence are filled.
+where e_t are the edge features: x_t again, or features of their own. Loops get x_t in the
+arrays v.., e_t in the arrays e... `inference.chain.viterbi` finds the best labels once the
+tables of a sequence are filled.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.arrays import inner
+from maxmargin.core.data.arrays import inner
 from maxmargin.core.jit import inner_loop, loop
-from maxmargin.inference.chain.viterbi import backward, forward, path_score
+from maxmargin.inference.chain.viterbi import (
+    backward,
+    forward,
+    joined_scores,
+    path_score,
+)
 
 
 @loop
 def best_sequences(
-    vptr, vidx, vval, ptr, forced, ids, w, layout, pair, first, last, tptr, tdata, cost,
-    scale, weight,
+    vptr, vidx, vval, eptr, eidx, evals, ptr, forced, ids, w, layout, pair, first, last,
+    tptr, tdata, cost, scale, weight,
 ):  # fmt: skip
     """Best labels of each id and their score; with a loss if `cost` has rows.
 
@@ -38,7 +45,10 @@ def best_sequences(
         out_ptr[q + 1] = out_ptr[q] + L
         if L == 0:
             continue
-        _fill_tables(vptr, vidx, vval, forced, ptr[i], L, w, layout, nodes, edges)
+        _fill_tables(
+            vptr, vidx, vval, eptr, eidx, evals, forced, ptr[i], L, w, layout, nodes,
+            edges,
+        )  # fmt: skip
         if len(cost) > 0:
             truth = tdata[tptr[i] : tptr[i] + L]
             true_score[q] = path_score(nodes, edges, pair, first, last, truth, K, order)
@@ -59,7 +69,7 @@ def best_sequences(
 
 
 @loop
-def tables(vptr, vidx, vval, ptr, forced, ids, w, layout):
+def tables(vptr, vidx, vval, eptr, eidx, evals, ptr, forced, ids, w, layout):
     """All scores of the ids, for inference on tables."""
     K = layout.labels
     total = _lengths(ptr, ids)[0]
@@ -72,44 +82,29 @@ def tables(vptr, vidx, vval, ptr, forced, ids, w, layout):
         out_ptr[q + 1] = b
         here = edges[a * K * K : b * K * K] if layout.edge >= 0 else edges
         _fill_tables(
-            vptr, vidx, vval, forced, ptr[i], L, w, layout, nodes[a * K : b * K], here
-        )
+            vptr, vidx, vval, eptr, eidx, evals, forced, ptr[i], L, w, layout,
+            nodes[a * K : b * K], here,
+        )  # fmt: skip
     return out_ptr, nodes, edges
 
 
 @loop
+def row_weights(vptr, vidx, vval, w, layout):
+    """Weights of rows of features in place of features: sums, then all other weights."""
+    K, n = layout.labels, len(vptr) - 1
+    other = layout.width * K
+    out = np.zeros(n * K + len(w) - other)
+    for r in range(n):
+        _fill(vptr, vidx, vval, layout.width, r, w, K, out[r * K : (r + 1) * K])
+    for k in range(len(w) - other):
+        out[n * K + k] = w[other + k]
+    return out
+
+
+@loop
 def join(w, layout, eta, legal):
-    """For j = 1 .. m scores of label c after j labels s, at [s * K + c]; the ends."""
-    K, order = layout.labels, layout.order
-    size, rows = 0, 1
-    for _ in range(order):
-        rows *= K
-        size += rows * K
-    pair = np.empty(size)
-    at, below, rows = 0, 0, 1
-    for j in range(order):
-        rows *= K
-        for s in range(rows):
-            short = below + (s % (rows // K)) * K
-            for c in range(K):
-                v = eta * w[layout.pairs + at + s * K + c]
-                if j > 0:
-                    v += pair[short + c]
-                elif len(legal) > 0:
-                    v += legal[s * K + c]
-                pair[at + s * K + c] = v
-        below = at
-        at += rows * K
-    first, last = np.zeros(K), np.zeros(K)
-    for k in range(K):
-        if layout.start >= 0:
-            first[k] = eta * w[layout.start + k]
-        if layout.end >= 0:
-            last[k] = eta * w[layout.end + k]
-        if len(legal) > 0:
-            first[k] += legal[K * K + k]
-            last[k] += legal[K * K + K + k]
-    return pair, first, last
+    """Scores of label tuples and of first and last labels, see `joined_scores`."""
+    return joined_scores(w, layout, eta, legal)
 
 
 @inner_loop
@@ -157,20 +152,25 @@ def _fill(vptr, vidx, vval, width, r, w, K, out):
 
 
 @inner_loop
-def _fill_tables(vptr, vidx, vval, forced, begin, L, w, layout, nodes, edges):
+def _fill_tables(
+    vptr, vidx, vval, eptr, eidx, evals, forced, begin, L, w, layout, nodes, edges
+):
     """Nodes (L, K) and, with edge features, edges (L, K * K), flat."""
-    K, width = layout.labels, layout.width
+    K = layout.labels
     for k in range(K):
         bias = w[layout.bias + k] if layout.bias >= 0 else 0.0
         for t in range(L):
             nodes[t * K + k] = bias
     edges[: L * K * K if layout.edge >= 0 else 0] = 0.0
-    size, out, weights = K, nodes, w
-    for _ in range(2 if layout.edge >= 0 else 1):
+    for t in range(L):
+        row = nodes[t * K : (t + 1) * K]
+        _fill(vptr, vidx, vval, layout.width, begin + t, w, K, row)
+    if layout.edge >= 0:
+        size, weights = K * K, w[layout.edge :]
+        width = len(weights) // size
         for t in range(L):
-            row = out[t * size : (t + 1) * size]
-            _fill(vptr, vidx, vval, width, begin + t, weights, size, row)
-        size, out, weights = K * K, edges, w[layout.edge :]
+            row = edges[t * size : (t + 1) * size]
+            _fill(eptr, eidx, evals, width, begin + t, weights, size, row)
     for t in range(L if len(forced) > 0 else 0):
         for k in range(K):
             if forced[begin + t] >= 0 and forced[begin + t] != k:

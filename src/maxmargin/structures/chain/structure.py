@@ -4,10 +4,11 @@ y = (y_1, .., y_L), labels from a set of K, and with order m
 
     psi(x, y) = [ sum_t x_t (x) e(y_t),  eta * counts of label tuples of 2 .. m + 1
                   neighbours,  eta * first and last label,  counts of labels,
-                  sum_t x_t (x) e(y_{t-1}, y_t) ],
+                  sum_t e_t (x) e(y_{t-1}, y_t) ],
 
-so the best y is Viterbi's. Loss: "table" adds to the node scores; "zero-one" is the
-best sequence other than the truth, Viterbi in two layers.
+where e_t are edge features: those of the input again (`edge_features`), or those of the
+bigram templates. The best y is Viterbi's. Loss: "table" adds to the node scores;
+"zero-one" is the best sequence other than the truth, Viterbi in two layers.
 
 [1] Tsochantaridis et al. 2005, section 4.3 (and 5.2 for its use).
 [2] Taskar, Guestrin, Koller 2003; Yu 2011, chapter 2.
@@ -19,30 +20,40 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, Vectors
-from maxmargin.core.loss import Loss
-from maxmargin.core.sequences import flat_labels, in_order, place, same_lengths
-from maxmargin.core.structure import (
-    Answer,
-    Augment,
-    Found,
-    Layers,
-    OuterCoordinates,
-    Pieces,
-    Structure,
+from maxmargin.core.data.arrays import (
+    Floats,
+    Ints,
+    Labels,
+    Ragged,
+    Rows,
+    Vectors,
 )
-from maxmargin.core.validation import (
+from maxmargin.core.data.sequences import flat_labels, in_order, place, same_lengths
+from maxmargin.core.data.token_features import TokenReader, TokenTemplates
+from maxmargin.core.data.validation import (
     FeatureMap,
     check_distinct,
     check_finite,
     check_types,
     require,
     same_fields,
+)
+from maxmargin.core.loss import Loss
+from maxmargin.core.structure import (
+    Answer,
+    Augment,
+    Found,
+    LabelSequences,
+    Layers,
+    OuterCoordinates,
+    Pieces,
+    SequenceLayout,
+    Structure,
 )
 from maxmargin.inference.chain import variants as chains
 from maxmargin.structures.chain.constraints import (
@@ -58,36 +69,26 @@ from maxmargin.structures.chain.layout import (
     unit_inputs,
     widened,
 )
-from maxmargin.structures.chain.names import WeightNames, token_parts
-from maxmargin.structures.chain.oracle import best_sequences, join, tables
+from maxmargin.structures.chain.named_tokens import PairColumns
+from maxmargin.structures.chain.names import (
+    InputNames,
+    WeightNames,
+    edge_names,
+    token_parts,
+)
+from maxmargin.structures.chain.oracle import best_sequences, join, row_weights, tables
 from maxmargin.structures.chain.tokens import (
-    Pairs,
-    gather,
-    is_sparse,
+    Tokens,
+    encode_tokens,
+    known_inputs,
     label_rows,
-    named_vectors,
-    vectors_of,
-    vocabulary,
-    windowed,
+    validate_inputs,
 )
 
 _NO_LABELS, _NO_COST = np.empty(0, np.int32), np.empty((0, 0))
 _NOTHING = np.empty(0)
 NOT_BOUND = ChainLayout(*[0] * 9)
 WIDEST = 1000  # window
-
-
-class Tokens(NamedTuple):
-    """Encoded inputs: the tokens of all sequences as rows."""
-
-    vectors: Vectors
-    ptr: Ints  # (n + 1,) first token of each sequence
-    forced: Labels  # (tokens,) label that must stand there or -1; empty: none
-
-    @property
-    def n(self) -> int:
-        """Number of sequences."""
-        return len(self.ptr) - 1
 
 
 @dataclass(frozen=True)
@@ -112,6 +113,9 @@ class Chain(Structure):
         Legal transitions [before, after], labels in sorted order. In training, too.
     scheme : {"bio", "bioes"}, optional
         Derive the legal transitions, first and last labels from the label names.
+    templates : TokenTemplates, optional
+        Templates that read the features of sentences, given as lists of strings or of
+        rows of columns.
 
     Examples
     --------
@@ -139,6 +143,9 @@ class Chain(Structure):
     )
     layout: ChainLayout = field(default=NOT_BOUND, repr=False)
     phi: FeatureMap | None = field(default=None, repr=False, compare=False)
+    templates: TokenTemplates | None = field(default=None, compare=False)
+    reader: TokenReader | None = field(default=None, repr=False, compare=False)
+    beside: int = field(default=0, repr=False)  # columns of matrices beside the tokens
 
     losses = ("zero-one", "table")
 
@@ -152,47 +159,38 @@ class Chain(Structure):
             require(self.layout == NOT_BOUND and self.dim == 0, "there are no labels")
             return
         check_distinct(self.labels, "labels")
-        if self.names is not None:
-            numbers = sorted(self.names.values())
-            require(numbers == list(range(self.columns)), "features are numbered wrong")
+        validate_inputs(self)
         width = self.columns * (2 * self.window + 1)
         require(0 <= width < 2**31, f"{width} features are too many")
         if self.phi is not None:
             require(self.phi.inputs in (None, width), "the map takes other features")
             require(self.sparse == self.phi.sparse, "the map has another layout")
-            require(
-                not self.edge_features, "edge features and a map exclude each other"
-            )
             width = self.phi.width
         layout = layout_of(
             len(self.labels), int(self.order), width, bool(self.start_end),
-            bool(self.bias), bool(self.edge_features),
+            bool(self.bias), self.n_edges,
         )  # fmt: skip
         same_fields(self.layout, layout, "layout of the weights")
         require(self.dim == layout.dim, f"dim={self.dim} is not {layout.dim}")
         legal = legal_scores(self.labels, self.scheme, self.allowed)
         require(np.array_equal(self.legal, legal), "the mask does not fit the labels")
 
-    def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
-        """Know labels, features and layout of the data."""
+    def _check_settings(self) -> None:
         if self.order not in (1, 2, 3):
             raise ValueError(f"order={self.order!r} is not 1, 2 or 3")
         if self.window < 0:
             raise ValueError(f"window={self.window!r} is negative")
+
+    def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
+        """Know labels, features and layout of the data."""
+        self._check_settings()
         if len(X) == 0:
             raise ValueError("there are no sequences to learn from")
-        tokens = gather(X)
         flat, ptr = flat_labels(Y)
-        same_lengths(tokens.ptr, ptr)
+        known = known_inputs(self, X, ptr)
         labels = in_order(self._declared(flat))
-        names, sparse = None, True
-        if tokens.matrix is None:
-            names = vocabulary(tokens)
-            columns = len(names)
-        else:
-            columns = tokens.matrix.shape[1]
-            sparse = is_sparse(tokens.matrix)
-        bound = self.sized(labels, names, columns, sparse)
+        knowing = replace(self, reader=known.reader, beside=known.beside)
+        bound = knowing.sized(labels, known.names, known.columns, known.sparse)
         if len(bound.legal):
             check_truth(labels, bound.legal, label_rows(bound.labels, flat, ptr))
         return bound
@@ -218,23 +216,15 @@ class Chain(Structure):
         legal = np.empty(0)
         if self.scheme is not None or self.allowed is not None:
             legal = legal_scores(labels, self.scheme, self.allowed)
+        edges = replace(self, columns=columns).n_edges
+        width = columns * (2 * self.window + 1)
         layout = layout_of(
-            len(labels),
-            self.order,
-            columns * (2 * self.window + 1),
-            self.start_end,
-            self.bias,
-            self.edge_features,
+            len(labels), self.order, width, self.start_end, self.bias, edges
         )
-        dim = layout.dim
-        if dim >= 2**31:
-            raise ValueError(
-                f"{dim} weights are too many: use fewer features, a lower order or "
-                "edge_features=False"
-            )
+        _check_size(layout)
         return replace(
             self,
-            dim=dim,
+            dim=layout.dim,
             labels=labels,
             names=names,
             sparse=sparse,
@@ -243,43 +233,46 @@ class Chain(Structure):
             layout=layout,
         )
 
+    @property
+    def n_edges(self) -> int:
+        """Number of edge features; those that are the inputs' own are mapped, too."""
+        if self.edge_features and self.phi is not None:
+            return self.phi.width
+        if self.edge_features:
+            return self.columns * (2 * self.window + 1)
+        return 0 if self.reader is None else self.reader.n_edge_features
+
     def encode(self, X: Sequence[Any]) -> Tokens:
         """Tokens as rows, in the layout that `bind` chose."""
-        tokens = gather(X)
-        matrix = tokens.matrix
-        if self.names is not None:
-            if matrix is not None:
-                if matrix.shape[0] > 0:
-                    raise ValueError(
-                        "this model was trained on named features, not arrays"
-                    )
-                tokens = tokens._replace(matrix=None)
-            vectors = named_vectors(tokens, self.names, self._pairs)
-            if self.window == 0 and self.phi is None:
-                return Tokens(vectors, tokens.ptr, _NO_LABELS)
-            matrix = vectors.csr()
-        elif matrix is None:
-            raise ValueError("this model was trained on arrays, not named features")
-        elif matrix.shape[0] == 0:
-            matrix = np.zeros((0, self.columns))
-        if matrix.shape[1] != self.columns:
-            raise ValueError(
-                f"tokens have {matrix.shape[1]} features, in training {self.columns}"
-            )
-        matrix = windowed(matrix, tokens.ptr, self.window)
-        if self.phi is not None:
-            matrix = self.phi(matrix)
-        vectors = vectors_of(matrix, self.sparse)
-        if vectors.width != self.layout.width:
-            raise ValueError(
-                f"tokens have {vectors.width} features, the weights {self.layout.width}"
-            )
-        return Tokens(vectors, tokens.ptr, np.empty(0, np.int32))
+        return encode_tokens(self, X)
+
+    def in_parts(self, X: Sequence[Any], w: Floats) -> tuple[Self, Tokens, Floats]:
+        """(chain, tokens, weights) with the same scores, quicker to predict with.
+
+        Where templates read the features, tokens are sums of rows that they share,
+        and the weights are those of the rows. Otherwise nothing changes.
+        """
+        if self.reader is None or self.n_edges or self.beside or self.phi is not None:
+            return self, self.encode(X), w
+        parts = self.reader.parts(X)
+        rows = row_weights(*parts.rows[:3], w, self.layout)
+        layout = widened(self.layout, parts.rows.n)
+        chain = replace(
+            self, layout=layout, dim=layout.dim, templates=None, reader=None,
+            columns=parts.rows.n,
+        )  # fmt: skip
+        return chain, Tokens(parts.tokens, parts.ptr, _NO_LABELS), rows
 
     @cached_property
-    def _pairs(self) -> Pairs:
+    def plainly_named(self) -> bool:
+        """Whether tokens are named features and nothing else."""
+        plain = self.names is not None and not self.n_edges
+        return plain and self.phi is None and self.window == self.beside == 0
+
+    @cached_property
+    def pairs(self) -> PairColumns:
         """Columns of named features by key and value, as they are met."""
-        return {}
+        return PairColumns()
 
     def encode_labels(self, x: Tokens, Y: Sequence[Any]) -> Ragged:
         """Labels as numbers; refuses unknown ones and those the mask forbids."""
@@ -302,11 +295,17 @@ class Chain(Structure):
         return [flat[a:b] for a, b in pairwise(ptr)]
 
     def mapped(self, phi: Any) -> Self:
-        """The same labels over phi(x_t) in place of x_t."""
-        if self.edge_features:
-            raise ValueError("edge_features=True cannot be had together with a kernel")
-        layout = widened(self.layout, phi.width)
-        return replace(self, phi=phi, layout=layout, dim=layout.dim, sparse=phi.sparse)
+        """The same labels, and pairs of labels, over phi(x_t) in place of x_t.
+
+        Features of bigram templates stay as they are, and so do their weights.
+        """
+        over = replace(self, phi=phi, sparse=phi.sparse)
+        layout = layout_of(
+            len(self.labels), self.order, phi.width, self.start_end, self.bias,
+            over.n_edges,
+        )  # fmt: skip
+        _check_size(layout)
+        return replace(over, layout=layout, dim=layout.dim)
 
     def input_matrix(self, x: Tokens) -> Any:
         """Tokens as rows."""
@@ -317,14 +316,27 @@ class Chain(Structure):
         return x._replace(vectors=Vectors.of(matrix, sp.issparse(matrix)))
 
     def split_weights(self, w: Floats) -> tuple[Floats, Floats]:
-        """Weights of the inputs (features, K), and all others."""
-        k = len(self.labels)
-        inputs, rest = np.split(w, [self.layout.width * k])
-        return inputs.reshape(-1, k) if self.sparse else inputs.reshape(k, -1).T, rest
+        """Weights of the inputs (features, K), and all others.
+
+        With edge features, pairs of labels are K^2 further columns: phi(x_t) meets y_t and
+        (y_{t-1}, y_t).
+        """
+        k, at = len(self.labels), self.layout
+        inputs, rest = np.split(w, [at.width * k])
+        if not self.edge_features:
+            return self._by_feature(inputs, k), rest
+        rest, pairs = np.split(rest, [at.edge - at.width * k])
+        both = self._by_feature(inputs, k), self._by_feature(pairs, k * k)
+        return np.hstack(both), rest
 
     def join_weights(self, inputs: Floats, rest: Floats) -> Floats:
         """Undo `split_weights`."""
-        return np.append(inputs if self.sparse else inputs.T, rest)
+        single, pairs = np.split(inputs, [len(self.labels)], axis=1)
+        parts = (single, pairs) if self.sparse else (single.T, pairs.T)
+        return np.concatenate((parts[0].ravel(), rest, parts[1].ravel()))
+
+    def _by_feature(self, w: Floats, kinds: int) -> Floats:
+        return w.reshape(-1, kinds) if self.sparse else w.reshape(kinds, -1).T
 
     def constrain(self, x: Tokens, forced: Sequence[Any]) -> Tokens:
         """Force labels: per sequence {token: label}, or a list with None where free."""
@@ -347,15 +359,29 @@ class Chain(Structure):
 
     def cuts(self, x: Tokens, ids: Ints, w: Floats, augment: Augment) -> Answer:
         """Table, loss and Viterbi in one loop, the difference in another."""
-        inputs = *x.vectors[:3], x.ptr, ids
+        inputs = *x.vectors[:3], *x.edge_vectors[:3], x.ptr, ids
         return self._cuts(x, ids, w, augment, inputs, self.layout)
 
     def outer_coordinates(self, x: Tokens) -> OuterCoordinates | None:
         """(token, label) pairs, then the other weights."""
         k = len(self.labels)
-        if self.edge_features or x.vectors.n * k + self.dim >= 2**31:
+        if self.n_edges or x.vectors.n * k + self.dim >= 2**31:
             return None
         return OuterCoordinates(x.vectors, k, x.ptr)
+
+    def label_sequences(self, x: Tokens) -> LabelSequences | None:
+        """The sequences as they are; None with edge features or a feature map."""
+        at, labels = self.layout, len(self.labels)
+        if self.edge_features or self.phi is not None or labels >= 2**15:
+            return None
+        base = at.width * labels
+        starts = (at.pairs, at.start, at.end, at.bias)
+        layout = SequenceLayout(
+            labels, at.order, at.width, at.dim - base,
+            *(k - base if k >= 0 else -1 for k in starts),
+        )  # fmt: skip
+        eta = float(self.eta)
+        return LabelSequences(x.vectors, x.ptr, x.forced, layout, eta, self.legal)
 
     def outer_cuts(self, x: Tokens, ids: Ints, w: Floats, augment: Augment) -> Answer:
         """As `cuts`, with differences in the coordinates of `outer_coordinates`."""
@@ -449,7 +475,9 @@ class Chain(Structure):
         """Some neighbouring sequences; their entries are views."""
         a, b = int(x.ptr[start]), int(x.ptr[stop])
         forced = x.forced[a:b] if len(x.forced) else x.forced
-        return Tokens(x.vectors.slice(a, b), x.ptr[start : stop + 1] - a, forced)
+        edges = None if x.edges is None else x.edges.slice(a, b)
+        ptr = x.ptr[start : stop + 1] - a
+        return Tokens(x.vectors.slice(a, b), ptr, forced, edges)
 
     def label_count(self) -> int:
         """K."""
@@ -458,9 +486,10 @@ class Chain(Structure):
     def work(self, x: Tokens) -> Floats:
         """Multiply-adds of one Viterbi: table and transitions."""
         k, order = len(self.labels), self.order
-        entries = np.diff(x.vectors.ptr[x.ptr]).astype(np.float64)
-        per_entry = k + k * k * self.edge_features
-        return entries * per_entry + np.diff(x.ptr) * float(k) ** (order + 1) + 1.0
+        adds = np.diff(x.vectors.ptr[x.ptr]) * float(k)
+        if self.n_edges:
+            adds += np.diff(x.edge_vectors.ptr[x.ptr]) * float(k * k)
+        return adds + np.diff(x.ptr) * float(k) ** (order + 1) + 1.0
 
     def explain_pieces(self, x: Tokens, i: int, row: Labels) -> Pieces:
         """One part per token."""
@@ -468,19 +497,23 @@ class Chain(Structure):
 
     def feature_names(self) -> Sequence[str]:
         """Name of each weight, made when asked for."""
-        return WeightNames(self.layout, self.labels, self.inputs(), self.sparse)
+        inputs = self.inputs()
+        edges = inputs if self.edge_features else edge_names(self.reader)
+        return WeightNames(self.layout, self.labels, inputs, self.sparse, edges)
 
     def inputs(self) -> Sequence[str]:
         """Name of each input feature; those of neighbours carry '[-1]', '[+1]', .."""
-        plain = (
-            list(self.names) if self.names else [f"x{j}" for j in range(self.columns)]
-        )
+        named = self.columns - self.beside if self.names or self.reader else 0
+        dense = [f"x{j}" for j in range(self.columns - named)]
+        if self.reader is not None:
+            return InputNames(self.reader, dense)
+        plain = [*(self.names or ()), *dense]
         reach = range(-self.window, self.window + 1)
         return [f"{name}[{d:+d}]" if d else name for d in reach for name in plain]
 
     def _loop_inputs(self, x: Tokens, ids: Ints, w: Floats) -> Any:
-        v = x.vectors
-        return v.ptr, v.idx, v.val, x.ptr, x.forced, ids, w, self.layout
+        v, e = x.vectors[:3], x.edge_vectors[:3]
+        return *v, *e, x.ptr, x.forced, ids, w, self.layout
 
     def _join(self, w: Floats) -> Any:
         return join(w, self.layout, float(self.eta), self.legal)
@@ -499,9 +532,9 @@ class Chain(Structure):
         self, x: Tokens, ids: Ints, start: Ints, data: Labels, other: Ragged
     ) -> Rows:
         """Psi of the labels that begin at `start` minus psi of the rows of `other`."""
-        v, size = x.vectors, (self.layout, float(self.eta))
-        sides = start, data, *other
-        return Rows(*differences(v.ptr, v.idx, v.val, x.ptr, ids, *size, *sides))
+        inputs = *x.vectors[:3], *x.edge_vectors[:3], x.ptr, ids
+        sides = self.layout, float(self.eta), start, data, *other
+        return Rows(*differences(*(*inputs, *sides)))
 
     def tables(self, x: Tokens, ids: Ints, w: Floats) -> chains.ChainTables:
         """All scores of the sequences, for inference on tables."""
@@ -520,6 +553,15 @@ class Chain(Structure):
         score = value[best]
         _check_possible(ids, score)
         return Found(layers.labels.take(best), score, score)
+
+
+def _check_size(layout: ChainLayout) -> None:
+    """Refuse more weights than places can be counted by 32 bits."""
+    if layout.dim >= 2**31:
+        raise ValueError(
+            f"{layout.dim} weights are too many: use fewer features, a lower order or "
+            "edge_features=False; with a kernel, fewer tokens or edge_features=False"
+        )
 
 
 def _check_possible(ids: Ints, score: Floats) -> None:

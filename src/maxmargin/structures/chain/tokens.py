@@ -8,20 +8,21 @@ A sequence is one of
 
 and all sequences together are a list of those or a `Sequences`: one flat matrix with
 offsets, taken as it is. Dicts follow CRFsuite: a string value makes the feature
-"key:value", a number or bool is the value of feature "key", lists and dicts nest.
+"key:value", a number or bool is the value of feature "key", lists and dicts nest. An
+array of numbers, {"emb": vector}, makes the features "emb[0]", "emb[1]", ..
 """
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate, chain, repeat
-from typing import Any, NamedTuple
+from collections.abc import Hashable, Mapping, Sequence, Set
+from itertools import accumulate
+from itertools import chain as concatenated
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.core.arrays import (
+from maxmargin.core.data.arrays import (
     Floats,
     Ints,
     Labels,
@@ -30,15 +31,22 @@ from maxmargin.core.arrays import (
     pointers,
     usable,
 )
+from maxmargin.core.data.sequences import Sequences, place, same_lengths
+from maxmargin.core.data.token_features import TokenReader
+from maxmargin.core.data.validation import check_sparse, require
 from maxmargin.core.jit import loop
-from maxmargin.core.sequences import Sequences, place
-from maxmargin.core.validation import check_sparse
+from maxmargin.structures.chain.beside import check_beside, split_pairs, with_columns
+from maxmargin.structures.chain.named_tokens import (
+    NamedTokens,
+    is_numeric,
+    named_vectors,
+    vocabulary,
+)
+
+if TYPE_CHECKING:
+    from maxmargin.structures.chain.structure import Chain
 
 DENSE = 0.3  # share of non-zeros above which dense rows are faster
-
-
-Pairs = dict[Any, dict[Any, int]]  # column of a feature by key and value
-_NONE: dict[Any, int] = {}
 
 
 class Gathered(NamedTuple):
@@ -49,13 +57,22 @@ class Gathered(NamedTuple):
     ptr: Ints  # (n + 1,) first token of each sequence
 
 
+def _rows(X: Any) -> list[Any]:
+    """Sequences as a list."""
+    if type(X) is list:
+        return X
+    if not hasattr(X, "__iter__"):
+        raise TypeError(f"X is one {type(X).__name__}, not a list of sequences")
+    return list(X)
+
+
 def gather(X: Any) -> Gathered:
     """One matrix, or one list of named tokens, from sequences in any known form."""
     if isinstance(X, Sequences):
         if sp.issparse(X.flat):
             check_sparse(X.flat, "the matrix of all tokens")
         return Gathered(_check_matrix(X.flat, X.offsets), [], X.offsets)
-    rows = X if type(X) is list else list(X)
+    rows = _rows(X)
     quick = _named_tokens(rows)
     if quick is not None:
         return quick
@@ -71,7 +88,7 @@ def gather(X: Any) -> Gathered:
     if not known:
         return Gathered(np.zeros((0, 0)), [], ptr)
     if known[0] == "named features":
-        return Gathered(None, list(chain.from_iterable(rows)), ptr)
+        return Gathered(None, list(concatenated.from_iterable(rows)), ptr)
     filled = [row for row, kind in zip(rows, kinds) if kind]
     if known[0] == "sparse matrices":
         widths = [row.shape[1] for row in filled]
@@ -97,7 +114,7 @@ def _named_tokens(rows: list[Any]) -> Gathered | None:
     """
     if set(map(type, rows)) != {list}:
         return None
-    tokens = list(chain.from_iterable(rows))
+    tokens = list(concatenated.from_iterable(rows))
     kinds = set(map(type, tokens))
     if kinds == {list}:
         if not all(map(_begins_with_name, rows)):
@@ -118,9 +135,14 @@ def _kind(row: Any, i: int) -> str:
     if sp.issparse(row):
         check_sparse(row, f"sequence {i}")
         return "sparse matrices"
-    if isinstance(row, str | bytes | Mapping) or not hasattr(row, "__len__"):
+    if isinstance(row, str | bytes | Mapping | Set) or not hasattr(row, "__len__"):
+        advice = "X is a list of sequences, so write [X] for a single one"
+        if isinstance(row, str | bytes):
+            advice = "split text into words, and write [X] for a single sequence"
+        elif isinstance(row, Set):
+            advice = "a set has no order"
         raise ValueError(
-            f"sequence {i} is a {type(row).__name__}, not a list of tokens"
+            f"sequence {i} is a {type(row).__name__}, not a list of tokens: {advice}"
         )
     if hasattr(row, "iloc") and row.ndim == 2:
         raise ValueError(
@@ -135,7 +157,7 @@ def _kind(row: Any, i: int) -> str:
         isinstance(token, Mapping | str | list | tuple | set | frozenset)
         for token in row
     ]
-    if isinstance(row[0], list | tuple) and _numeric(row[0]):
+    if isinstance(row[0], list | tuple) and is_numeric(row[0]):
         return "arrays"
     if all(named):
         return "named features"
@@ -146,10 +168,6 @@ def _kind(row: Any, i: int) -> str:
         f"sequence {i}, token {t}: a {type(row[t]).__name__} among tokens given as "
         f"{type(row[0]).__name__}: dicts and arrays cannot be mixed"
     )
-
-
-def _numeric(token: Sequence[Any]) -> bool:
-    return len(token) > 0 and isinstance(token[0], int | float | np.number)
 
 
 def _dense(row: Any, i: int) -> Any:
@@ -188,170 +206,6 @@ def _check_matrix(matrix: Any, ptr: Ints) -> Any:
             "that its square overflows"
         )
     return matrix
-
-
-def vocabulary(tokens: Gathered) -> dict[str, int]:
-    """Column of each feature name, in order of first sight."""
-    if _lists(tokens.named) and _all_strings(tokens.named):
-        flat = chain.from_iterable(tokens.named)
-        return {name: j for j, name in enumerate(dict.fromkeys(flat))}
-    names: dict[str, int] = {}
-    _columns(tokens, lambda name: names.setdefault(name, len(names)), {})
-    return names
-
-
-def named_vectors(tokens: Gathered, names: Mapping[str, int], pairs: Pairs) -> Vectors:
-    """Named features as rows; names not in the vocabulary are left out.
-
-    `pairs` remembers the columns of (key, value) pairs from one call to the next.
-    """
-    if _lists(tokens.named):
-        sizes = list(map(len, tokens.named))
-        flat = chain.from_iterable(tokens.named)
-        try:
-            idx = np.fromiter(map(names.get, flat, repeat(-1)), np.int32, sum(sizes))
-        except TypeError:  # no name at all, say a dict; the slow way tells where
-            _columns(tokens, lambda name: names.get(name, -1), pairs)
-            raise
-        val = np.ones(len(idx))
-    else:
-        sizes, idx, val = _columns(tokens, lambda name: names.get(name, -1), pairs)
-    ptr = np.zeros(len(sizes) + 1, np.int64)
-    ptr[1:] = list(accumulate(sizes))
-    if not usable(val).all():
-        bad = int(np.searchsorted(ptr, np.flatnonzero(~usable(val))[0], "right"))
-        raise ValueError(
-            f"{place(bad - 1, tokens.ptr)}: a feature is not finite, or so large that its "
-            "square overflows"
-        )
-    known = idx >= 0
-    if len(idx) and not known.any():
-        warnings.warn(
-            "none of the features of these tokens occurred in training: are they made "
-            "in the same way (dicts, lists or strings, with the same names)?",
-            stacklevel=3,
-        )
-    kept = np.zeros(len(idx) + 1, np.int64)
-    known.cumsum(out=kept[1:])
-    return Vectors(kept[ptr], idx[known], val[known], len(names))
-
-
-def _lists(named: Sequence[Any]) -> bool:
-    """Whether tokens are lists, none empty: the case that maps in C."""
-    return bool(named) and set(map(type, named)) == {list} and all(named)
-
-
-def _all_strings(named: Sequence[Any]) -> bool:
-    return set(map(type, chain.from_iterable(named))) == {str}
-
-
-def _columns(
-    tokens: Gathered, column: Callable[[str], int], pairs: Pairs
-) -> tuple[list[int], Labels, Floats]:
-    """Features per token, their columns (-1 for unknown ones) and values.
-
-    The column of a pair (key, value) is kept in `pairs`, so that the name "key:value"
-    is not made again. So is that of True, False, 1 and 0.
-    """
-    idx: list[int] = []
-    sizes: list[int] = []
-    others: list[tuple[int, float]] = []  # places of values that are not one
-    known, size = pairs.get, 0
-    for row, token in enumerate(tokens.named):
-        found: list[int | None] = [None]
-        if type(token) is dict:
-            try:
-                found = [known(key, _NONE).get(value) for key, value in token.items()]
-            except TypeError:  # a value that is a list or a dict
-                found = [None] * len(token)
-        if found and None not in found:
-            idx += found  # type: ignore[arg-type]
-        else:
-            for j, value in _new_columns(token, found, row, tokens.ptr, column, pairs):
-                if value != 1.0:
-                    others.append((len(idx), value))
-                idx.append(j)
-        sizes.append(len(idx) - size)
-        size = len(idx)
-    val = np.ones(len(idx))
-    if others:
-        where, values = zip(*others)
-        val[list(where)] = values
-    return sizes, np.array(idx, np.int32), val
-
-
-def _new_columns(
-    token: Any,
-    found: list[int | None],
-    row: int,
-    ptr: Ints,
-    column: Callable[[str], int],
-    pairs: Pairs,
-) -> Iterator[tuple[int, float]]:
-    """(column, value) of the features of a token, not all of which are in `pairs`."""
-    if type(token) is not dict or not token:
-        for name, number in _items(token, row, ptr):
-            yield column(name), number
-        return
-    for j, (key, value) in zip(found, token.items(), strict=True):
-        kind = type(value)
-        if j is not None:
-            yield j, 1.0
-        elif kind is str:
-            j = column(f"{key}:{value}")
-            if j >= 0:
-                pairs.setdefault(key, {})[value] = j
-            yield j, 1.0
-        elif kind in (bool, float, int) and type(key) is str:
-            j = column(key)
-            if j >= 0 and value in (0, 1):  # a zero adds nothing: no column
-                pairs.setdefault(key, {})[value] = j if value else -1
-            yield j, float(value)
-        else:
-            for name, number in _items({key: value}, row, ptr):
-                yield column(name), number
-
-
-def _items(token: Any, row: int, ptr: Ints) -> Iterable[tuple[str, float]]:
-    """(name, value) of the features of one token."""
-    if isinstance(token, str):
-        return ((token, 1.0),)
-    if not token:
-        raise ValueError(f"{place(row, ptr)} has no features")
-    try:
-        if isinstance(token, Mapping):
-            return list(_pairs(token))
-        return [(_name(name), 1.0) for name in _ordered(token)]
-    except TypeError as error:
-        raise ValueError(f"{place(row, ptr)}: {error}") from None
-
-
-def _ordered(names: Any) -> Any:
-    """Names in an order that does not depend on PYTHONHASHSEED."""
-    return sorted(names, key=str) if isinstance(names, set | frozenset) else names
-
-
-def _name(name: Any) -> str:
-    if not isinstance(name, str):
-        raise TypeError(f"feature names must be strings, not {type(name).__name__}")
-    return name
-
-
-def _pairs(token: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
-    for key, value in token.items():
-        if isinstance(value, str):
-            yield f"{key}:{value}", 1.0
-        elif isinstance(value, int | float | np.number | np.bool_):
-            yield _name(key), float(value)
-        elif isinstance(value, Mapping):
-            for name, number in _pairs(value):
-                yield f"{key}:{name}", number
-        elif isinstance(value, list | tuple | set | frozenset):
-            for item in _ordered(value):
-                yield f"{key}:{_name(item)}", 1.0
-        else:
-            kind = type(value).__name__
-            raise TypeError(f"feature {key!r} has a value of type {kind}")
 
 
 def windowed(matrix: Any, ptr: Ints, reach: int) -> Any:
@@ -424,3 +278,154 @@ def label_rows(labels: Sequence[Hashable], flat: Sequence[Any], ptr: Ints) -> Ra
             + (", .." if len(labels) > 8 else "")
         ) from None
     return Ragged(ptr, data)
+
+
+_NO_LABELS = np.empty(0, np.int32)
+
+
+class Tokens(NamedTuple):
+    """Encoded inputs: the tokens of all sequences as rows."""
+
+    vectors: Vectors
+    ptr: Ints  # (n + 1,) first token of each sequence
+    forced: Labels  # (tokens,) label that must stand there or -1; empty: none
+    edges: Vectors | None = None  # edge features, if they are not those of `vectors`
+
+    @property
+    def edge_vectors(self) -> Vectors:
+        """Edge features, where the structure has any."""
+        return self.vectors if self.edges is None else self.edges
+
+    @property
+    def n(self) -> int:
+        """Number of sequences."""
+        return len(self.ptr) - 1
+
+
+class KnownInputs(NamedTuple):
+    """What training knows about the features of tokens."""
+
+    names: dict[str, int] | None  # column of each named feature
+    reader: TokenReader | None  # templates with their vocabulary
+    columns: int  # number of features, with those of a matrix beside the tokens
+    beside: int  # columns of that matrix
+    sparse: bool  # whether zeros are left out
+
+
+def known_inputs(chain: Chain, X: Any, ptr: Ints) -> KnownInputs:
+    """Look at the training inputs, whose labels begin at `ptr`."""
+    X, beside = _split(X)
+    more = 0 if beside is None else beside.shape[1]
+    if chain.templates is not None:
+        reader = chain.templates.fit(X)
+        same_lengths(pointers([len(row) for row in X]), ptr)
+        check_templates(chain, reader)
+        return KnownInputs(None, reader, reader.n_features + more, more, True)
+    tokens = gather(X)
+    same_lengths(tokens.ptr, ptr)
+    if tokens.matrix is None:
+        names = vocabulary(NamedTokens(tokens.named, tokens.ptr))
+        return KnownInputs(names, None, len(names) + more, more, True)
+    if beside is not None:
+        raise ValueError(
+            "a matrix can stand beside named features, not beside arrays: put the "
+            "columns into one array"
+        )
+    sparse = is_sparse(tokens.matrix)
+    return KnownInputs(None, None, tokens.matrix.shape[1], 0, sparse)
+
+
+def check_templates(chain: Chain, reader: TokenReader) -> None:
+    """Refuse settings that say twice what templates say."""
+    if chain.window:
+        raise ValueError(
+            f"window={chain.window} and templates exclude each other: templates read "
+            "other tokens by their offsets"
+        )
+    if chain.edge_features and reader.n_edge_features:
+        raise ValueError(
+            "edge_features=True and bigram templates exclude each other: leave one out"
+        )
+
+
+def validate_inputs(chain: Chain) -> None:
+    """Features are numbered from 0 on, without gaps."""
+    named = chain.columns - chain.beside
+    require(0 <= chain.beside <= chain.columns, "a matrix has too many columns")
+    if chain.names is not None:
+        numbers = sorted(chain.names.values())
+        require(numbers == list(range(named)), "features are numbered wrong")
+    elif chain.reader is None:
+        require(chain.beside == 0, "a matrix stands beside nothing")
+    if chain.reader is not None:
+        chain.reader.validate()
+        require(chain.names is None, "templates and names exclude each other")
+        require(named == chain.reader.n_features, "the templates have other features")
+        require(chain.sparse or chain.phi, "features of templates are sparse")
+        check_templates(chain, chain.reader)
+
+
+def encode_tokens(chain: Chain, X: Sequence[Any]) -> Tokens:
+    """Tokens as rows, in the layout that `bind` chose."""
+    X, beside = _split(X)
+    if chain.reader is not None:
+        read = chain.reader.encode(X)
+        edges = read.bigrams if chain.reader.n_edge_features else None
+        return _finished(chain, read.unigrams, read.ptr, beside, edges)
+    tokens = gather(X)
+    matrix = tokens.matrix
+    if chain.names is not None:
+        if matrix is not None and matrix.shape[0] > 0:
+            raise ValueError("this model was trained on named features, not arrays")
+        vectors = named_vectors(
+            NamedTokens(tokens.named, tokens.ptr), chain.names, chain.pairs
+        )
+        return _finished(chain, vectors, tokens.ptr, beside)
+    if matrix is None:
+        raise ValueError("this model was trained on arrays, not named features")
+    if beside is not None:
+        check_beside(beside, 0)
+    if matrix.shape[0] == 0:
+        matrix = np.zeros((0, chain.columns))
+    if matrix.shape[1] != chain.columns:
+        raise ValueError(
+            f"tokens have {matrix.shape[1]} features, in training {chain.columns}"
+        )
+    return _seen_through(chain, matrix, tokens.ptr)
+
+
+def _finished(
+    chain: Chain, vectors: Vectors, ptr: Ints, beside: Floats | None,
+    edges: Vectors | None = None,
+) -> Tokens:  # fmt: skip
+    """Named features with the matrix beside them, the window and the map."""
+    if beside is not None or (chain.beside and len(ptr) > 1):
+        check_beside(beside, chain.beside)
+        assert beside is not None
+        vectors = with_columns(vectors, beside)
+    if chain.window == 0 and chain.phi is None:
+        return Tokens(vectors, ptr, _NO_LABELS, edges)
+    return _seen_through(chain, vectors.csr(), ptr)._replace(edges=edges)
+
+
+def _seen_through(chain: Chain, matrix: Any, ptr: Ints) -> Tokens:
+    """Rows of a matrix with their windows, mapped, in the layout of training."""
+    matrix = windowed(matrix, ptr, chain.window)
+    if chain.phi is not None:
+        matrix = chain.phi(matrix)
+    vectors = vectors_of(matrix, chain.sparse)
+    if vectors.width != chain.layout.width:
+        raise ValueError(
+            f"tokens have {vectors.width} features, the weights {chain.layout.width}"
+        )
+    return Tokens(vectors, ptr, _NO_LABELS)
+
+
+def _split(X: Any) -> tuple[Any, Floats | None]:
+    """Tokens, and the matrices beside them where sequences are pairs."""
+    if isinstance(X, Sequences):
+        return X, None
+    rows = _rows(X)
+    if any(isinstance(row, tuple) for row in rows):
+        return split_pairs(rows)
+    return rows, None

@@ -19,8 +19,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from maxmargin.core.arrays import Floats
-from maxmargin.core.validation import check_sparse
+from maxmargin.core.data.arrays import Floats
+from maxmargin.core.data.validation import check_sparse
 
 NEGATIVE = 1e-8  # eigenvalues below minus this share of the largest are not rounding
 
@@ -84,7 +84,7 @@ def described(classes: Sequence[Hashable], rows: Any) -> Floats:
     if sp.issparse(rows):
         check_sparse(rows, "class_features")
     dense = rows.toarray() if sp.issparse(rows) else np.asarray(rows)
-    matrix = np.asarray(dense, dtype=np.float64)
+    matrix = _numbers(dense, "class_features")
     if matrix.ndim != 2 or len(matrix) != len(classes):
         raise ValueError(
             f"class_features has shape {matrix.shape}, but there are {len(classes)} "
@@ -120,7 +120,7 @@ def similar(similarity: ArrayLike, k: int) -> Floats:
     >>> np.round(features @ features.T, 6).tolist()
     [[1.0, 0.5], [0.5, 1.0]]
     """
-    S = np.array(similarity, dtype=np.float64)
+    S = _numbers(similarity, "class_similarity").copy()
     if S.shape != (k, k):
         raise ValueError(
             f"class_similarity has shape {S.shape}, but there are {k} classes: it must "
@@ -150,3 +150,13 @@ def compact(features: Floats) -> Floats:
     """The same inner products with no more features than classes."""
     k, z = features.shape
     return features if z <= k else similar(features @ features.T, k)
+
+
+def _numbers(given: Any, name: str) -> Floats:
+    """A matrix that the user gives."""
+    try:
+        return np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"{name}={given!r:.40}: a matrix of numbers is needed"
+        ) from None

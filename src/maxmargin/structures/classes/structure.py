@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.core.arrays import (
+from maxmargin.core.data.arrays import (
     Floats,
     Ints,
     Labels,
@@ -27,6 +27,13 @@ from maxmargin.core.arrays import (
     Rows,
     Vectors,
     fill_scores,
+)
+from maxmargin.core.data.validation import (
+    FeatureMap,
+    check_finite,
+    check_sparse,
+    check_types,
+    require,
 )
 from maxmargin.core.jit import loop
 from maxmargin.core.structure import (
@@ -37,13 +44,6 @@ from maxmargin.core.structure import (
     OuterProductFeatures,
     Pieces,
     Structure,
-)
-from maxmargin.core.validation import (
-    FeatureMap,
-    check_finite,
-    check_sparse,
-    check_types,
-    require,
 )
 
 SPARSE_BELOW = 0.3  # share of non-zeros under which dense input is kept sparse

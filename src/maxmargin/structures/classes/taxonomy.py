@@ -9,21 +9,27 @@ The height of a node is the longest way down from it. In a lattice the first com
 ancestor is the lowest of them; classes that have none meet in an implied root above
 everything. Nodes above every class add the same to every score and are left out.
 
+Label paths, as HiClass has them, are rows of names from the top down:
+``["animal", "pet", "cat"]``. A node is then named by its whole path,
+``"animal::pet::cat"``, because the same name may occur in several places.
+
 [1] Tsochantaridis et al. 2005, sections 4.2.1 and 5.1.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats
-from maxmargin.core.validation import check_distinct, check_types, require
+from maxmargin.core.data.arrays import Floats
+from maxmargin.core.data.validation import check_distinct, check_types, require
 
 Node = Hashable
+SEPARATOR = "::"  # between the names of a path, as in HiClass
 
 
 @dataclass(frozen=True)
@@ -69,10 +75,11 @@ class Taxonomy:
 
         Parameters
         ----------
-        spec : Taxonomy, mapping or iterable of pairs
+        spec : Taxonomy, mapping, networkx.DiGraph or iterable of pairs
             A mapping from each node to its parent, or to a list of its parents in a
-            lattice (None: no parent); pairs (node, parent); or a nested mapping from
-            each node to the mapping of what is below it, ``{"a": {"b": {}, "c": {}}}``.
+            lattice (None: no parent); pairs (node, parent); a nested mapping from each
+            node to the mapping of what is below it, ``{"a": {"b": {}, "c": {}}}``; or a
+            directed graph of networkx, whose edges go from parents to children.
 
         Raises
         ------
@@ -82,6 +89,42 @@ class Taxonomy:
         if isinstance(spec, Taxonomy):
             return spec
         return cls(*_sorted(_table(_pairs(spec))))
+
+    @classmethod
+    def from_paths(cls, paths: Iterable[Any]) -> Taxonomy:
+        """From label paths, one row of names per example, from the top down.
+
+        Shorter paths may be padded by "" or None, as in HiClass. The classes are what
+        `join_paths` makes of the rows.
+
+        Examples
+        --------
+        >>> paths = [["animal", "cat"], ["animal", "dog"], ["plant", ""]]
+        >>> Taxonomy.from_paths(paths).nodes
+        ('animal', 'plant', 'animal::cat', 'animal::dog')
+        """
+        pairs: list[tuple[Node, Any]] = []
+        for label in dict.fromkeys(join_paths(paths)):
+            names = label.split(SEPARATOR)
+            above = [SEPARATOR.join(names[:d]) for d in range(1, len(names) + 1)]
+            pairs += zip(above, [None, *above[:-1]], strict=True)
+        return cls.of(pairs)
+
+    def to_networkx(self) -> Any:
+        """A `networkx.DiGraph` with edges from parents to children.
+
+        Examples
+        --------
+        >>> list(Taxonomy.of({"cat": "pet", "dog": "pet"}).to_networkx().edges)
+        [('pet', 'cat'), ('pet', 'dog')]
+        """
+        import networkx as nx
+
+        graph = nx.DiGraph()
+        graph.add_nodes_from(self.nodes)
+        for node, parents in zip(self.nodes, self.parents, strict=True):
+            graph.add_edges_from((self.nodes[p], node) for p in parents)
+        return graph
 
     def __contains__(self, node: Node) -> bool:
         """Whether there is a node of this name."""
@@ -122,6 +165,71 @@ class Taxonomy:
             out[np.ix_(below, below)] = height[z]
         np.fill_diagonal(out, 0.0)
         return out
+
+    def answer_costs(
+        self, classes: Sequence[Node], cost: float
+    ) -> tuple[tuple[Node, ...], Floats]:
+        """What each node costs as an answer where each class is true.
+
+            cost(z, y) = cost * height(z)                       if z is y or above y
+                         height of the first common ancestor    otherwise
+
+        With `cost` below one it pays to stop at an inner node where the classes below it
+        are about equally likely; with one, answers are always classes.
+
+        Parameters
+        ----------
+        classes : sequence of k nodes
+        cost : float
+            Of each level that an answer leaves open, from 0 to 1.
+
+        Returns
+        -------
+        tuple of m nodes, array (m, k)
+            The classes, then all other nodes above a class, lowest first.
+
+        Examples
+        --------
+        >>> tree = Taxonomy.of({"cat": "pet", "dog": "pet", "fly": None})
+        >>> nodes, costs = tree.answer_costs(["cat", "dog", "fly"], 0.25)
+        >>> nodes[3], costs[3].tolist()
+        ('pet', [0.25, 0.25, 2.0])
+        """
+        if not 0.0 <= cost <= 1.0:
+            raise ValueError(
+                f"cost={cost!r}: what a level left open costs must be from 0 to 1"
+            )
+        at, height = self._places(classes), self.height()
+        above = self.above()
+        used = np.flatnonzero(above[at].any(axis=0))
+        inner = np.setdiff1d(used, at)
+        inner = inner[np.argsort(height[inner], kind="stable")]
+        order = [*at, *inner.tolist()]
+        nodes = tuple(self.nodes[z] for z in order)
+        table = self.heights(nodes)[:, : len(at)]
+        right = above[at][:, order].T  # answers above, or equal to, the true class
+        return nodes, np.where(right, cost * height[order][:, None], table)
+
+    def paths(self, labels: Iterable[Node], root: bool = False) -> list[list[Node]]:
+        """Each label with all nodes above it, from the top down.
+
+        Parameters
+        ----------
+        labels : iterable of nodes
+        root : bool
+            Whether a node above all others is listed; measures leave it out.
+
+        Examples
+        --------
+        >>> tree = Taxonomy.of({"cat": "pet", "pet": "top", "fly": "top"})
+        >>> tree.paths(["cat", "fly"])
+        [['pet', 'cat'], ['fly']]
+        """
+        above = self.above()
+        if not root:
+            above[:, above.all(axis=0)] = False
+        rows = above[self._places(list(labels))]
+        return [[self.nodes[z] for z in np.flatnonzero(row)] for row in rows]
 
     def features(
         self, classes: Sequence[Node], node_weights: Any = None
@@ -172,8 +280,66 @@ class Taxonomy:
         return out
 
 
+def join_paths(paths: Iterable[Any]) -> list[str]:
+    """Label paths as single labels, for `fit`; see `Taxonomy.from_paths`.
+
+    Examples
+    --------
+    >>> join_paths([["animal", "cat"], ["plant", ""]])
+    ['animal::cat', 'plant']
+    """
+    out = []
+    for i, path in enumerate(paths):
+        if isinstance(path, str) or not isinstance(path, Iterable):
+            raise ValueError(
+                f"path {i} is {path!r}: a row of names from the top down is needed"
+            )
+        row = [None if v is None or v != v or v == "" else str(v) for v in path]
+        size = row.index(None) if None in row else len(row)
+        names = [name for name in row[:size] if name is not None]
+        if size == 0:
+            raise ValueError(f"path {i} is empty")
+        if any(name is not None for name in row[size:]):
+            raise ValueError(f"path {i}, level {size}: a name is missing in the middle")
+        wrong = [d for d, name in enumerate(names) if SEPARATOR in name]
+        if wrong:
+            raise ValueError(
+                f"path {i}, level {wrong[0]}: {names[wrong[0]]!r} has {SEPARATOR!r} in it"
+            )
+        out.append(SEPARATOR.join(names))
+    return out
+
+
+def split_paths(labels: Iterable[str]) -> np.ndarray:
+    """Predicted labels as label paths (n, levels), padded by "" as in HiClass.
+
+    Examples
+    --------
+    >>> split_paths(["animal::cat", "plant"]).tolist()
+    [['animal', 'cat'], ['plant', '']]
+    """
+    rows = [str(label).split(SEPARATOR) for label in labels]
+    levels = max(map(len, rows), default=0)
+    table = [row + [""] * (levels - len(row)) for row in rows]
+    return np.array(table, dtype=object).reshape(len(rows), levels)
+
+
+def _networkx_pairs(graph: Any) -> Iterator[tuple[Node, Any]]:
+    if not graph.is_directed():
+        raise ValueError(
+            "taxonomy: this graph of networkx has no directions: give a DiGraph with "
+            "edges from parents to children"
+        )
+    yield from ((node, None) for node in graph.nodes)
+    yield from ((child, parent) for parent, child in graph.edges())
+
+
 def _pairs(spec: Any) -> Iterator[tuple[Node, Any]]:
     """(node, parent) for every edge; parent None for nodes without."""
+    networkx: Any = sys.modules.get("networkx")  # loaded, if spec is one of its graphs
+    if networkx is not None and isinstance(spec, networkx.Graph):
+        yield from _networkx_pairs(spec)
+        return
     if isinstance(spec, Mapping):
         if any(isinstance(value, Mapping) for value in spec.values()):
             yield from _nested(spec, None)
@@ -186,7 +352,7 @@ def _pairs(spec: Any) -> Iterator[tuple[Node, Any]]:
     if isinstance(spec, str) or not isinstance(spec, Iterable):
         raise ValueError(
             f"taxonomy={spec!r}: give a mapping from nodes to parents, a nested "
-            "mapping, or pairs (node, parent)"
+            "mapping, pairs (node, parent), or a DiGraph of networkx"
         )
     for i, pair in enumerate(spec):
         if isinstance(pair, str) or len(pair) != 2:

@@ -25,8 +25,22 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, pointers, usable
-from maxmargin.core.jit import loop
+from maxmargin.core.data.arrays import (
+    Floats,
+    Ints,
+    Labels,
+    Ragged,
+    Rows,
+    pointers,
+    usable,
+)
+from maxmargin.core.data.validation import (
+    check_range,
+    check_sparse,
+    check_types,
+    require,
+)
+from maxmargin.core.jit import inner_loop, loop
 from maxmargin.core.loss import LossForm
 from maxmargin.core.structure import (
     NOT_COMPLETED,
@@ -35,7 +49,6 @@ from maxmargin.core.structure import (
     Pieces,
     Structure,
 )
-from maxmargin.core.validation import check_range, check_sparse, check_types, require
 from maxmargin.inference.cluster.spanning import (
     components,
     spanning_forest,
@@ -51,8 +64,29 @@ class PairFeatures(NamedTuple):
     features: Any  # (mentions (mentions - 1) / 2, width), dense or sparse
 
 
+class LinkInputs(NamedTuple):
+    """Encoded inputs of `Coreference`: pairs with the same features share a row.
+
+    Indicators of pairs take few combinations of values, so that a document has some
+    hundred times fewer rows than pairs.
+    """
+
+    mentions: Ints  # (n,)
+    start: Ints  # (n + 1,) first pair of each document
+    first: Ints  # (n + 1,) first row of each document
+    row: Labels  # (pairs,) row of features of each pair
+    ptr: Ints  # (rows + 1,)
+    idx: Labels
+    val: Floats
+
+    @property
+    def n(self) -> int:
+        """Number of documents."""
+        return len(self.mentions)
+
+
 class MentionPairs(NamedTuple):
-    """Encoded inputs."""
+    """Encoded inputs with the features of each pair."""
 
     mentions: Ints  # (n,)
     start: Ints  # (n + 1,) first pair of each document
@@ -82,29 +116,29 @@ class Coreference(Structure):
         """Know the number of pair features."""
         return replace(self, dim=max(int(as_pairs(x, 0).features.shape[1]) for x in X))
 
-    def encode(self, X: Sequence[Any]) -> MentionPairs:
+    def encode(self, X: Sequence[Any]) -> LinkInputs:
         """`PairFeatures`, or matrices of pairs (the mentions are then counted back)."""
-        return encode_pairs(X, self.dim)
+        return encode_links(X, self.dim)
 
-    def encode_labels(self, x: MentionPairs, Y: Sequence[Any]) -> Ragged:
+    def encode_labels(self, x: LinkInputs, Y: Sequence[Any]) -> Ragged:
         """Cluster of each mention; each is linked to the one before it."""
         return Ragged.pack(
             [chain_of(y, int(x.mentions[i]), i) for i, y in enumerate(Y)]
         )
 
-    def decode_labels(self, x: MentionPairs, labels: Ragged) -> list[list[int]]:
+    def decode_labels(self, x: LinkInputs, labels: Ragged) -> list[list[int]]:
         """Clusters, numbered by first mention."""
         return [components(labels.row(i)).tolist() for i in range(labels.n)]
 
-    def features(self, x: MentionPairs, ids: Ints, labels: Ragged) -> Rows:
+    def features(self, x: LinkInputs, ids: Ints, labels: Ragged) -> Rows:
         """Sum of the features of the links."""
         if len(ids) == 0:
             return Rows.empty()
         links = _links(x.start, ids, *labels)
-        return Rows.from_dense(_sums(x.ptr, x.idx, x.val, *links, self.dim))
+        return Rows.from_dense(_sums(x.ptr, x.idx, x.val, x.row, *links, self.dim))
 
     def argmax(
-        self, x: MentionPairs, ids: Ints, w: Floats, augment: Augment | None = None
+        self, x: LinkInputs, ids: Ints, w: Floats, augment: Augment | None = None
     ) -> Found:
         """Maximum spanning forest of <w, x_ij>, with the loss of each link added."""
         rows, score = [], np.zeros(len(ids))
@@ -124,7 +158,7 @@ class Coreference(Structure):
             score[q] = constant + _total(parent, pairs)
         return Found(Ragged.pack(rows), score, score)
 
-    def complete(self, x: MentionPairs, ids: Ints, w: Floats, truth: Ragged) -> Ragged:
+    def complete(self, x: LinkInputs, ids: Ints, w: Floats, truth: Ragged) -> Ragged:
         """Maximum spanning tree of each cluster."""
         return Ragged.pack([
             spanning_trees(components(truth.row(i)), self._scores(x, int(i), w))
@@ -144,12 +178,12 @@ class Coreference(Structure):
             same = np.array_equal(components(row), components(truth.row(i)))
             require(same, NOT_COMPLETED)
 
-    def guess(self, x: MentionPairs, truth: Ragged, rng: np.random.Generator) -> Ragged:
+    def guess(self, x: LinkInputs, truth: Ragged, rng: np.random.Generator) -> Ragged:
         """Chains in order of mention: what `encode_labels` has made."""
         rows = [components(truth.row(i)) for i in range(truth.n)]
         return Ragged.pack([chain_of(r, len(r), i) for i, r in enumerate(rows)])
 
-    def explain_pieces(self, x: MentionPairs, i: int, row: Labels) -> Pieces:
+    def explain_pieces(self, x: LinkInputs, i: int, row: Labels) -> Pieces:
         """One part per link."""
         linked = [(v, u) for v, u in enumerate(row.tolist()) if u != v]
         single = np.tile(np.arange(len(row), dtype=np.int32), (len(linked), 1))
@@ -159,9 +193,7 @@ class Coreference(Structure):
         ids = np.full(len(linked), i)
         return Pieces(names, self.features(x, ids, Ragged.pack(single)))
 
-    def runner_up(
-        self, x: MentionPairs, i: int, w: Floats, row: Labels
-    ) -> Labels | None:
+    def runner_up(self, x: LinkInputs, i: int, w: Floats, row: Labels) -> Labels | None:
         """The weakest link cut, or the best one across two clusters added."""
         pairs, cluster = self._scores(x, i, w), components(row)
         m, best, found = len(row), -np.inf, None
@@ -182,12 +214,14 @@ class Coreference(Structure):
             links = np.array(chain_of(joined, m, i), np.int32)
         return spanning_trees(components(links), pairs)
 
-    def _scores(self, x: MentionPairs, i: int, w: Floats) -> Floats:
-        return pair_scores(x.ptr, x.idx, x.val, x.start[i], x.start[i + 1], w)
+    def _scores(self, x: LinkInputs, i: int, w: Floats) -> Floats:
+        return _link_scores(
+            x.ptr, x.idx, x.val, x.row, *x.first[i : i + 2], *x.start[i : i + 2], w
+        )
 
-    def work(self, x: MentionPairs) -> Floats:
+    def work(self, x: LinkInputs) -> Floats:
         """Pairs and their features."""
-        each = x.ptr[x.start[1:]] - x.ptr[x.start[:-1]]
+        each = x.ptr[x.first[1:]] - x.ptr[x.first[:-1]]
         return (each + 4 * np.diff(x.start)).astype(np.float64)
 
 
@@ -220,25 +254,58 @@ def as_pairs(x: Any, i: int) -> PairFeatures:
     return pairs
 
 
-def encode_pairs(X: Sequence[Any], dim: int) -> MentionPairs:
-    """Pair features of all documents as one sparse matrix."""
-    documents = [as_pairs(x, i) for i, x in enumerate(X)]
-    for i, d in enumerate(documents):
-        if d.features.shape[1] != dim and d.features.shape[0]:
-            raise ValueError(
-                f"document {i} has {d.features.shape[1]} features per pair, not {dim}"
-            )
-    parts = [Rows.from_csr(sp.csr_array(d.features)) for d in documents]
-    rows = Rows.concat(parts)
+def encode_links(X: Sequence[Any], dim: int) -> LinkInputs:
+    """Features of pairs, each combination of values once per document."""
+    mentions, sizes, rows, number, first = [], [], [], [], 0
+    for i, x in enumerate(X):
+        m, whole = _checked_pairs(x, i, dim)
+        own, kept = _distinct_rows(*whole)
+        mentions.append(m)
+        sizes.append(whole.n)
+        number.append(own + np.int32(first))
+        rows.append(whole.take(kept))
+        first += len(kept)
+    joined = Rows.concat(rows)
+    return LinkInputs(
+        np.array(mentions, np.int64), pointers(sizes), pointers([r.n for r in rows]),
+        np.concatenate(number) if number else np.empty(0, np.int32), *joined,
+    )  # fmt: skip
+
+
+def _checked_pairs(x: Any, i: int, dim: int) -> tuple[int, Rows]:
+    """Mentions of document i, and the features of its pairs."""
+    document = as_pairs(x, i)
+    width = document.features.shape[1]
+    if width != dim and document.features.shape[0]:
+        raise ValueError(f"document {i} has {width} features per pair, not {dim}")
+    matrix = sp.csr_array(document.features)
+    matrix.sort_indices()
+    rows = Rows.from_csr(matrix)
     if not usable(rows.val).all():
         raise ValueError("a pair feature is not finite, or too large")
-    mentions = np.array([d.mentions for d in documents], np.int64)
-    start = pointers([p.n for p in parts])
+    return document.mentions, rows
+
+
+def encode_pairs(X: Sequence[Any], dim: int) -> MentionPairs:
+    """Pair features of all documents as one sparse matrix."""
+    found = [_checked_pairs(x, i, dim) for i, x in enumerate(X)]
+    rows = Rows.concat([part for _, part in found])
+    mentions = np.array([m for m, _ in found], np.int64)
+    start = pointers([part.n for _, part in found])
     return MentionPairs(mentions, start, rows.ptr, rows.idx, rows.val)
+
+
+def check_clusters(clusters: Any, i: int) -> None:
+    """Refuse what is no list of clusters."""
+    if not hasattr(clusters, "__len__"):
+        raise ValueError(
+            f"document {i}: {clusters!r:.40} is no list with the cluster of each mention"
+        )
 
 
 def chain_of(clusters: Any, m: int, i: int) -> list[int]:
     """Each mention linked to the one before it in its cluster."""
+    check_clusters(clusters, i)
     if len(clusters) != m:
         raise ValueError(f"document {i} has {m} mentions, but {len(clusters)} clusters")
     last: dict[Any, int] = {}
@@ -302,10 +369,62 @@ def _links(start, ids, row_ptr, rows):
 
 
 @loop
-def _sums(ptr, idx, val, link_ptr, link, dim):
+def _sums(ptr, idx, val, row, link_ptr, link, dim):
     out = np.zeros((len(link_ptr) - 1, dim))
     for q in range(len(link_ptr) - 1):
         for t in range(link_ptr[q], link_ptr[q + 1]):
-            for e in range(ptr[link[t]], ptr[link[t] + 1]):
+            r = row[link[t]]
+            for e in range(ptr[r], ptr[r + 1]):
                 out[q, idx[e]] += val[e]
     return out
+
+
+@loop
+def _link_scores(ptr, idx, val, row, first, last, a, b, w):
+    """<w, x_ij> of the pairs a .. b - 1, whose rows are first .. last - 1."""
+    each, out = np.empty(last - first), np.empty(b - a)
+    for r in range(first, last):
+        s = 0.0
+        for e in range(ptr[r], ptr[r + 1]):
+            s += val[e] * w[idx[e]]
+        each[r - first] = s
+    for p in range(a, b):
+        out[p - a] = each[row[p] - first]
+    return out
+
+
+@loop
+def _distinct_rows(ptr, idx, val):
+    """For each row its number among distinct rows, and one row for each number."""
+    n = len(ptr) - 1
+    size = 8
+    while size < 2 * n:
+        size *= 2
+    table = np.full(size, -1, np.int64)
+    number, kept = np.empty(n, np.int32), np.empty(n, np.int64)
+    count = 0
+    for r in range(n):
+        mixed = np.uint64(14695981039346656037)
+        for e in range(ptr[r], ptr[r + 1]):
+            mixed = (mixed ^ np.uint64(idx[e])) * np.uint64(1099511628211)
+            mixed = (mixed ^ np.uint64(abs(val[e]) * 1e6 % 4e9)) * np.uint64(
+                1099511628211
+            )
+        at = np.int64((mixed ^ (mixed >> np.uint64(29))) % np.uint64(size))
+        while table[at] >= 0 and not _same_row(ptr, idx, val, kept[table[at]], r):
+            at = (at + 1) % size
+        if table[at] < 0:
+            table[at], kept[count] = count, r
+            count += 1
+        number[r] = table[at]
+    return number, kept[:count].copy()
+
+
+@inner_loop
+def _same_row(ptr, idx, val, r, q):
+    if ptr[r + 1] - ptr[r] != ptr[q + 1] - ptr[q]:
+        return False
+    for e in range(ptr[r + 1] - ptr[r]):
+        if idx[ptr[r] + e] != idx[ptr[q] + e] or val[ptr[r] + e] != val[ptr[q] + e]:
+            return False
+    return True

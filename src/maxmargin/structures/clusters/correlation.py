@@ -22,16 +22,17 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows
+from maxmargin.core.data.arrays import Floats, Ints, Labels, Ragged, Rows
+from maxmargin.core.data.validation import check_types, require
 from maxmargin.core.jit import inner_loop, loop
 from maxmargin.core.loss import LossForm
 from maxmargin.core.structure import Answer, Augment, Found, Pieces, Structure
-from maxmargin.core.validation import check_types, require
 from maxmargin.inference.cluster import partition
 from maxmargin.inference.graph.tables import sum_by
 from maxmargin.structures.clusters.coreference import (
     MentionPairs,
     as_pairs,
+    check_clusters,
     encode_pairs,
     pair_scores,
 )
@@ -90,6 +91,7 @@ class Correlation(Structure):
         """Cluster of each item."""
         rows = []
         for i, y in enumerate(Y):
+            check_clusters(y, i)
             if len(y) != x.mentions[i]:
                 raise ValueError(
                     f"document {i} has {x.mentions[i]} mentions, but {len(y)} clusters"

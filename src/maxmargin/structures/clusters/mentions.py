@@ -66,7 +66,7 @@ PERSON = {
 PRONOUNS = set(PERSON) | {"who", "whom", "whose", "which", "this", "that"}
 SMALL = _set("the a an of in on at to and 's ' my his her their our your its this "
             "that these those , .")  # fmt: skip
-PLAIN = (
+PLAIN: tuple[str, ...] = (
     "bias", "same string", "same head", "words shared", "one inside the other",
     "no word shared", "same kind", "other kind", "gender agrees", "gender differs",
     "number agrees", "number differs", "same pronoun", "person agrees",
@@ -74,11 +74,22 @@ PLAIN = (
     "4-8 sentences", "further", "next mention", "2-3 mentions", "4-10 mentions",
     "apposition", "copula", "nested", "second definite", "second indefinite",
 )  # fmt: skip
+FIRST_PLAIN = len(PLAIN)  # those of version 0.1
+PLAIN += (
+    "same first word", "same last word", "same words", "second adds words", "acronym",
+    "nearest that agrees", "both quoted", "one quoted", "first persons, both quoted",
+    "first persons, one quoted", "same first letter of names",
+)  # fmt: skip
 KINDS = ("PROP", "NOM", "PRON")
-NAMES = (
-    *PLAIN,
-    *(f"{name} [{a}, {b}]" for a in KINDS for b in KINDS for name in PLAIN),
-)
+
+
+def _names(plain: Sequence[str]) -> tuple[str, ...]:
+    pairs = (f"{name} [{a}, {b}]" for a in KINDS for b in KINDS for name in plain)
+    return (*plain, *pairs)
+
+
+NAMES = _names(PLAIN)
+FIRST_NAMES = _names(PLAIN[:FIRST_PLAIN])  # models of version 0.1 have these
 
 
 class _Facts(NamedTuple):
@@ -96,7 +107,7 @@ class _Facts(NamedTuple):
     article: np.ndarray  # 1 definite, 2 indefinite
 
 
-def pair_features(document: Document) -> PairFeatures:
+def pair_features(document: Document, plain: int = len(PLAIN)) -> PairFeatures:
     """Indicators of all pairs of mentions; columns are named in `NAMES`.
 
     Examples
@@ -111,11 +122,13 @@ def pair_features(document: Document) -> PairFeatures:
     facts = _facts(document)
     m = len(document.mentions)
     j, i = np.tril_indices(m, -1)
-    plain = _plain(document, facts, i, j)
-    base = sp.csr_array(plain.T.astype(np.float64))
+    found = np.concatenate(
+        (_plain(document, facts, i, j), _further(document, facts, i, j))
+    )
+    base = sp.csr_array(found[:plain].T.astype(np.float64))
     cell = 3 * facts.category[i] + facts.category[j]
     entries = base.tocoo()
-    shifted = entries.col + len(PLAIN) * (1 + cell[entries.row])
+    shifted = entries.col + plain * (1 + cell[entries.row])
     whole = sp.csr_array(
         (
             np.concatenate((entries.data, entries.data)),
@@ -124,7 +137,7 @@ def pair_features(document: Document) -> PairFeatures:
                 np.concatenate((entries.col, shifted)),
             ),
         ),
-        shape=(len(i), len(NAMES)),
+        shape=(len(i), 10 * plain),
     )
     return PairFeatures(m, whole)
 
@@ -227,10 +240,86 @@ def _plain(document: Document, f: _Facts, i: np.ndarray, j: np.ndarray) -> np.nd
     ])  # fmt: skip
 
 
+def _further(document: Document, f: _Facts, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+    """Indicators (features, pairs) that version 0.1 did not have."""
+    tokens = [
+        [w.lower() for w in document.sentences[m.sentence][m.first : m.last + 1]]
+        for m in document.mentions
+    ]
+    first, last = _codes([t[0] for t in tokens]), _codes([t[-1] for t in tokens])
+    bags = _codes([" ".join(sorted(bag)) for bag in f.words])
+    sizes = np.array([len(bag) for bag in f.words])
+    both, _ = _shared(f.words)
+    shared = both[i, j]
+    quoted = _quoted(document)
+    named = (f.category[i] == 0) & (f.category[j] == 0)
+    letters = _codes([t[0][:1] for t in tokens])
+    one = quoted[i] != quoted[j]
+    persons = (f.person[i] == 1) & (f.person[j] == 1)
+    return np.array([
+        first[i] == first[j], last[i] == last[j],
+        (sizes[i] > 0) & (bags[i] == bags[j]), (sizes[j] > 0) & (shared < sizes[j]),
+        named & _acronyms(document, i, j), _nearest(f, i, j),
+        quoted[i] & quoted[j], one, persons & quoted[i] & quoted[j], persons & one,
+        named & (letters[i] == letters[j]),
+    ]).reshape(len(PLAIN) - FIRST_PLAIN, len(i))  # fmt: skip
+
+
+def _quoted(document: Document) -> np.ndarray:
+    """Which mentions stand between quotation marks."""
+    inside, where = False, []
+    for sentence in document.sentences:
+        row = []
+        for word in sentence:
+            if word in ("``", "\u201c"):
+                inside = True
+            elif word in ("''", "\u201d"):
+                inside = False
+            elif word == '"':
+                inside = not inside
+            row.append(inside)
+        where.append(row)
+    return np.array([where[m.sentence][m.first] for m in document.mentions], bool)
+
+
+def _acronyms(document: Document, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+    """Whether one mention has the first letters of the other."""
+    short, initials = [], []
+    for m in document.mentions:
+        words = document.sentences[m.sentence][m.first : m.last + 1]
+        capital = [w[0] for w in words if w[:1].isupper()]
+        initials.append("".join(capital) if len(capital) > 1 else "-")
+        alone = words[0].replace(".", "")
+        short.append(alone if len(words) == 1 and alone.isupper() else "+")
+    codes = _codes([*short, *initials])
+    a, b = codes[: len(short)], codes[len(short) :]
+    found: np.ndarray = (a[i] == b[j]) | (a[j] == b[i])
+    return found
+
+
+def _nearest(f: _Facts, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+    """Whether i is the last mention before j that may agree with it."""
+    clash = np.zeros(len(i), bool)
+    for column in (f.gender, f.number, f.person):
+        clash |= (column[i] > 0) & (column[j] > 0) & (column[i] != column[j])
+    clash |= f.kind[i] != f.kind[j]
+    last = np.full(len(f.kind), -1)
+    np.maximum.at(last, j[~clash], i[~clash])
+    found: np.ndarray = ~clash & (last[j] == i)
+    return found
+
+
 def _words(
     words: list[frozenset[str]], i: np.ndarray, j: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Whether content words are shared, and whether all of one are."""
+    table, size = _shared(words)
+    both = table[i, j]
+    return both > 0, (both > 0) & (both == np.minimum(size[i], size[j]))
+
+
+def _shared(words: list[frozenset[str]]) -> tuple[np.ndarray, np.ndarray]:
+    """Content words that two mentions share, and those of each."""
     known: dict[str, int] = {}
     rows, cols = [], []
     for t, bag in enumerate(words):
@@ -239,9 +328,8 @@ def _words(
             cols.append(known.setdefault(word, len(known)))
     shape = (len(words), max(len(known), 1))
     table = sp.csr_array((np.ones(len(rows)), (rows, cols)), shape=shape)
-    both = (table @ table.T).toarray()[i, j]
-    size = np.array([len(bag) for bag in words])
-    return both > 0, (both > 0) & (both == np.minimum(size[i], size[j]))
+    size = np.array([len(bag) for bag in words], np.int64)
+    return (table @ table.T).toarray(), size
 
 
 def _joined(

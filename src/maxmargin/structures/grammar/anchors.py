@@ -10,6 +10,7 @@ feature (t, value, c), whose value depends on one position only:
 
 and "word:first" etc. say the word instead (its tag where the word is rare). So the
 scores of all spans are sums of one row of numbers per start, end, length and split.
+`kernel_structure` compares the features of spans by a kernel instead.
 Classes are labels of nodes, or single rules. Values not seen at training have no feature.
 
 [1] Tsochantaridis et al. 2005, section 4.5.1, last paragraph; Taskar et al. 2004b.
@@ -20,12 +21,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Labels
-from maxmargin.core.validation import check_distinct, check_types, require
+from maxmargin.core.data.arrays import Floats, Ints, Labels
+from maxmargin.core.data.validation import check_distinct, check_types, require
 from maxmargin.structures.grammar.productions import shape
 
 PLACES = {
@@ -150,10 +152,11 @@ class Anchors:
         return out
 
     def tables(self, weight: Floats, x: Anchored, first: int, n: int) -> list[Floats]:
-        """Scores by start, end, length and split of the sentence at row `first`."""
+        """Scores by start, end, span and split of the sentence at row `first`."""
         where = slice(first, first + n + 1)
         out = [weight[x.start[where]].sum(axis=1), weight[x.end[where]].sum(axis=1)]
-        bins = length_bin(np.arange(n + 1)) if self.has_length else np.full(n + 1, -1)
+        start, end = spans_of(n)
+        bins = length_bin(end - start) if self.has_length else np.full(len(end), -1)
         return [*out, weight[bins], weight[x.split[where]].sum(axis=1)]
 
     def names(self) -> list[str]:
@@ -180,6 +183,20 @@ def check_templates(templates: Sequence[str]) -> None:
 def length_bin(length: np.ndarray) -> Labels:
     """Bin of a span's length: 1, 2, 3, 4, 5-6, 7-10, 11-20, more."""
     return LENGTHS[np.minimum(length, len(LENGTHS) - 1)]
+
+
+@lru_cache(maxsize=256)
+def spans_of(n: int) -> tuple[Ints, Ints]:
+    """Starts and ends of all spans of n words, in the order of `inference.tree.chart`.
+
+    Examples
+    --------
+    >>> [part.tolist() for part in spans_of(2)]
+    [[0, 1, 0], [1, 2, 2]]
+    """
+    pairs = [(i, j) for j in range(1, n + 1) for i in range(j - 1, -1, -1)]
+    start, end = np.array(pairs, np.int64).reshape(-1, 2).T
+    return start, end
 
 
 def _bare(template: str) -> str:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from maxmargin.core.validation import check_types, require
+from maxmargin.core.data.validation import check_types, require
 
 Tree = Any  # a leaf `str`, or a node `(label, child, ...)`
 

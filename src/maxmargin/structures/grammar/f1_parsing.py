@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.arrays import Labels
+from maxmargin.core.data.arrays import Labels
 from maxmargin.core.formulations import Violation
 from maxmargin.inference.tree import parse_forest as trees
 from maxmargin.inference.tree.chart import Bonus, Chart, Forest, Gold, gold_of

@@ -13,15 +13,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.core.arrays import Labels
+from maxmargin.core.data.arrays import Labels
 from maxmargin.inference.tree import cky
 from maxmargin.inference.tree import parse_forest as trees
 from maxmargin.inference.tree.chart import (
+    ALL,
     NOTHING,
     Bonus,
     Chart,
     Forest,
     Gold,
+    Kept,
     Rules,
     Scores,
     Words,
@@ -46,6 +48,7 @@ class Sentence(NamedTuple):
     rules: Rules
     scores: Scores
     words: Words
+    kept: Kept = ALL  # parts that its charts may have
 
     @property
     def n(self) -> int:
@@ -54,7 +57,7 @@ class Sentence(NamedTuple):
 
     def chart(self, gold: Gold, bonus: Bonus, beam: float = np.inf) -> Chart:
         """Best scores of all parts."""
-        return Chart(*cky.inside(*self, gold, bonus, beam))
+        return Chart(*cky.inside(*self[:3], gold, bonus, beam, self.kept))
 
     def best(self, chart: Chart) -> float:
         """Score of the best tree."""
@@ -64,7 +67,7 @@ class Sentence(NamedTuple):
 
     def forest(self, gold: Gold, bonus: Bonus, chart: Chart, floor: float) -> Forest:
         """All trees above the floor."""
-        return Forest(*cky.forest(*self, gold, bonus, *chart, floor))
+        return Forest(*cky.forest(*self[:3], gold, bonus, *chart, floor))
 
     def written(self, forest: Forest, path: Any) -> Labels:
         """Encoded tree of a path through a forest."""
@@ -158,7 +161,7 @@ def hamming_layers(
 
 def _longest(sentence: Sentence) -> int:
     """Brackets of the tree that has most of them: a parse where nothing else counts."""
-    rules, scores, words = sentence
+    rules, scores, words = sentence[:3]
     nil = Scores(*(np.where(np.isinf(part), part, 0.0) for part in scores))
     blank = Sentence(rules, nil, words._replace(score=np.zeros(len(words.score))))
     chart = blank.chart(no_gold(sentence.n), Bonus(1.0, 0.0))

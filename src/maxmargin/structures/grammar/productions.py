@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.core.arrays import Labels, pointers
-from maxmargin.core.validation import (
+from maxmargin.core.data.arrays import Floats, Labels, pointers
+from maxmargin.core.data.validation import (
     check_distinct,
     check_pointers,
     check_range,
@@ -57,10 +57,11 @@ class Productions:
         """Number of rules of all kinds."""
         return len(self.count)
 
-    def validate(self, by_rule: bool = False) -> None:
+    def validate(self, by_rule: bool | None = None) -> None:
         """Rules are numbered one after the other, and the arrays are those of the rules.
 
-        `by_rule`: classes of anchored features are single rules, not labels.
+        `by_rule`: classes of anchored features are single rules, not labels; None if
+        they may be either, because the grammar is not known yet.
         """
         check_types(self)
         self.rules.validate()
@@ -91,6 +92,9 @@ class Productions:
             list(self.symbols), list(self.labels), order, unary, roots,
             self._chains(unary),
         )  # fmt: skip
+        if by_rule is None:
+            by_rule = not np.array_equal(self.rules.rule_class, arrays.rule_class)
+            by_rule |= not np.array_equal(self.rules.unary_class, arrays.unary_class)
         if by_rule:
             arrays = classed_by_rule(arrays)
         same_fields(self.rules, arrays, "arrays of the rules")
@@ -315,3 +319,21 @@ def _indexed(
         unary_class=family[above] if len(above) else above,
         root_rule=root_rule,
     )
+
+
+def log_probabilities(productions: Productions, smoothing: float = 0.0) -> Floats:
+    """Weight of each rule: its log probability given what it rewrites."""
+    top = len(productions.symbols)  # stands above the root
+    head = np.array(
+        [
+            *(a for a, _, _ in productions.binary),
+            *(a for a, _ in productions.unary),
+            *(top for _ in productions.root),
+            *(tag for tag, _ in productions.lexical),
+        ],
+        np.int64,
+    )
+    count = productions.count + smoothing
+    total = np.bincount(head, weights=count, minlength=top + 1)
+    weights: Floats = np.log(count) - np.log(total[head])
+    return weights

@@ -8,7 +8,7 @@ The first node is the root rule; tags that are given have no node.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 from maxmargin.inference.tree.chart import NODE
@@ -17,7 +17,6 @@ from maxmargin.structures.grammar.binarise import (
     Node,
     Tree,
     binarise,
-    restore,
 )
 from maxmargin.structures.grammar.productions import Productions, unary_chains
 
@@ -30,16 +29,16 @@ def checked_tokens(i: int, sentence: Any, with_tags: bool) -> list[Token]:
         raise ValueError(
             f"sentence {i}: {sentence!r} is a string, not a list of tokens"
         )
-    if not hasattr(sentence, "__iter__"):
+    if isinstance(sentence, Mapping | Set) or not hasattr(sentence, "__iter__"):
         raise ValueError(
             f"sentence {i} is a {type(sentence).__name__}, not a list of tokens"
         )
     out = []
     for t, token in enumerate(sentence):
         if isinstance(token, str):
-            out.append((token, token if with_tags else ""))
-        elif isinstance(token, tuple | list) and list(map(type, token)) == [str, str]:
-            out.append((token[0], token[1] if with_tags else ""))
+            out.append((str(token), str(token) if with_tags else ""))
+        elif _is_pair(token):
+            out.append((str(token[0]), str(token[1]) if with_tags else ""))
         else:
             what = "tag" if with_tags else "word"
             raise ValueError(
@@ -49,16 +48,22 @@ def checked_tokens(i: int, sentence: Any, with_tags: bool) -> list[Token]:
     return out
 
 
+def _is_pair(token: Any) -> bool:
+    """Whether a token is a word and its tag."""
+    pair = isinstance(token, tuple | list) and len(token) == 2
+    return pair and all(isinstance(part, str) for part in token)
+
+
 def checked_tree(
     i: int, tree: Tree, tokens: Sequence[Token], shape: BinaryShape
 ) -> Node:
     """Binarised tree i, if it is a tree over the tokens."""
     if tree is None:
         raise ValueError(f"sentence {i}: there is no tree")
-    if hasattr(tree, "label"):
+    if type(tree) not in (tuple, list, str):
         raise ValueError(
-            f"sentence {i}: trees of NLTK go through text, parse_trees(str(tree)).trees "
-            "of maxmargin.io.treebank"
+            f"sentence {i}: the tree is a {type(tree).__name__}, not a nested tuple; "
+            "from_nltk of maxmargin.io.trees makes one of a tree of NLTK"
         )
     try:
         node = binarise(tree, shape)
@@ -113,37 +118,38 @@ def tree_row(i: int, tree: Node, grammar: Productions, lexical: bool) -> list[in
 
 def row_tree(row: Sequence[int], grammar: Productions, tokens: Sequence[Token]) -> Tree:
     """Tree of the treebank that a row stands for."""
-    nodes = [row[p : p + NODE] for p in range(0, len(row), NODE)]
-    at = iter(nodes)
-    root = next(at)
-    symbol = {rule: a for a, rule in grammar.root.items()}[root[3]]
-    return restore(_Rebuilt(grammar, tokens, at).node(symbol, 0, len(tokens)))
+    nodes = [row[p : p + NODE] for p in range(NODE, len(row), NODE)]  # below the root
+    (tree,) = _Rebuilt(grammar, tokens, nodes).parts(0, len(tokens))
+    return tree
 
 
 class _Rebuilt:
-    """Binarised tree from its nodes, one after the other."""
+    """Trees from their nodes, one after the other.
+
+    Spans and labels of the brackets say all: rules may be ones that the grammar lacks.
+    """
 
     def __init__(
-        self, grammar: Productions, tokens: Sequence[Token], nodes: Iterator[Any]
+        self, grammar: Productions, tokens: Sequence[Token], nodes: Sequence[Any]
     ) -> None:
-        self.grammar, self.tokens, self.nodes = grammar, tokens, nodes
-        self.binary = list(grammar.binary)
-        self.unary = list(grammar.unary)
+        self.grammar, self.tokens, self.nodes, self.at = grammar, tokens, nodes, 0
+        self.tag = {rule: tag for (tag, _), rule in grammar.lexical.items()}
 
-    def node(self, symbol: int, start: int, end: int) -> Node:
-        """The next node, which is a `symbol`."""
-        name = self.grammar.symbols[symbol]
-        if name.tag:
-            if self.grammar.lexical:
-                next(self.nodes)
-            return Node(name, start, end, (), self.tokens[start][0])
-        _, split, _, rule, _ = next(self.nodes)
-        if rule >= len(self.binary):
-            _, below = self.unary[rule - len(self.binary)]
-            return Node(name, start, end, (self.node(below, start, end),))
-        _, left, right = self.binary[rule]
-        first = self.node(left, start, split)
-        return Node(name, start, end, (first, self.node(right, split, end)))
+    def parts(self, start: int, end: int) -> list[Tree]:
+        """What stands over a span: a tree, or the trees that a node without a bracket has."""
+        node = self.nodes[self.at] if self.at < len(self.nodes) else None
+        if node is None or (node[0], node[2]) != (start, end):
+            word, tag = self.tokens[start]  # as given: training may not have shown it
+            return [(tag, word)]
+        self.at += 1
+        _, split, _, rule, label = node
+        if rule in self.tag:
+            tag = self.grammar.symbols[self.tag[rule]].label
+            return [(tag, self.tokens[start][0])]
+        below = self.parts(start, split)
+        if split < end:
+            below += self.parts(split, end)
+        return below if label < 0 else [(self.grammar.labels[label], *below)]
 
 
 def _unknown(tree: Node, grammar: Productions) -> str:

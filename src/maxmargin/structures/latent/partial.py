@@ -18,12 +18,13 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows
+from maxmargin.core.data.arrays import Floats, Ints, Labels, Ragged, Rows, Vectors
+from maxmargin.core.data.validation import check_range, check_types, require
 from maxmargin.core.loss import LossForm
 from maxmargin.core.structure import NOT_COMPLETED, Augment, Found, Structure
-from maxmargin.core.validation import check_range, check_types, require
 from maxmargin.structures.chain.constraints import legal_scores
-from maxmargin.structures.chain.structure import Chain, Tokens
+from maxmargin.structures.chain.structure import Chain
+from maxmargin.structures.chain.tokens import Tokens
 
 
 @dataclass(frozen=True)
@@ -121,14 +122,8 @@ class Partial(Structure):
         starts[1:] = (np.diff(seen) > 1) | (np.diff(owner) > 0)
         first = np.flatnonzero(starts)
         ptr = np.append(first, len(seen)).astype(np.int64)
-        v = x.vectors
-        if v.sparse:
-            rows = Rows(v.ptr, v.idx, v.val).take(seen)
-            vectors = v._replace(ptr=rows.ptr, idx=rows.idx, val=rows.val)
-        else:
-            dense = np.ascontiguousarray(v.val.reshape(-1, v.width)[seen]).reshape(-1)
-            vectors = v._replace(ptr=v.ptr[: len(seen) + 1].copy(), val=dense)
-        runs = x._replace(vectors=vectors, ptr=ptr)
+        edges = None if x.edges is None else _some_vectors(x.edges, seen)
+        runs = x._replace(vectors=_some_vectors(x.vectors, seen), ptr=ptr, edges=edges)
         return self._free(), runs, Ragged(ptr, truth.data[seen]), owner[first]
 
     def _free(self) -> Any:
@@ -151,6 +146,15 @@ class Partial(Structure):
         k = self.label_count()
         data: Labels = np.where(labels.data >= k, labels.data - k, labels.data)
         return Ragged(labels.ptr, np.where(data >= k, 0, data).astype(np.int32))
+
+
+def _some_vectors(v: Vectors, rows: Ints) -> Vectors:
+    """The vectors with these numbers."""
+    if v.sparse:
+        some = Rows(v.ptr, v.idx, v.val).take(rows)
+        return v._replace(ptr=some.ptr, idx=some.idx, val=some.val)
+    dense = np.ascontiguousarray(v.val.reshape(-1, v.width)[rows]).reshape(-1)
+    return v._replace(ptr=v.ptr[: len(rows) + 1].copy(), val=dense)
 
 
 def filled(Y: Sequence[Any], label: Any = None) -> list[list[Any]]:

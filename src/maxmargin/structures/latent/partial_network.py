@@ -19,7 +19,8 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.core.arrays import Floats, Ints, Labels, Ragged
+from maxmargin.core.data.arrays import Floats, Ints, Labels, Ragged
+from maxmargin.core.data.validation import check_range, require
 from maxmargin.core.structure import (
     NOT_COMPLETED,
     Latent,
@@ -27,10 +28,15 @@ from maxmargin.core.structure import (
     MostViolated,
     P,
 )
-from maxmargin.core.validation import check_range, require
 from maxmargin.inference.graph.decode import decode
 from maxmargin.inference.graph.tables import GraphTables
-from maxmargin.structures.network.graphs import Graph, as_graph, node_types, plain
+from maxmargin.structures.network.graphs import (
+    Graph,
+    SharedRow,
+    as_graph,
+    node_types,
+    plain,
+)
 from maxmargin.structures.network.inputs import Graphs
 from maxmargin.structures.network.structure import Network
 
@@ -184,8 +190,12 @@ def part_of(graph: Graph, keep: Any) -> Graph:
     number = np.cumsum(keep) - 1
     rows = np.flatnonzero(keep)
     nodes = graph.nodes
-    matrix = sp.issparse(nodes) or isinstance(nodes, np.ndarray)
-    nodes = nodes[rows] if matrix else [nodes[v] for v in rows]
+    if isinstance(nodes, SharedRow):
+        nodes = SharedRow(nodes.row, len(rows))
+    elif sp.issparse(nodes) or isinstance(nodes, np.ndarray):
+        nodes = nodes[rows]
+    else:
+        nodes = [nodes[v] for v in rows]
 
     def chosen(values: Any, some: Any) -> Any:
         return None if values is None else [values[q] for q in np.flatnonzero(some)]

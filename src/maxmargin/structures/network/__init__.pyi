@@ -1,11 +1,17 @@
+from .clique_structure import CliqueNetwork as CliqueNetwork
 from .graphs import Graph as Graph
+from .graphs import SharedRow as SharedRow
 from .graphs import full_edges as full_edges
 from .graphs import graph_from_adjacency as graph_from_adjacency
 from .graphs import graph_from_networkx as graph_from_networkx
+from .graphs import graph_from_pyg as graph_from_pyg
 from .graphs import grid_edges as grid_edges
 from .graphs import grid_graph as grid_graph
 from .graphs import image_labels as image_labels
 from .graphs import multilabel_graphs as multilabel_graphs
 from .graphs import tree_edges as tree_edges
+from .images import majority_labels as majority_labels
+from .images import patch_graph as patch_graph
+from .images import superpixel_graph as superpixel_graph
 from .kernel_structure import KernelNetwork as KernelNetwork
 from .structure import Network as Network

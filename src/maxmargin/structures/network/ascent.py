@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.arrays import add_scores, fill_scores
+from maxmargin.core.data.arrays import add_scores, fill_scores
 from maxmargin.core.jit import inner_loop, loop
 
 EMPTY = 1e-10  # of the mass: what rounding leaves
@@ -241,12 +241,13 @@ def _ascend(i, steps, share, node_ptr, edge_ptr, edges, node_type, edge_class, l
 
 
 @inner_loop
-def _local_gram(first, n, ptr, idx, val, gram):
+def _local_gram(first, n, row, ptr, idx, val, gram):
     """Products of the vectors of a graph; sparse ones are merged."""
     for v in range(n):
         for u in range(v + 1):
-            p, pe = ptr[first + v], ptr[first + v + 1]
-            q, qe = ptr[first + u], ptr[first + u + 1]
+            one, other = row[first + v], row[first + u]
+            p, pe = ptr[one], ptr[one + 1]
+            q, qe = ptr[other], ptr[other + 1]
             s = 0.0
             if len(idx) == 0:
                 for f in range(min(pe - p, qe - q)):
@@ -267,8 +268,8 @@ def _local_gram(first, n, ptr, idx, val, gram):
 
 @loop
 def ascend_linear(
-    ids, steps, share, node_ptr, edge_ptr, edges, node_type, edge_class, ptr, idx, val,
-    layout, forests, node_mu, edge_mu, w, pairwise, work, slack,
+    ids, steps, share, node_ptr, edge_ptr, edges, node_type, edge_class, row, ptr, idx,
+    val, layout, forests, node_mu, edge_mu, w, pairwise, work, slack,
 ):  # fmt: skip
     """Visit the graphs `ids`; w follows. Returns what the loss term gained."""
     total = 0.0
@@ -279,12 +280,12 @@ def ascend_linear(
             t = node_type[first + v]
             at = forests.label_ptr[first + v]
             k = forests.label_ptr[first + v + 1] - at
-            fill_scores(ptr, idx, val, layout.width[t], first + v,
+            fill_scores(ptr, idx, val, layout.width[t], row[first + v],
                         w[layout.node_at[t] :], k, work.score[at - base :])  # fmt: skip
             for a in range(k):
                 work.score[at - base + a] += forests.cost[at + a]
                 work.change[at - base + a] = 0.0
-        _local_gram(first, n, ptr, idx, val, work.gram)
+        _local_gram(first, n, row, ptr, idx, val, work.gram)
         slack[i], gain = _ascend(
             i, steps, share, node_ptr, edge_ptr, edges, node_type, edge_class, layout,
             forests, node_mu, edge_mu, w, pairwise, work,
@@ -299,7 +300,7 @@ def ascend_linear(
                 work.change[a] = -work.change[a]
                 moved = moved or work.change[a] != 0.0
             if moved:
-                add_scores(ptr, idx, val, layout.width[t], first + v,
+                add_scores(ptr, idx, val, layout.width[t], row[first + v],
                            work.change[at:], k, w[layout.node_at[t] :])  # fmt: skip
     return total
 

@@ -2,14 +2,15 @@
 
 A `Graph` is what a network labels: nodes with features, edges between them, both
 optionally with types, edges optionally with features. Builders make one from an image,
-an adjacency matrix or a networkx graph, and for multi-label data, where every label is
-a node of its own type and the edges say which labels depend on each other. `as_graph`
-checks what users give and names the record that is wrong.
+an adjacency matrix, a graph of networkx or PyTorch Geometric, and for multi-label data,
+where every label is a node of its own type and the edges say which labels depend on each
+other. `as_graph` checks what users give and names the record that is wrong.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,10 +18,41 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from scipy.sparse.csgraph import minimum_spanning_tree
 
-from maxmargin.core.arrays import Floats, Ints
-from maxmargin.core.validation import check_sparse
+from maxmargin.core.data.arrays import Floats, Ints
+from maxmargin.core.data.validation import check_sparse
 
 ACROSS, DOWN, FALLING, RISING = 0, 1, 2, 3  # edge types of grids
+
+
+@dataclass(frozen=True)
+class SharedRow:
+    """The same sparse features for all nodes of a graph, held once.
+
+    Parameters
+    ----------
+    row : sparse matrix (1, d)
+        The features.
+    n : int
+        Number of nodes.
+
+    Examples
+    --------
+    >>> nodes = SharedRow(sp.csr_array([[0.0, 2.0]]), 3)
+    >>> nodes.shape, nodes.matrix().toarray().tolist()
+    ((3, 2), [[0.0, 2.0], [0.0, 2.0], [0.0, 2.0]])
+    """
+
+    row: Any
+    n: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Nodes and features."""
+        return self.n, int(self.row.shape[1])
+
+    def matrix(self) -> Any:
+        """All rows, written out."""
+        return sp.csr_array(self.row)[np.zeros(self.n, np.int64)]
 
 
 class Graph(NamedTuple):
@@ -28,15 +60,22 @@ class Graph(NamedTuple):
 
     Parameters
     ----------
-    nodes : array or sparse matrix (n, d), or list of n vectors
+    nodes : array or sparse matrix (n, d), list of n vectors, or SharedRow
         Features of the nodes; as a list, vectors of different types may differ in
-        length.
+        length. Where all nodes have the same, `SharedRow` and `numpy.broadcast_to` hold
+        them once.
     edges : int array (m, 2)
         Pairs of node numbers, each pair once, no node with itself.
     edge_features : array (m, e), optional
         Features of the edges.
     node_types, edge_types : sequences of hashables, optional
         Types have weights of their own; node types also have label sets of their own.
+    cliques : sequence of sequences of ints, optional
+        Further sets of nodes whose labels depend on each other, each as a list of two or
+        more node numbers. What the weights of a clique tell apart is a parameter of the
+        network; the order of its nodes matters there.
+    clique_types : sequence of hashables, optional
+        Type of each clique; types have weights of their own.
     """
 
     nodes: Any
@@ -44,6 +83,8 @@ class Graph(NamedTuple):
     edge_features: Any = None
     node_types: Any = None
     edge_types: Any = None
+    cliques: Any = None
+    clique_types: Any = None
 
     @property
     def n(self) -> int:
@@ -204,6 +245,48 @@ def graph_from_networkx(
     return made, names
 
 
+def graph_from_pyg(data: Any) -> tuple[Graph, Any]:
+    """A graph from a `Data` object of PyTorch Geometric, and its labels if it has any.
+
+    Parameters
+    ----------
+    data : torch_geometric.data.Data
+        With `x` (n, d) and `edge_index` (2, m), and perhaps `edge_attr` and `y`. Self
+        loops are left out; opposite arcs make one edge, which keeps the features of the
+        first.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> arcs = np.array([[0, 1, 1], [1, 0, 2]])
+    >>> data = SimpleNamespace(x=np.eye(3), edge_index=arcs, y=np.array([0, 1, 1]))
+    >>> graph, labels = graph_from_pyg(data)
+    >>> graph.edges.tolist(), labels.tolist()
+    ([[0, 1], [1, 2]], [0, 1, 1])
+    """
+    nodes, arcs = (_array(getattr(data, name, None)) for name in ("x", "edge_index"))
+    if nodes is None or arcs is None:
+        raise ValueError("the graph of PyTorch Geometric lacks x or edge_index")
+    if arcs.ndim != 2 or arcs.shape[0] != 2:
+        raise ValueError(f"edge_index has shape {arcs.shape}, not (2, edges)")
+    ends = np.sort(arcs.T.astype(np.int64), axis=1)
+    own = np.flatnonzero(ends[:, 0] != ends[:, 1])
+    _, first = np.unique(ends[own], axis=0, return_index=True)
+    kept = own[np.sort(first)]
+    extra = _array(getattr(data, "edge_attr", None))
+    if extra is not None:
+        extra = extra.reshape(len(ends), -1)[kept].astype(np.float64)
+    graph = Graph(nodes.astype(np.float64), arcs.T[kept].astype(np.int64), extra)
+    return graph, _array(getattr(data, "y", None))
+
+
+def _array(tensor: Any) -> Any:
+    """A tensor, on whatever device, as an array."""
+    if hasattr(tensor, "detach"):
+        tensor = tensor.detach().cpu()
+    return None if tensor is None else np.asarray(tensor)
+
+
 def full_edges(labels: int) -> Ints:
     """Every pair of labels.
 
@@ -271,9 +354,8 @@ def multilabel_graphs(X: Any, edges: ArrayLike, labels: int) -> list[Graph]:
     if sp.issparse(X):
         check_sparse(X, "X")
         rows = sp.csr_array(X)
-        one = np.zeros(labels, np.int64)
         return [
-            Graph(rows[[i]][one], pairs, None, kinds, types)
+            Graph(SharedRow(rows[[i]], labels), pairs, None, kinds, types)
             for i in range(rows.shape[0])
         ]
     dense = np.asarray(X, dtype=np.float64)
@@ -301,6 +383,8 @@ def ordered(values: Iterable[Any]) -> list[Any]:
 
 def plain(values: Any) -> list[Any]:
     """Elements as Python objects, so that 1 and np.int64(1) are one label."""
+    if not hasattr(values, "__iter__"):
+        raise ValueError(f"{values!r:.80} is no list of labels, one for each node")
     if isinstance(values, np.ndarray):
         return values.ravel().tolist()
     return [v.item() if isinstance(v, np.generic) else v for v in values]
@@ -343,7 +427,36 @@ def as_graph(i: int, given: Any) -> Graph:
                 f"graph {i}: {what} has {len(values)} entries for {size} "
                 f"{'nodes' if what == 'node_types' else 'edges'}"
             )
-    return graph._replace(edges=edges)
+    return graph._replace(edges=edges, cliques=_checked_cliques(i, graph))
+
+
+def _checked_cliques(i: int, graph: Graph) -> tuple[tuple[int, ...], ...]:
+    """The cliques as tuples of node numbers."""
+    given = [] if graph.cliques is None else list(graph.cliques)
+    out = []
+    for c, nodes in enumerate(given):
+        own = np.asarray(nodes)
+        if own.ndim != 1 or own.dtype.kind not in "iu" or len(own) < 2:
+            raise ValueError(
+                f"graph {i}, clique {c}: {nodes!r} is not a list of two or more node "
+                "numbers"
+            )
+        if own.min() < 0 or own.max() >= graph.n:
+            raise ValueError(
+                f"graph {i}, clique {c}: {own.tolist()} leaves the graph, which has the "
+                f"nodes 0 .. {graph.n - 1}"
+            )
+        if len(set(own.tolist())) < len(own):
+            raise ValueError(
+                f"graph {i}, clique {c}: {own.tolist()} has a node more than once"
+            )
+        out.append(tuple(own.tolist()))
+    if graph.clique_types is not None and len(graph.clique_types) != len(out):
+        raise ValueError(
+            f"graph {i}: clique_types has {len(graph.clique_types)} entries for "
+            f"{len(out)} cliques"
+        )
+    return tuple(out)
 
 
 def _check_edges(i: int, n: int, edges: Any) -> None:
@@ -383,6 +496,13 @@ def edge_types(graph: Graph) -> list[Hashable]:
     if graph.edge_types is None:
         return [None] * len(graph.edges)
     return plain(graph.edge_types)
+
+
+def clique_types(graph: Graph) -> list[Hashable]:
+    """Type of each clique; None is the only type where none are given."""
+    if graph.clique_types is None:
+        return [None] * len(graph.cliques or ())
+    return plain(graph.clique_types)
 
 
 def widths(graph: Graph) -> list[int]:

@@ -8,11 +8,19 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.core.arrays import Floats, Ints, Labels, pointers, usable
-from maxmargin.core.validation import check_sparse
+from maxmargin.core.data.arrays import (
+    Floats,
+    Ints,
+    Labels,
+    Vectors,
+    pointers,
+    usable,
+)
+from maxmargin.core.data.validation import check_sparse
 from maxmargin.inference.graph.decode import GraphPlan, plan
 from maxmargin.structures.network.graphs import (
     Graph,
+    SharedRow,
     as_graph,
     edge_types,
     node_types,
@@ -23,6 +31,19 @@ from maxmargin.structures.network.layout import Kinds, NetworkLayout
 NOTHING = np.empty((0, 0))
 
 
+class Scopes(NamedTuple):
+    """Nodes of the cliques of all graphs."""
+
+    ptr: Ints  # (graphs + 1,) cliques of each graph
+    node_ptr: Ints  # (cliques + 1,)
+    nodes: Ints  # counted within their graph
+    kind: Ints  # (cliques,) class of each
+
+
+_NONE = np.empty(0, np.int64)
+NO_SCOPES = Scopes(np.zeros(1, np.int64), np.zeros(1, np.int64), _NONE, _NONE)
+
+
 class Graphs(NamedTuple):
     """Encoded inputs."""
 
@@ -31,25 +52,46 @@ class Graphs(NamedTuple):
     edges: Labels  # (m, 2) nodes counted within their graph
     node_type: Labels  # (nodes,)
     edge_class: Labels  # (m,)
-    ptr: Ints  # (nodes + 1,) node vectors, dense or sparse
+    row: Labels  # (nodes,) vector of each node
+    ptr: Ints  # (vectors + 1,) dense or sparse
     idx: Labels  # empty when dense
     val: Floats
     edge_val: Floats  # (m * edge_width,), empty where edges have no features
     plan: GraphPlan
     gram: Floats = NOTHING  # (nodes, nodes) of the training graphs, with a kernel
     edge_gram: Floats = NOTHING  # (edges, edges) likewise
+    cliques: Scopes = NO_SCOPES  # of networks that know cliques
 
     @property
     def n(self) -> int:
         """Number of graphs."""
         return len(self.node_ptr) - 1
 
+    def vectors(self, width: int) -> Vectors:
+        """The vectors of the nodes, all of `width` features, one for each node."""
+        vectors = Vectors(self.ptr, self.idx, self.val, width)
+        if np.array_equal(self.row, np.arange(vectors.n)):
+            return vectors
+        matrix = vectors.matrix()[self.row]
+        return Vectors.of(matrix, vectors.sparse)
+
 
 def encode_graphs(
-    X: Sequence[Any], kinds: Kinds, layout: NetworkLayout, bias: bool, method: str
-) -> Graphs:
-    """Flat arrays of the graphs; types must be known."""
+    X: Sequence[Any], kinds: Kinds, layout: NetworkLayout, bias: bool, method: str,
+    cliques: bool = False, features: bool = True,
+) -> Graphs:  # fmt: skip
+    """Flat arrays of the graphs; types must be known. `cliques` says they are expected.
+
+    Without `features`, those of nodes are left out.
+    """
     graphs = [as_graph(i, g) for i, g in enumerate(X)]
+    for i, graph in enumerate(graphs):
+        if graph.cliques and not cliques:
+            raise ValueError(
+                f"graph {i} has cliques, but this network was made for nodes and edges; "
+                "NetworkSVM without kernels and hidden labels takes cliques, if training "
+                "graphs have them"
+            )
     place = {t: q for q, t in enumerate(kinds.types)}
     known = {c: q for q, c in enumerate(kinds.edge_classes)}
     types: list[int] = []
@@ -67,10 +109,8 @@ def encode_graphs(
         ):
             found = known.get((kind, own[u], own[v]))
             if found is None:
-                raise ValueError(
-                    f"graph {i}, edge {e}: no edge of type {kind!r} from a node of "
-                    f"type {own[u]!r} to one of type {own[v]!r} was seen in training"
-                )
+                where = f"graph {i}, edge {e}"
+                raise ValueError(_unseen(where, kind, own[u], own[v], bool(known)))
             edge_class.append(found)
     node_ptr = pointers([g.n for g in graphs])
     edge_ptr = pointers([len(g.edges) for g in graphs])
@@ -85,7 +125,7 @@ def encode_graphs(
         flat,
         node_type,
         np.array(edge_class, dtype=np.int32),
-        *_vectors(graphs, node_type, kinds, bias),
+        *_vectors(graphs if features else [], node_type, kinds, bias),
         _edge_values(graphs, kinds, layout, bias),
         plan(
             node_ptr,
@@ -97,12 +137,23 @@ def encode_graphs(
     )
 
 
+def _unseen(where: str, kind: Any, tail: Any, head: Any, some: bool) -> str:
+    """What is wrong with an edge of a kind that has no weights, and what to do."""
+    advice = "the model has no weights for it. Leave such edges out, or train with some"
+    if not some:
+        return f"{where}: the training graphs had no edges, so {advice}"
+    ends = "" if tail is None and head is None else f" from {tail!r} to {head!r}"
+    which = "" if kind is None else f" of type {kind!r}"
+    return f"{where}: no edge{which}{ends} was seen in training, so {advice}"
+
+
 def _vectors(
     graphs: Sequence[Graph], types: Labels, kinds: Kinds, bias: bool
-) -> tuple[Ints, Labels, Floats]:
-    """Node vectors with their constant, in the representation chosen in training."""
+) -> tuple[Labels, Ints, Labels, Floats]:
+    """Vector of each node; vectors with their constant, as chosen in training."""
     parts: list[tuple[Any, Any, Any]] = []
-    at = 0
+    rows: list[Labels] = []
+    at = held = 0
     for i, graph in enumerate(graphs):
         found = widths(graph)
         want = [kinds.features[t] for t in types[at : at + graph.n]]
@@ -113,6 +164,11 @@ def _vectors(
             raise ValueError(
                 f"graph {i}, node {v}: {found[v]} features, but {want[v]} in training"
             )
+        own = np.arange(graph.n, dtype=np.int32)
+        graph, once = _held_once(graph)
+        rows.append(held + (0 * own if once else own))
+        want = want[: graph.n]
+        held += graph.n
         part = _sparse_part(graph) if kinds.sparse else _dense_part(graph)
         bad = np.flatnonzero(~usable(part[2]))
         if len(bad):
@@ -123,12 +179,25 @@ def _vectors(
         if bias:
             part = _with_constant(*part, np.array(want), kinds.sparse)
         parts.append(part)
-    sizes, idx, val = (np.concatenate(p) for p in zip(*parts, strict=True))
+    empty = np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0)
+    columns = zip(empty, *parts, strict=True)
+    sizes, idx, val = (np.concatenate(column) for column in columns)
     return (
+        np.concatenate([np.empty(0, np.int32), *rows]),
         pointers(sizes),
         np.ascontiguousarray(idx, dtype=np.int32),
         np.ascontiguousarray(val, dtype=np.float64),
     )
+
+
+def _held_once(graph: Graph) -> tuple[Graph, bool]:
+    """The graph with one row of features, if all its nodes share it."""
+    nodes = graph.nodes
+    if isinstance(nodes, SharedRow):
+        return graph._replace(nodes=nodes.row), True
+    if isinstance(nodes, np.ndarray) and nodes.ndim == 2 and nodes.strides[0] == 0:
+        return graph._replace(nodes=nodes[:1]), True
+    return graph, False
 
 
 def _sparse_part(graph: Graph) -> tuple[Any, Any, Any]:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints
+from maxmargin.core.data.arrays import Floats, Ints
 from maxmargin.core.jit import inner_loop, loop
 
 

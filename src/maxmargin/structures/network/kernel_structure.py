@@ -22,10 +22,17 @@ from typing import Any, Self
 
 import numpy as np
 
-from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, Vectors
-from maxmargin.core.memory import MEMORY, refuse_larger
-from maxmargin.core.structure import Answer, Augment, MostViolated, P, Pieces
-from maxmargin.core.validation import Validated, check_matrix, require
+from maxmargin.core.data.arrays import Floats, Ints, Labels, Ragged, Rows
+from maxmargin.core.data.memory import MEMORY, refuse_larger
+from maxmargin.core.data.validation import Validated, check_matrix, require
+from maxmargin.core.structure import (
+    Answer,
+    Augment,
+    FactoredPlanes,
+    MostViolated,
+    P,
+    Pieces,
+)
 from maxmargin.inference.graph.tables import GraphTables, spans
 from maxmargin.inference.marginals.ascent import Ascent
 from maxmargin.inference.marginals.directions import Direction
@@ -64,6 +71,8 @@ class KernelNetwork(Network):
     @property
     def dim(self) -> int:
         """What stands for edges, beta and the scores of the training nodes."""
+        if self.layout is None:  # not bound to data
+            return 0
         return self._edge_dim + 2 * self.rows * _size(self.support)
 
     @property
@@ -130,7 +139,9 @@ class KernelNetwork(Network):
 
     def offers(self, capability: type[P]) -> P | None:
         """All that a network offers, except joint features written out."""
-        return None if capability is MostViolated else super().offers(capability)
+        if capability in (MostViolated, FactoredPlanes):
+            return None
+        return super().offers(capability)
 
     def with_gram(self, x: Graphs) -> Graphs:
         """The training graphs with their Gram matrices."""
@@ -194,7 +205,7 @@ class KernelNetwork(Network):
     def _matrix(x: Graphs, network: Network) -> Any:
         """Node vectors as a matrix."""
         width = int(network._layout.width[0])
-        vectors = Vectors(x.ptr, x.idx, x.val, width)
+        vectors = x.vectors(width)
         matrix = vectors.csr()
         return matrix if vectors.sparse and width > DENSE_WIDTH else matrix.toarray()
 
@@ -290,7 +301,7 @@ class KernelNetwork(Network):
                 nobody,
             )
         rows = loops.moved_rows(
-            int(layout.pair_at[-1]), *nobody, *links, where, where_edge, *x[3:9],
+            int(layout.pair_at[-1]), *nobody, *links, where, where_edge, *x[3:10],
             layout, tables.label_ptr, way.node, way.edge_ptr, way.edge,
         )  # fmt: skip
         return moves.walk(

@@ -18,17 +18,18 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.core.arrays import Floats, Ints, Labels, Rows, pointers
-from maxmargin.core.structure import Pieces
-from maxmargin.core.validation import (
+from maxmargin.core.data.arrays import Floats, Ints, Labels, Rows, pointers
+from maxmargin.core.data.validation import (
     check_distinct,
     check_pointers,
     check_range,
     check_types,
     require,
 )
+from maxmargin.core.structure import Pieces
 from maxmargin.structures.network.graphs import (
     Graph,
+    SharedRow,
     as_graph,
     edge_types,
     node_types,
@@ -164,7 +165,7 @@ def widened(layout: NetworkLayout, width: int) -> NetworkLayout:
 
 
 def _keep_sparse(graphs: Sequence[Graph]) -> bool:
-    if any(sp.issparse(g.nodes) for g in graphs):
+    if any(sp.issparse(g.nodes) or isinstance(g.nodes, SharedRow) for g in graphs):
         return True
     filled = total = 0
     for graph in graphs[:200]:
@@ -268,8 +269,8 @@ def edge_pieces(
 
 def node_part(x: Any, layout: NetworkLayout, r: int, a: int) -> tuple[Ints, Floats]:
     """Features of node r at its local label a."""
-    t = int(x.node_type[r])
-    some = slice(int(x.ptr[r]), int(x.ptr[r + 1]))
+    t, row = int(x.node_type[r]), int(x.row[r])
+    some = slice(int(x.ptr[row]), int(x.ptr[row + 1]))
     k, val = int(layout.label_ptr[t + 1] - layout.label_ptr[t]), x.val[some]
     if len(x.idx):
         at = x.idx[some].astype(np.int64) * k + a

@@ -2,14 +2,14 @@
 
 A node v of type t has scores <vector, weights of (t, label)>; an edge of class c has
 the table  sum_f w[pair_at[c] + map[a, b] * width + f] * feature f  over label pairs.
-The arguments `graphs` are the first nine fields of `graph_inputs.Graphs`.
+Node v has vector row[v]. The arguments are the first ten fields of `inputs.Graphs`.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.arrays import fill_scores
+from maxmargin.core.data.arrays import fill_scores
 from maxmargin.core.jit import inner_loop, loop
 
 
@@ -34,7 +34,9 @@ def sizes(ids, node_ptr, edge_ptr, node_type, layout):
 
 
 @loop
-def fill_unary(ids, node_ptr, node_type, ptr, idx, val, layout, w, nodes, label_ptr):
+def fill_unary(
+    ids, node_ptr, node_type, row, ptr, idx, val, layout, w, nodes, label_ptr
+):
     """Scores of the labels of all nodes."""
     unary = np.empty(label_ptr[-1])
     for q in range(len(ids)):
@@ -44,7 +46,7 @@ def fill_unary(ids, node_ptr, node_type, ptr, idx, val, layout, w, nodes, label_
             v = nodes[q] + j
             k = label_ptr[v + 1] - label_ptr[v]
             fill_scores(
-                ptr, idx, val, layout.width[t], r, w[layout.node_at[t] :], k,
+                ptr, idx, val, layout.width[t], row[r], w[layout.node_at[t] :], k,
                 unary[label_ptr[v] :],
             )  # fmt: skip
     return unary
@@ -116,13 +118,14 @@ def fill_shared(layout, w):
 
 
 @inner_loop
-def _group_room(g, dim, node_at, nodes, link_at, links, where, ptr, layout, label_ptr,
-                pair_ptr):  # fmt: skip
+def _group_room(g, dim, node_at, nodes, link_at, links, where, row, ptr, layout,
+                label_ptr, pair_ptr):  # fmt: skip
     """Entries that the row of group g may need at most."""
     size = 0
     for q in range(node_at[g], node_at[g + 1]):
         v = nodes[q]
-        size += (label_ptr[v + 1] - label_ptr[v]) * (ptr[where[v] + 1] - ptr[where[v]])
+        r = row[where[v]]
+        size += (label_ptr[v + 1] - label_ptr[v]) * (ptr[r + 1] - ptr[r])
     for q in range(link_at[g], link_at[g + 1]):
         size += (pair_ptr[links[q] + 1] - pair_ptr[links[q]]) * layout.edge_width
     return min(dim, size)
@@ -130,14 +133,14 @@ def _group_room(g, dim, node_at, nodes, link_at, links, where, ptr, layout, labe
 
 @loop
 def moved_rows(
-    dim, node_at, nodes, link_at, links, where, where_edge, node_type, edge_class, ptr,
-    idx, val, edge_val, layout, label_ptr, node_mu, pair_ptr, edge_mu,
+    dim, node_at, nodes, link_at, links, where, where_edge, node_type, edge_class, row,
+    ptr, idx, val, edge_val, layout, label_ptr, node_mu, pair_ptr, edge_mu,
 ):  # fmt: skip
     """Minus the change of psi by each group of nodes and edges that moves."""
     groups, room = len(link_at) - 1, 0
     for g in range(groups):
-        room += _group_room(g, dim, node_at, nodes, link_at, links, where, ptr, layout,
-                            label_ptr, pair_ptr)  # fmt: skip
+        room += _group_room(g, dim, node_at, nodes, link_at, links, where, row, ptr,
+                            layout, label_ptr, pair_ptr)  # fmt: skip
     out_ptr = np.zeros(groups + 1, np.int64)
     out_idx, out_val = np.empty(room, np.int32), np.empty(room)
     acc, seen = np.zeros(dim), np.zeros(dim, np.bool_)
@@ -150,8 +153,8 @@ def moved_rows(
             for a in range(label_ptr[v + 1] - label_ptr[v]):
                 share = -node_mu[label_ptr[v] + a]
                 if share != 0.0:
-                    m = _put_node(where[v], a, share, node_type, ptr, idx, val, layout,
-                                  acc, seen, touched, m)  # fmt: skip
+                    m = _put_node(where[v], a, share, node_type, row, ptr, idx, val,
+                                  layout, acc, seen, touched, m)  # fmt: skip
         for q in range(link_at[g], link_at[g + 1]):
             e = where_edge[links[q]]
             t = layout.second_type[edge_class[e]]
@@ -219,9 +222,11 @@ def _put(index, value, acc, seen, touched, m):
 
 
 @inner_loop
-def _put_node(r, a, factor, node_type, ptr, idx, val, layout, acc, seen, touched, m):
-    """Add factor * (vector of node r at local label a)."""
-    t = node_type[r]
+def _put_node(
+    v, a, factor, node_type, row, ptr, idx, val, layout, acc, seen, touched, m
+):
+    """Add factor * (vector of node v at local label a)."""
+    t, r = node_type[v], row[v]
     at = layout.node_at[t]
     k = layout.label_ptr[t + 1] - layout.label_ptr[t]
     for p in range(ptr[r], ptr[r + 1]):
@@ -267,22 +272,23 @@ def _flush(acc, seen, touched, m, idx, val, at):
 
 
 @inner_loop
-def _room(i, dim, node_ptr, edge_ptr, ptr, edge_width, copies):
+def _room(i, dim, node_ptr, edge_ptr, row, ptr, edge_width, copies):
     """Entries that the row of example i may need at most."""
     size = (edge_ptr[i + 1] - edge_ptr[i]) * edge_width
-    size += ptr[node_ptr[i + 1]] - ptr[node_ptr[i]]
+    for v in range(node_ptr[i], node_ptr[i + 1]):
+        size += ptr[row[v] + 1] - ptr[row[v]]
     return min(dim, copies * size)
 
 
 @loop
 def features(
-    ids, node_ptr, edge_ptr, edges, node_type, edge_class, ptr, idx, val, edge_val,
-    layout, dim, row_ptr, local,
+    ids, node_ptr, edge_ptr, edges, node_type, edge_class, row, ptr, idx, val,
+    edge_val, layout, dim, row_ptr, local,
 ):  # fmt: skip
     """Joint features of the local labels of each example."""
     room = 0
     for q in range(len(ids)):
-        room += _room(ids[q], dim, node_ptr, edge_ptr, ptr, layout.edge_width, 1)
+        room += _room(ids[q], dim, node_ptr, edge_ptr, row, ptr, layout.edge_width, 1)
     out_ptr = np.zeros(len(ids) + 1, np.int64)
     out_idx, out_val = np.empty(room, np.int32), np.empty(room)
     acc, seen = np.zeros(dim), np.zeros(dim, np.bool_)
@@ -294,8 +300,8 @@ def features(
         for r in range(node_ptr[i], node_ptr[i + 1]):
             a = local[row_ptr[q] + r - node_ptr[i]]
             m = _put_node(
-                r, a, 1.0, node_type, ptr, idx, val, layout, acc, seen, touched, m
-            )
+                r, a, 1.0, node_type, row, ptr, idx, val, layout, acc, seen, touched, m,
+            )  # fmt: skip
         for e in range(edge_ptr[i], edge_ptr[i + 1]):
             a = local[row_ptr[q] + edges[e, 0]]
             b = local[row_ptr[q] + edges[e, 1]]
@@ -309,13 +315,13 @@ def features(
 
 @loop
 def difference(
-    ids, node_ptr, edge_ptr, edges, node_type, edge_class, ptr, idx, val, edge_val,
-    layout, dim, row_ptr, true, local,
+    ids, node_ptr, edge_ptr, edges, node_type, edge_class, row, ptr, idx, val,
+    edge_val, layout, dim, row_ptr, true, local,
 ):  # fmt: skip
     """Features of the truth minus those of the labels, from the parts that differ."""
     room = 0
     for q in range(len(ids)):
-        room += _room(ids[q], dim, node_ptr, edge_ptr, ptr, layout.edge_width, 2)
+        room += _room(ids[q], dim, node_ptr, edge_ptr, row, ptr, layout.edge_width, 2)
     out_ptr = np.zeros(len(ids) + 1, np.int64)
     out_idx, out_val = np.empty(room, np.int32), np.empty(room)
     acc, seen = np.zeros(dim), np.zeros(dim, np.bool_)
@@ -329,11 +335,13 @@ def difference(
             t, a = true[base + r], local[base + r]
             if t != a:
                 m = _put_node(
-                    r, t, 1.0, node_type, ptr, idx, val, layout, acc, seen, touched, m
-                )
+                    r, t, 1.0, node_type, row, ptr, idx, val, layout, acc, seen, touched,
+                    m,
+                )  # fmt: skip
                 m = _put_node(
-                    r, a, -1.0, node_type, ptr, idx, val, layout, acc, seen, touched, m
-                )
+                    r, a, -1.0, node_type, row, ptr, idx, val, layout, acc, seen, touched,
+                    m,
+                )  # fmt: skip
         for e in range(edge_ptr[i], edge_ptr[i + 1]):
             u, v = row_ptr[q] + edges[e, 0], row_ptr[q] + edges[e, 1]
             if true[u] != local[u] or true[v] != local[v]:
@@ -373,8 +381,8 @@ def walk(ptr, idx, val, w, gain, room):
 
 @loop
 def expected_difference(
-    ids, node_ptr, edge_ptr, edges, node_type, edge_class, ptr, idx, val, edge_val,
-    layout, dim, row_ptr, true, label_ptr, node_mu, links, pair_ptr, edge_mu,
+    ids, node_ptr, edge_ptr, edges, node_type, edge_class, row, ptr, idx, val,
+    edge_val, layout, dim, row_ptr, true, label_ptr, node_mu, links, pair_ptr, edge_mu,
 ):  # fmt: skip
     """Features of the truth minus their expectation under marginals."""
     room, most = 0, 1
@@ -382,7 +390,7 @@ def expected_difference(
         most = max(most, layout.label_ptr[t + 1] - layout.label_ptr[t])
     for q in range(len(ids)):
         room += _room(
-            ids[q], dim, node_ptr, edge_ptr, ptr, layout.edge_width, most * most
+            ids[q], dim, node_ptr, edge_ptr, row, ptr, layout.edge_width, most * most
         )
     out_ptr = np.zeros(len(ids) + 1, np.int64)
     out_idx, out_val = np.empty(room, np.int32), np.empty(room)
@@ -398,8 +406,8 @@ def expected_difference(
                 share = (1.0 if true[v] == a else 0.0) - node_mu[label_ptr[v] + a]
                 if share != 0.0:
                     m = _put_node(
-                        r, a, share, node_type, ptr, idx, val, layout, acc, seen,
-                        touched, m,
+                        r, a, share, node_type, row, ptr, idx, val, layout, acc,
+                        seen, touched, m,
                     )  # fmt: skip
         for e in range(edge_ptr[i], edge_ptr[i + 1]):
             u, v = row_ptr[q] + edges[e, 0], row_ptr[q] + edges[e, 1]

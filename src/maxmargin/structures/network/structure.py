@@ -18,12 +18,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from types import ModuleType
 from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, Vectors
+from maxmargin.core.data.arrays import Floats, Ints, Labels, Ragged, Rows, Vectors
+from maxmargin.core.data.validation import FeatureMap, check_types, require, same_fields
 from maxmargin.core.factored import CompiledAscent
 from maxmargin.core.structure import (
     Answer,
@@ -31,11 +33,11 @@ from maxmargin.core.structure import (
     ByLoss,
     Found,
     Layers,
+    OuterCoordinates,
     P,
     Pieces,
     Structure,
 )
-from maxmargin.core.validation import FeatureMap, check_types, require, same_fields
 from maxmargin.inference.graph.best_other import best_other
 from maxmargin.inference.graph.decode import FOREST, METHODS, GraphPlan, decode
 from maxmargin.inference.graph.layers import best_by_cost, common_unit
@@ -43,7 +45,7 @@ from maxmargin.inference.graph.tables import GraphTables, spans, sum_by
 from maxmargin.inference.loopy import relaxation
 from maxmargin.inference.marginals.ascent import Ascent
 from maxmargin.inference.marginals.directions import Direction
-from maxmargin.structures.network import loops
+from maxmargin.structures.network import loops, outer
 from maxmargin.structures.network.ascent import ascend_linear
 from maxmargin.structures.network.graphs import plain
 from maxmargin.structures.network.inputs import (
@@ -110,8 +112,8 @@ class Network(Structure):
 
     @property
     def dim(self) -> int:
-        """Length of w."""
-        return int(self._layout.pair_at[-1])
+        """Length of w; 0 before the network is bound to data."""
+        return 0 if self.layout is None else int(self.layout.pair_at[-1])
 
     @property
     def _layout(self) -> NetworkLayout:
@@ -127,7 +129,9 @@ class Network(Structure):
     def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
         """Know types, label sets, widths, and what the graphs allow."""
         kinds, layout = survey(X, Y, self.bias, self.pairwise)
-        graphs = encode_graphs(X, kinds, layout, self.bias, self.inference).plan
+        graphs = encode_graphs(
+            X, kinds, layout, self.bias, self.inference, features=False
+        ).plan
         forests = bool((graphs.kind == FOREST).all())
         # Ascent keeps a Gram matrix of the nodes of a graph.
         small = bool(np.diff(graphs.node_ptr).max(initial=0) <= ASCENT_NODES)
@@ -210,7 +214,8 @@ class Network(Structure):
         if self.bias:
             matrix = with_constant_column(matrix)
         vectors = Vectors.of(matrix, sp.issparse(matrix))
-        return x._replace(ptr=vectors.ptr, idx=vectors.idx, val=vectors.val)
+        own = np.arange(vectors.n, dtype=np.int32)
+        return x._replace(row=own, ptr=vectors.ptr, idx=vectors.idx, val=vectors.val)
 
     def split_weights(self, w: Floats) -> tuple[Floats, Floats]:
         """Weights of the nodes' features (features, labels), and all others."""
@@ -277,7 +282,7 @@ class Network(Structure):
         """Products with the weights, and visits of the tables."""
         layout = self._layout
         k = np.diff(layout.label_ptr)[x.node_type]
-        node = np.concatenate(([0.0], np.cumsum(np.diff(x.ptr) * k)))
+        node = np.concatenate(([0.0], np.cumsum(np.diff(x.ptr)[x.row] * k)))
         size = np.diff(layout.map_ptr)[x.edge_class].astype(float)
         edge = np.concatenate(([0.0], np.cumsum(size)))
         rounds = np.where(x.plan.kind == FOREST, 2.0, 60.0)
@@ -290,8 +295,7 @@ class Network(Structure):
             ids, x.node_ptr, x.edge_ptr, x.node_type, layout
         )
         unary = loops.fill_unary(
-            ids, x.node_ptr, x.node_type, x.ptr, x.idx, x.val, layout, w, nodes,
-            label_ptr,
+            ids, x.node_ptr, x.node_type, *x[5:9], layout, w, nodes, label_ptr
         )  # fmt: skip
         ends, start, pairwise = loops.fill_pairwise(
             ids, x.edge_ptr, x.edges, x.edge_class, x.edge_val, layout, w, nodes, links
@@ -314,17 +318,24 @@ class Network(Structure):
         """Joint features of the labels."""
         local = self.local_labels(x, ids, labels)
         return Rows(
-            *loops.features(ids, *x[:9], self._layout, self.dim, labels.ptr, local)
+            *loops.features(ids, *x[:10], self._layout, self.dim, labels.ptr, local)
         )
 
     def argmax(
         self, x: Graphs, ids: Ints, w: Floats, augment: Augment | None = None
     ) -> Found:
         """Best labels that the inference finds, and what no labels exceed."""
+        if augment is not None:
+            return self._best(x, ids, w, augment)[0]
         tables = self.tables(x, ids, w)
-        if augment is None:
-            best = decode(tables, x.plan.take(ids), self.inference)
-            return Found(self._codes(x, ids, tables, best.labels), *best[1:])
+        best = decode(tables, x.plan.take(ids), self.inference)
+        return Found(self._codes(x, ids, tables, best.labels), *best[1:])
+
+    def _best(
+        self, x: Graphs, ids: Ints, w: Floats, augment: Augment
+    ) -> tuple[Found, Floats]:
+        """Best labels with the loss added, and the scores of the true ones."""
+        tables = self.tables(x, ids, w)
         if augment.loss.form == "zero-one":
             return self._zero_one(x, ids, tables, augment)
         tables = self.augmented(x, ids, tables, augment)
@@ -335,38 +346,60 @@ class Network(Structure):
         labels = np.where(worse, true, best.labels).astype(np.int32)
         score = np.maximum(best.score, truth_score)
         codes = self._codes(x, ids, tables, labels)
-        return Found(codes, score, np.maximum(best.bound, truth_score))
+        return Found(codes, score, np.maximum(best.bound, truth_score)), truth_score
 
     def cuts(self, x: Graphs, ids: Ints, w: Floats, augment: Augment) -> Answer:
         """Differences to the truth; with "lp" from marginals that may be fractional."""
+        graphs = *x[:10], self._layout, self.dim
+        return self._cuts(x, ids, w, augment, graphs, loops)
+
+    def outer_coordinates(self, x: Graphs) -> OuterCoordinates | None:
+        """(node, label) and (edge, pair of labels), then other weights."""
+        return outer.coordinates(x, self._layout)
+
+    def outer_cuts(self, x: Graphs, ids: Ints, w: Floats, augment: Augment) -> Answer:
+        """As `cuts`, in the coordinates of `outer_coordinates`."""
+        return self._cuts(x, ids, w, augment, self._outer_graphs(x), outer)
+
+    def outer_features(self, x: Graphs, ids: Ints, labels: Ragged) -> Rows:
+        """As `features`, in the coordinates of `outer_coordinates`."""
+        local, graphs = self.local_labels(x, ids, labels), self._outer_graphs(x)
+        return Rows(*outer.features(ids, *graphs, labels.ptr, local))
+
+    def _outer_graphs(self, x: Graphs) -> tuple[Any, ...]:
+        """What loops in outer coordinates read of the graphs."""
+        layout = self._layout
+        number = outer.numbering(x, layout)
+        return x.node_ptr, x.edge_ptr, x.edges, x.edge_class, layout, number
+
+    def _cuts(
+        self, x: Graphs, ids: Ints, w: Floats, augment: Augment,
+        graphs: tuple[Any, ...], rows: ModuleType,
+    ) -> Answer:  # fmt: skip
+        """Answers with rows made by the loops of a module from `graphs`."""
         if self.inference == "lp" and augment.loss.form != "zero-one":
-            return self._relaxed_cuts(x, ids, w, augment)
-        found = self.argmax(x, ids, w, augment)
+            return self._relaxed_cuts(x, ids, w, augment, graphs, rows)
+        found, truth_score = self._best(x, ids, w, augment)
         truth = augment.truth.take(ids)
-        dpsi = Rows(
-            *loops.difference(
-                ids, *x[:9], self._layout, self.dim, truth.ptr,
-                self.local_labels(x, ids, truth),
-                self.local_labels(x, ids, found.labels),
-            )
-        )  # fmt: skip
+        true = self.local_labels(x, ids, truth)
+        local = self.local_labels(x, ids, found.labels)
+        dpsi = Rows(*rows.difference(ids, *graphs, truth.ptr, true, local))
         delta = augment.loss.value(truth, found.labels)
-        slack = augment.weight[ids] * delta - dpsi.dot(w)
-        return Answer(found.labels, dpsi, delta, slack + (found.bound - found.score))
+        return Answer(found.labels, dpsi, delta, found.bound - truth_score)
 
     def _relaxed_cuts(
-        self, x: Graphs, ids: Ints, w: Floats, augment: Augment
-    ) -> Answer:
+        self, x: Graphs, ids: Ints, w: Floats, augment: Augment,
+        graphs: tuple[Any, ...], rows: ModuleType,
+    ) -> Answer:  # fmt: skip
         plain_tables = self.tables(x, ids, w)
         tables = self.augmented(x, ids, plain_tables, augment)
         found = relaxation.relax(tables)
         truth = augment.truth.take(ids)
         true = self.local_labels(x, ids, truth)
         dpsi = Rows(
-            *loops.expected_difference(
-                ids, *x[:9], self._layout, self.dim, truth.ptr, true,
-                tables.label_ptr, found.node, tables.edge_ptr, found.edge_ptr,
-                found.edge,
+            *rows.expected_difference(
+                ids, *graphs, truth.ptr, true, tables.label_ptr, found.node,
+                tables.edge_ptr, found.edge_ptr, found.edge,
             )
         )  # fmt: skip
         cost = self.costs(x, ids, tables, augment) * found.node
@@ -374,8 +407,10 @@ class Network(Structure):
         delta = sum_by(owner, cost, tables.n) * augment.loss.scale(augment.truth)[ids]
         codes = self._codes(x, ids, tables, found.labels)
         whole = found.integral
-        rows = Ragged.pack([codes.row(q) if whole[q] else [] for q in range(codes.n)])
-        return Answer(rows, dpsi, delta, found.value - plain_tables.score(true))
+        labels = Ragged.pack([
+            codes.row(q) if whole[q] else [] for q in range(codes.n)
+        ])  # fmt: skip
+        return Answer(labels, dpsi, delta, found.value - plain_tables.score(true))
 
     def argmax_by_loss(
         self, x: Graphs, ids: Ints, w: Floats, augment: Augment
@@ -412,12 +447,17 @@ class Network(Structure):
         Each step is the best for the dual: `gain` is what the loss term earns per
         unit. Returns how far each group went.
         """
-        rows = loops.moved_rows(
+        return loops.walk(*self.moved_rows(x, ids, tables, way), w, gain, way.room)
+
+    def moved_rows(
+        self, x: Graphs, ids: Ints, tables: GraphTables, way: Direction
+    ) -> tuple[Ints, Labels, Floats]:
+        """Minus the change of psi along `way`, a row for each group of nodes."""
+        return loops.moved_rows(
             self.dim, *way.nodes_by_group(), *way.edges_by_group(tables),
-            spans(x.node_ptr, ids)[0], spans(x.edge_ptr, ids)[0], *x[3:9],
+            spans(x.node_ptr, ids)[0], spans(x.edge_ptr, ids)[0], *x[3:10],
             self._layout, tables.label_ptr, way.node, way.edge_ptr, way.edge,
         )  # fmt: skip
-        return loops.walk(*rows, w, gain, way.room)
 
     def ascend(
         self, x: Graphs, ids: Ints, w: Floats, ascent: Ascent, steps: int, share: float,
@@ -426,13 +466,13 @@ class Network(Structure):
         """Several steps on each forest; what the loss term gained."""
         pairwise = loops.fill_shared(self._layout, w)
         return ascend_linear(
-            ids, steps, share, *x[:8], self._layout, ascent.forests, ascent.node,
+            ids, steps, share, *x[:9], self._layout, ascent.forests, ascent.node,
             ascent.edge, w, pairwise, ascent.work, slack,
         )  # fmt: skip
 
     def _zero_one(
         self, x: Graphs, ids: Ints, tables: GraphTables, augment: Augment
-    ) -> Found:
+    ) -> tuple[Found, Floats]:
         """The best labels, or the best that differ from the truth plus the weight."""
         true = self.local_labels(x, ids, augment.truth.take(ids))
         truth_score = tables.score(true)
@@ -442,7 +482,7 @@ class Network(Structure):
         labels = np.where(better, other.labels, true).astype(np.int32)
         bound = np.maximum(other.bound + augment.weight[ids], truth_score)
         codes = self._codes(x, ids, tables, labels)
-        return Found(codes, np.maximum(score, truth_score), bound)
+        return Found(codes, np.maximum(score, truth_score), bound), truth_score
 
     def augmented(
         self, x: Graphs, ids: Ints, tables: GraphTables, augment: Augment
@@ -509,5 +549,4 @@ def _cost_table(augment: Augment) -> Floats:
 def _matrix(x: Graphs, kinds: Kinds, bias: bool) -> Any:
     """Node vectors as they were given, as rows of a matrix."""
     width = kinds.features[0]
-    vectors = Vectors(x.ptr, x.idx, x.val, width + bias)
-    return vectors.matrix()[:, :width]
+    return x.vectors(width + bias).matrix()[:, :width]

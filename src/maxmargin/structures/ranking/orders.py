@@ -23,12 +23,14 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import scipy.sparse as sp
 
-from maxmargin.core.arrays import Floats, Ints, Ragged, Rows
+from maxmargin.core.data.arrays import Floats, Ints, Ragged, Rows
+from maxmargin.core.data.validation import check_types, require
 from maxmargin.core.jit import loop
 from maxmargin.core.loss import LossForm
 from maxmargin.core.structure import Augment, Found
-from maxmargin.core.validation import check_types, require
+from maxmargin.inference.orders import best_interleaving, place_weights
 from maxmargin.losses.ranking import OrderLoss
 from maxmargin.structures.ranking.structure import Documents, Ranking
 
@@ -55,6 +57,8 @@ class FullOrder(Ranking):
 
     def features(self, x: Documents, ids: Ints, labels: Ragged) -> Rows:
         """Documents, weighted by their places."""
+        if sp.issparse(x.value):
+            return self._sparse_sums(x, ids, labels)
         sums = _place_sums(*x, ids, *labels)
         return Rows.from_dense(sums) if len(ids) else Rows.empty()
 
@@ -76,7 +80,9 @@ class FullOrder(Ranking):
                 loss = augment.loss
                 assert isinstance(loss, OrderLoss)
                 cost = augment.weight[i] * loss.costs(len(good), len(bad))
-                score[q], seen = _interleave(value[good], value[bad], weights, cost)
+                score[q], seen = best_interleaving(
+                    value[good], value[bad], weights, cost
+                )
                 order = np.empty_like(order)
                 order[seen], order[~seen] = good, bad
             rows.append(order)
@@ -84,40 +90,6 @@ class FullOrder(Ranking):
 
     def _discount(self, n: int) -> Floats:
         return place_weights(n)
-
-
-def place_weights(n: int) -> Floats:
-    """D of the places 1 .. n; a single document has nothing to be compared with."""
-    place = np.arange(1, n + 1)
-    return 2.0 * (n + 1 - 2 * place) / max(n * (n - 1), 1)
-
-
-@loop
-def _interleave(good, bad, weights, cost):
-    """Best sum of weight * score + cost, and whether each place is a relevant one's."""
-    P, N = len(good), len(bad)
-    best = np.full((P + 1, N + 1), -np.inf)
-    best[0, 0] = 0.0
-    for i in range(P + 1):
-        for j in range(N + 1):
-            if i > 0:
-                s = best[i - 1, j] + weights[i + j - 1] * good[i - 1] + cost[i - 1, j]
-                best[i, j] = max(best[i, j], s)
-            if j > 0:
-                s = best[i, j - 1] + weights[i + j - 1] * bad[j - 1]
-                best[i, j] = max(best[i, j], s)
-    seen = np.zeros(P + N, np.bool_)
-    i, j = P, N
-    while i + j > 0:
-        own = -np.inf
-        if i > 0:
-            own = best[i - 1, j] + weights[i + j - 1] * good[i - 1] + cost[i - 1, j]
-        if i > 0 and own == best[i, j]:
-            i -= 1
-            seen[i + j] = True
-        else:
-            j -= 1
-    return best[P, N], seen
 
 
 @loop

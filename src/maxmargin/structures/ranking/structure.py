@@ -22,8 +22,25 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
+import scipy.sparse as sp
 
-from maxmargin.core.arrays import Floats, Ints, Labels, Ragged, Rows, pointers, usable
+from maxmargin.core.data.arrays import (
+    Floats,
+    Ints,
+    Labels,
+    Ragged,
+    Rows,
+    pointers,
+    usable,
+)
+from maxmargin.core.data.validation import (
+    check_finite,
+    check_range,
+    check_shape,
+    check_sparse,
+    check_types,
+    require,
+)
 from maxmargin.core.jit import loop
 from maxmargin.core.loss import LossForm
 from maxmargin.core.structure import (
@@ -33,13 +50,6 @@ from maxmargin.core.structure import (
     Pieces,
     Structure,
 )
-from maxmargin.core.validation import (
-    check_finite,
-    check_range,
-    check_shape,
-    check_types,
-    require,
-)
 from maxmargin.losses.ranking import DiscountedLoss, places
 
 
@@ -47,7 +57,7 @@ class Documents(NamedTuple):
     """Encoded inputs: the documents of all queries."""
 
     ptr: Ints  # (n + 1,)
-    value: Floats  # (documents, width)
+    value: Any  # (documents, width): an array, or a csr matrix
 
     @property
     def n(self) -> int:
@@ -92,7 +102,7 @@ class Ranking(Structure):
         """Know the number of features."""
         if self.k < 1:
             raise ValueError(f"k={self.k}: at least one place must count")
-        most = max(len(x) for x in X)
+        most = max(np.shape(x)[0] for x in X)
         if self.k > most:
             raise ValueError(
                 f"k={self.k} is larger than every list: the longest has {most}"
@@ -108,25 +118,46 @@ class Ranking(Structure):
 
     def encode(self, X: Sequence[Any]) -> Documents:
         """One matrix (documents, features) per query."""
-        parts = []
-        for i, x in enumerate(X):
-            matrix = np.asarray(x, dtype=np.float64)
-            if matrix.ndim != 2 or matrix.shape[1] != self.dim:
-                raise ValueError(
-                    f"query {i}: its documents have shape {matrix.shape}, expected "
-                    f"(documents, {self.dim})"
-                )
-            if len(matrix) == 0:
-                raise ValueError(f"query {i} has no documents")
-            if not usable(matrix).all():
-                d, f = np.argwhere(~usable(matrix))[0]
-                raise ValueError(
-                    f"query {i}, document {d}: feature {f} is {matrix[d, f]}"
-                )
-            parts.append(matrix)
-        ptr = pointers([len(m) for m in parts])
+        if not hasattr(X, "__iter__"):
+            raise TypeError(f"X is one {type(X).__name__}, not a list of queries")
+        parts = [self._documents(i, x) for i, x in enumerate(X)]
+        ptr = pointers([part.shape[0] for part in parts])
+        if any(map(sp.issparse, parts)):
+            return Documents(ptr, sp.csr_array(sp.vstack(parts, format="csr")))
         flat = np.concatenate(parts) if parts else np.zeros((0, self.dim))
         return Documents(ptr, np.ascontiguousarray(flat))
+
+    def _documents(self, i: int, x: Any) -> Any:
+        """The documents of query i, checked."""
+        if sp.issparse(x):
+            check_sparse(x, f"query {i}")
+            matrix = sp.csr_array(x, dtype=np.float64)
+        else:
+            try:
+                matrix = np.asarray(x, dtype=np.float64)
+            except (TypeError, ValueError):
+                raise ValueError(
+                    f"query {i}: {x!r:.40} is no table of numbers, a row for each document"
+                ) from None
+        if matrix.ndim != 2 or matrix.shape[1] != self.dim:
+            raise ValueError(
+                f"query {i}: its documents have shape {matrix.shape}, expected "
+                f"(documents, {self.dim})"
+            )
+        if matrix.shape[0] == 0:
+            raise ValueError(f"query {i} has no documents")
+        if sp.issparse(matrix):
+            bad = np.flatnonzero(~usable(matrix.data))
+            if len(bad):
+                d = int(np.searchsorted(matrix.indptr, bad[0], "right")) - 1
+                raise ValueError(
+                    f"query {i}, document {d}: feature {matrix.indices[bad[0]]} is "
+                    f"{matrix.data[bad[0]]}"
+                )
+        elif not usable(matrix).all():
+            d, f = np.argwhere(~usable(matrix))[0]
+            raise ValueError(f"query {i}, document {d}: feature {f} is {matrix[d, f]}")
+        return matrix
 
     def encode_labels(self, x: Documents, Y: Sequence[Any]) -> Ragged:
         """Grades; the hidden order starts with the best grades, in file order."""
@@ -141,7 +172,7 @@ class Ranking(Structure):
             bad = np.flatnonzero((grades < 0) | (grades > 30) | (grades % 1 != 0))
             if len(bad):
                 raise ValueError(
-                    f"query {i}, document {bad[0]}: grade {grades[bad[0]]!r} is not "
+                    f"query {i}, document {bad[0]}: grade {grades[bad[0]]} is not "
                     "an integer from 0 to 30"
                 )
             grades = grades.astype(np.int32)
@@ -161,8 +192,25 @@ class Ranking(Structure):
 
     def features(self, x: Documents, ids: Ints, labels: Ragged) -> Rows:
         """Documents at the first places, discounted."""
+        if sp.issparse(x.value):
+            return self._sparse_sums(x, ids, labels)
         sums = _sums(*x, ids, *labels, self._weights)
         return Rows.from_dense(sums) if len(ids) else Rows.empty()
+
+    def _sparse_sums(self, x: Documents, ids: Ints, labels: Ragged) -> Rows:
+        """Sum of D_p x_{h_p} of each query, as a product of two sparse matrices."""
+        if len(ids) == 0:
+            return Rows.empty()
+        places, weights = [], []
+        for q, i in enumerate(ids.tolist()):
+            n = int(x.ptr[i + 1] - x.ptr[i])
+            order = labels.row(q)[: min(self.k, n)]
+            places.append(x.ptr[i] + order)
+            weights.append(self._discount(n)[: len(order)])
+        ptr = pointers([len(row) for row in places])
+        parts = np.concatenate(weights), np.concatenate(places), ptr
+        chosen = sp.csr_array(parts, shape=(len(ids), x.value.shape[0]))
+        return Rows.from_csr(chosen @ x.value)
 
     def argmax(
         self, x: Documents, ids: Ints, w: Floats, augment: Augment | None = None
@@ -209,8 +257,9 @@ class Ranking(Structure):
         order = row[: min(self.k, int(x.ptr[i + 1]) - first)].tolist()
         names = [f"place {j + 1}: document {d}" for j, d in enumerate(order)]
         weights = self._discount(int(x.ptr[i + 1]) - first)[: len(order), None]
-        psi = weights * x.value[[first + d for d in order]]
-        return Pieces(names, Rows.from_dense(psi))
+        chosen = x.value[[first + d for d in order]]
+        dense = chosen.toarray() if sp.issparse(chosen) else chosen
+        return Pieces(names, Rows.from_dense(weights * dense))
 
     def runner_up(self, x: Documents, i: int, w: Floats, row: Labels) -> Labels | None:
         """Two neighbours exchanged where it costs least, but costs something."""

@@ -1,0 +1,50 @@
+"""Run all of it: `python -m benchmarks.certificates`."""
+
+import argparse
+import json
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+from benchmarks.certificates.checks import check, fits
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--fits", type=int, default=2000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="at most")
+    parser.add_argument("--json")
+    args = parser.parse_args()
+    outcomes, bad, begin, done = Counter(), [], time.time(), 0
+    trainers, forms = Counter(), Counter()
+    for problem, C, form, tol in fits(args.fits, args.seed):
+        for trainer, told in check(problem, C, form, tol):
+            outcomes[problem.name, told.split(":")[0]] += 1
+            if told.startswith("refused"):
+                continue
+            done += 1
+            trainers[trainer] += 1
+            forms[", ".join(form)] += 1
+            if told.startswith("false"):
+                bad.append((problem.name, trainer, C, form, tol, told))
+                print(*bad[-1], file=sys.stderr, flush=True)
+        if done >= args.fits or time.time() - begin > args.seconds:
+            break
+    summary = {
+        "fits": done,
+        "outcomes": {f"{a}: {b}": n for (a, b), n in sorted(outcomes.items())},
+        "fits by trainer": dict(sorted(trainers.items())),
+        "fits by formulation": dict(sorted(forms.items())),
+        "false": len(bad),
+        "seconds": round(time.time() - begin, 1),
+    }
+    print(json.dumps(summary, indent=1))
+    if args.json:
+        Path(args.json).write_text(json.dumps(summary, indent=1) + "\n")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

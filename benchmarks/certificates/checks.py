@@ -1,0 +1,138 @@
+"""Fits by all trainers, and whether their certificates are true.
+
+Tiny problems are trained and their certificates checked with code that shares nothing
+with the library: features and losses are written out here, all outputs are listed, and
+the objective
+
+    P(w) = 1/2 ||w||^2 + sum_i C_i xi_i        (squared penalty: C_i xi_i^2 / 2,
+                                                summed: xi of all outputs, L1: ||w||_1)
+
+is computed in fractions at the weights of the result; every other model is saved and
+loaded before. With P* the lowest exact objective of all runs on a problem, a certificate
+is false if
+
+    its primal differs from P(w),   its dual exceeds P*,   or its gap is not theirs.
+
+No w can have an objective below the optimum, so a dual above P* is above the optimum.
+"""
+
+import io
+import warnings
+from fractions import Fraction
+
+import numpy as np
+
+from benchmarks.certificates.exact import exact_primal
+from benchmarks.certificates.more_problems import (
+    Cliques,
+    Dependencies,
+    JointKernels,
+    Segments,
+)
+from benchmarks.certificates.problems import (
+    Chains,
+    Classes,
+    HiddenChains,
+    Matchings,
+    Motifs,
+    Networks,
+)
+from maxmargin import load, save
+
+ROUNDING = Fraction(1, 10**7)  # of values, and of the primal where squared losses enter
+SCALES = [1e-6, 1e-3, 0.1, 1.0, 3.0, 1e2, 1e4, 1e6]
+TRAINERS = [
+    "auto", "block-dual", "lanes", "n-slack", "n-slack-block", "one-slack", "bcfw", "sdm",
+    "cocoa", "smo", "subgradient",
+]  # fmt: skip
+SUMMED = ["auto", "sdcd", "lse-cutting-plane", "lse-n-slack"]
+SPARSE = ["auto", "proximal-l1"]
+FORMS = [
+    ("margin", "linear", "l2"), ("slack", "linear", "l2"), ("margin", "squared", "l2"),
+    ("slack", "squared", "l2"), ("margin", "summed", "l2"), ("margin", "linear", "l1"),
+    ("slack", "linear", "l1"),
+]  # fmt: skip
+PROBLEMS = [
+    Classes, Chains, Matchings, Networks, Motifs, Segments, Dependencies, Cliques,
+    JointKernels, HiddenChains,
+]  # fmt: skip
+HIDDEN = (Motifs, HiddenChains)
+PLAIN = (*HIDDEN, Segments, Dependencies, JointKernels)  # no L1 there
+
+
+def fits(number, seed):
+    """Problems with their settings, at random."""
+    rng = np.random.default_rng(seed)
+    for k in range(number):
+        made = PROBLEMS[k % len(PROBLEMS)]
+        scale = SCALES[int(rng.integers(len(SCALES)))]
+        C = float(10.0 ** rng.integers(-10, 11))
+        forms = FORMS[:2] if made in HIDDEN else FORMS[:5] if made in PLAIN else FORMS
+        form = forms[(k // len(PROBLEMS)) % len(forms)]
+        tol = float(10.0 ** -rng.integers(1, 13))
+        yield made(np.random.default_rng(seed * 10**6 + k), scale), C, form, tol
+
+
+def trainers_of(form):
+    """Names of the trainers for a formulation."""
+    if form[2] == "l1":
+        return SPARSE
+    return SUMMED if form[1] == "summed" else TRAINERS
+
+
+def check(problem, C, form, tol, trainers=None):
+    """Results of all trainers on one problem: (trainer, what is false or "")."""
+    rescaling, penalty, regularizer = form
+    settings = {"C": C, "rescaling": rescaling, "penalty": penalty, "tol": tol}
+    if regularizer != "l2":
+        settings["regularizer"] = regularizer
+    runs = []
+    for k, trainer in enumerate(trainers_of(form) if trainers is None else trainers):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                model = problem.made(solver=trainer, max_iter=300, **settings)
+        except (ValueError, MemoryError) as error:  # this trainer cannot do that
+            runs.append((trainer, f"refused: {error}", None, None))
+            continue
+        model = _through_file(problem, model) if k % 2 else model
+        exact = exact_primal(problem, model, C, rescaling, penalty, regularizer)
+        runs.append((trainer, "", model.result_, exact))
+    best = min((run[3] for run in runs if run[2] is not None), default=None)
+    hidden = hasattr(problem, "truths")
+    for trainer, told, result, exact in runs:
+        if result is None:
+            yield trainer, told
+            continue
+        yield trainer, false(result, exact, best, hidden)
+
+
+def _through_file(problem, model):
+    file = io.BytesIO()
+    save(model, file)
+    file.seek(0)
+    return load(file, own=problem.own() if hasattr(problem, "own") else ())
+
+
+def false(result, exact, best, hidden):
+    """What is false in the certificate of a result, or "true"."""
+    primal, dual = Fraction(float(result.primal)), Fraction(float(result.dual))
+    room = ROUNDING * max(abs(exact), Fraction(1, 10**300))
+    # "reduced" says that slacks of further outputs may come on top; other kinds that are
+    # not exact are upper bounds.
+    if result.certificate == "reduced":
+        right = primal <= exact
+    else:
+        right = result.certificate != "exact" and primal >= exact
+    if abs(primal - exact) > room and not right:
+        return f"false: primal {float(primal)!r}, exactly {float(exact)!r}"
+    if hidden:  # the dual is that of a convex problem above the objective
+        return "true"
+    if dual > best * (1 + ROUNDING):
+        return f"false: dual {float(dual)!r}, but {float(best)!r} is reached"
+    gap = max(primal - dual, 0) / max(abs(primal), Fraction(1, 10**300))
+    if abs(gap - Fraction(float(result.gap))) > ROUNDING:
+        return f"false: gap {result.gap!r}, not {float(gap)!r}"
+    if result.status.name == "CONVERGED" and result.gap > 1:
+        return "false: converged with a gap above one"
+    return "true"

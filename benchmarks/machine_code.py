@@ -1,0 +1,126 @@
+"""Machine code of the wheel against code compiled for this very processor.
+
+    python benchmarks/machine_code.py --python NEW/bin/python [--rounds 5] [--json FILE]
+
+`NEW` is an environment with the wheel. Both kinds of code train and predict the same
+models on the same synthetic data, in processes of their own, in turn. Figures are CPU
+seconds, the least of all rounds; loops are compiled, or loaded, before the clock starts.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+
+TASKS = ("chain", "grammar", "alignment")
+CHILD = """
+import json, sys, time
+import numpy as np
+from maxmargin import AlignmentSVM, ChainSVM, GrammarSVM
+
+rng = np.random.default_rng(0)
+
+
+def chain(n):
+    true = rng.integers(0, 12, (n, 25))
+    words = [[{f"w={5 * c + k}", f"s={c // 2}"} for c, k in zip(row, rng.integers(0, 40, 25))]
+             for row in true]
+    X = [[{name: 1.0 for name in sorted(token)} for token in row] for row in words]
+    return ChainSVM(C=0.1), X, [list(map(str, row)) for row in true]
+
+
+def grammar(n):
+    def tree(label, depth):
+        if depth == 0 or rng.random() < 0.25:
+            return (f"{label}t", f"w{rng.integers(3)}")
+        kids = [tree("ABC"[rng.integers(3)], depth - 1) for _ in range(2)]
+        return (label, *kids)
+
+    trees = [("S", tree("A", 4), tree("B", 4)) for _ in range(n)]
+
+    def words(t):
+        return [t[1]] if isinstance(t[1], str) else [w for k in t[1:] for w in words(k)]
+
+    def tags(t):
+        return [t[0]] if isinstance(t[1], str) else [w for k in t[1:] for w in tags(k)]
+
+    return GrammarSVM(C=0.1, max_iter=5), [list(zip(words(t), tags(t))) for t in trees], trees
+
+
+def alignment(n):
+    letters = np.array(list("ACDEFGHIKLMNPQRSTVWY"))
+    X, y = [], []
+    for _ in range(n):
+        one = rng.choice(letters, 120)
+        other = one.copy()
+        changed = rng.random(120) < 0.5
+        other[changed] = rng.choice(letters, changed.sum())
+        a, b = list(one), list(other)
+        gap = int(rng.integers(20, 90))
+        a[gap : gap + 4], b[gap + 10 : gap + 14] = "----", "----"
+        X.append(("".join(a).replace("-", ""), "".join(b).replace("-", "")))
+        y.append(("".join(a), "".join(b)))
+    return AlignmentSVM(C=0.1, max_iter=20), X, y
+
+
+made = {"chain": chain, "grammar": grammar, "alignment": alignment}[sys.argv[1]]
+size = {"chain": 1000, "grammar": 80, "alignment": 1000}[sys.argv[1]]
+model, X, y = made(size)
+model.fit(X[:20], y[:20]).predict(X[:20])
+begin = time.process_time()
+model.fit(X, y)
+trained = time.process_time()
+model.predict(X)
+done = time.process_time()
+print(json.dumps([trained - begin, done - trained]))
+"""
+
+
+def run(python, task, **more):
+    gone = ("PYTHONPATH", "NUMBA_CACHE_DIR", "MAXMARGIN_CACHE_DIR", "XDG_CACHE_HOME")
+    here = {k: v for k, v in os.environ.items() if k not in gone}
+    one = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    out = subprocess.run(
+        [python, "-W", "ignore", "-c", CHILD, task], env=here | one | more,
+        capture_output=True, text=True,
+    )  # fmt: skip
+    if out.returncode:
+        raise SystemExit(out.stderr)
+    return json.loads(out.stdout.splitlines()[-1])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--python", required=True)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--json")
+    args = parser.parse_args()
+    told = {}
+    with tempfile.TemporaryDirectory() as home:
+        kinds = {
+            "wheel": {"HOME": home},
+            "native": {"HOME": home, "MAXMARGIN_MACHINE_CODE": "off"},
+        }
+        for task in TASKS:
+            best = {kind: [float("inf")] * 2 for kind in kinds}
+            for _ in range(args.rounds + 1):
+                for kind, more in kinds.items():
+                    fit, predict = run(args.python, task, **more)
+                    best[kind] = [min(best[kind][0], fit), min(best[kind][1], predict)]
+            told[task] = {
+                "fit": best["wheel"][0], "fit, native": best["native"][0],
+                "predict": best["wheel"][1], "predict, native": best["native"][1],
+            }  # fmt: skip
+            a, b = best["wheel"], best["native"]
+            print(
+                f"{task:10} fit {a[0]:.2f} s, native {b[0]:.2f} ({a[0] / b[0]:.2f}); "
+                f"predict {a[1]:.2f} s, native {b[1]:.2f} ({a[1] / b[1]:.2f})"
+            )
+    if args.json:
+        Path(args.json).write_text(json.dumps(told, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,167 @@
+"""How much memory training takes beyond its data, under the bound `memory=`.
+
+    python -m benchmarks.memory [--bounds 40 100 400] [--only NAME ..] [--json FILE]
+
+What is counted: the peak of the resident memory of the process while it trains, less
+what was resident when the data had been encoded and all loops were compiled (by the same
+trainer on a small problem). So weights, planes, caches, temporary arrays of inference
+and whatever the allocator keeps are all in it; the data are not.
+
+Each run is a process of its own. Problems are so large that their constraints would need
+ten times the bound: sequences whose working sets hold about 12 planes per example, or a
+Gram matrix of that size. A kernel method that says in words that it needs more memory
+(MemoryError) keeps the bound, too, and is listed as refused.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+from maxmargin import KernelSVM
+from maxmargin.core import Formulation, Problem, Ragged, Vectors, pointers
+from maxmargin.losses import Hamming
+from maxmargin.solvers import OneSlack
+from maxmargin.solvers.distributed import Cocoa
+from maxmargin.solvers.frank_wolfe import BCFW
+from maxmargin.solvers.lanes import Lanes
+from maxmargin.solvers.n_slack import SDM, BlockDual, NSlack, NSlackBlock
+from maxmargin.solvers.sparse import ProximalL1
+from maxmargin.solvers.summed import SDCD, LSECuttingPlane, LSENSlack
+from maxmargin.structures.chain import Chain, Tokens
+
+LABELS, LENGTH, ACTIVE, WIDTH = 5, 12, 60, 3000
+PLANE = 12 * 2 * LENGTH * ACTIVE  # bytes of a plane: most entries occur with two labels
+HELD = 12  # planes per example that a trainer without a bound ends up with, about
+PASSES = 12  # as many as make these
+CUTS = 8 * WIDTH * LABELS  # bytes of a sum over all examples
+
+TRAINERS = {
+    "block-dual": (BlockDual, {}, ("linear", "l2")),
+    "lanes": (Lanes, {}, ("linear", "l2")),
+    "sdm": (SDM, {}, ("linear", "l2")),
+    "n-slack": (NSlack, {}, ("linear", "l2")),
+    "n-slack-block": (NSlackBlock, {}, ("linear", "l2")),
+    "one-slack": (OneSlack, {}, ("linear", "l2")),
+    "bcfw": (BCFW, {}, ("linear", "l2")),
+    "bcfw, cached": (BCFW, {"cache": 20}, ("linear", "l2")),
+    "cocoa": (Cocoa, {}, ("linear", "l2")),
+    "proximal-l1": (ProximalL1, {}, ("linear", "l1")),
+    "sdcd": (SDCD, {}, ("summed", "l2")),
+    "lse-cutting-plane": (LSECuttingPlane, {}, ("summed", "l2")),
+    "lse-n-slack": (LSENSlack, {}, ("summed", "l2")),
+}
+KERNELS = ("exact", "sampled", "cpsp", "nystroem", "cholesky")
+
+
+def sequences(n, form, seed=0):
+    """Encoded sequences with noisy labels, so that constraints do not run out."""
+    rng = np.random.default_rng(seed)
+    tokens = n * LENGTH
+    idx = np.sort(rng.integers(WIDTH, size=(tokens, ACTIVE)), axis=1).astype(np.int32)
+    vectors = Vectors(
+        ACTIVE * np.arange(tokens + 1), idx.ravel(), np.ones(idx.size), WIDTH
+    )
+    labels = np.where(rng.random(tokens) < 0.6, idx[:, 0] % LABELS, 0)
+    ptr = pointers(np.full(n, LENGTH))
+    chain = Chain().sized(tuple(range(LABELS)), None, WIDTH, True)
+    return Problem(
+        chain, Hamming().bind(LABELS), Formulation("margin", *form),
+        Tokens(vectors, ptr, np.empty(0, np.int32)),
+        Ragged(ptr, labels.astype(np.int32)), np.full(n, 1.0),
+    )  # fmt: skip
+
+
+def resident(kind):
+    """VmHWM (peak) or VmRSS (now), in bytes."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(kind):
+            return 1024 * int(line.split()[1])
+    raise OSError("this benchmark needs /proc")
+
+
+def grown(call):
+    """What `call` returns, and how far the peak rises above what is there now."""
+    Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
+    before = resident("VmRSS")
+    out = call()
+    return out, resident("VmHWM") - before
+
+
+def trainer_run(name, bound):
+    """Train sequences whose planes would need ten times the bound."""
+    kind, settings, (penalty, regularizer) = TRAINERS[name]
+    form = ("linear", regularizer) if regularizer == "l1" else (penalty,)
+    n = int(10 * bound / (HELD * PLANE))
+    passes = (
+        int(10 * bound / CUTS) if name in ("one-slack", "lse-cutting-plane") else PASSES
+    )
+    passes = min(passes, 2 * int(bound / CUTS) + 10)
+    kind(tol=1e-9, max_iter=3, **settings).solve(sequences(50, form))
+    solver = kind(tol=1e-9, max_iter=passes, max_time=150.0, memory=bound, **settings)
+    problem = sequences(n, form)
+    (result, _), more = grown(lambda: solver.solve(problem))
+    return {"examples": n, "steps": result.iterations, "planes": result.planes,
+            "gap": float(result.gap), "grown": more}  # fmt: skip
+
+
+def kernel_run(method, bound):
+    """Train on rows whose Gram matrix would need ten times the bound."""
+    n = int(np.sqrt(10 * bound / 8))
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 10))
+    y = (np.abs(X[:, 0]) + 0.3 * rng.normal(size=n) > 0.7).astype(int)
+    settings = {"kernel_method": method, "n_basis": 200, "max_iter": 20, "C": 1.0}
+    KernelSVM(**settings).fit(X[:60], y[:60])
+    model = KernelSVM(memory=bound, max_time=150.0, **settings)
+    try:
+        model, more = grown(lambda: model.fit(X, y))
+    except MemoryError as error:
+        return {"examples": n, "refused": str(error), "grown": 0}
+    return {"examples": n, "steps": model.result_.iterations,
+            "gap": float(model.result_.gap), "grown": more}  # fmt: skip
+
+
+def child(name, bound):
+    warnings.simplefilter("ignore")
+    method = name.removeprefix("kernel ")
+    row = kernel_run(method, bound) if method != name else trainer_run(name, bound)
+    print(json.dumps({"trainer": name, "bound": bound, **row,
+                      "under": row["grown"] <= bound}))  # fmt: skip
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--bounds", nargs="*", type=float, default=[40, 100, 400])
+    parser.add_argument("--only", nargs="*")
+    parser.add_argument("--json")
+    parser.add_argument("--child")
+    args = parser.parse_args()
+    if args.child:
+        child(args.child, 1e6 * args.bounds[0])
+        return 0
+    rows = []
+    for bound in args.bounds:
+        for name in args.only or [*TRAINERS, *(f"kernel {m}" for m in KERNELS)]:
+            begin = time.time()
+            out = subprocess.run(
+                [sys.executable, "-m", "benchmarks.memory", "--child", name, "--bounds",
+                 str(bound)], capture_output=True, text=True,
+            )  # fmt: skip
+            if out.returncode:
+                raise SystemExit(f"{name}: {out.stderr}")
+            rows.append(json.loads(out.stdout.splitlines()[-1]))
+            rows[-1]["seconds"] = round(time.time() - begin, 1)
+            print(rows[-1], flush=True)
+            if args.json:
+                Path(args.json).write_text(json.dumps(rows, indent=1) + "\n")
+    return 0 if all(row["under"] for row in rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,112 @@
+"""What the papers say of their tables and figures, each as a test with the paper's strength.
+
+A statement is quoted by its meaning, with its place in the paper. Its test looks at the
+stored records and asks for what the paper says: "an order of magnitude" is ten times,
+"significant" needs the test, "most" a share, "all" every one. A statement that cannot be
+tested here says why. `experiments/<paper>/statements.py` lists those of each paper.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from experiments import catalogue
+
+HELD, FAILED, UNTESTED, NOT_RUN = (
+    "holds", "**does not hold**", "cannot be tested here", "not run yet"
+)  # fmt: skip
+Records = dict[str, dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One sentence of a paper.
+
+    Attributes
+    ----------
+    place : str
+        Section, page, table or figure.
+    says : str
+        What the paper says, in its strength.
+    tables : tuple of str
+        Records that the test needs, without the name of the paper; the first one is
+        where a reader finds the figures.
+    test : callable, optional
+        From these records to whether it holds; None: it cannot be tested here.
+    why : str
+        Why it does not hold or cannot be tested.
+    """
+
+    place: str
+    says: str
+    tables: tuple[str, ...] = ()
+    test: Callable[..., bool] | None = None
+    why: str = ""
+
+    def verdict(self, paper: str, records: Records) -> str:
+        """Holds, does not hold, cannot be tested here, or has not been run."""
+        if self.test is None:
+            return UNTESTED
+        names = [f"{paper}.{table}" for table in self.tables]
+        if any(name not in records for name in names):
+            return NOT_RUN
+        try:
+            return HELD if self.test(*(records[name] for name in names)) else FAILED
+        except LookupError:  # a record of an earlier form, without the row or column
+            return NOT_RUN
+
+
+def of_paper(paper: str) -> list[Statement]:
+    """The statements of one paper; none where it has no list."""
+    if not (catalogue.HOME / paper / "statements.py").exists():
+        return []
+    module = importlib.import_module(f"experiments.{paper}.statements")
+    return list(module.STATEMENTS)
+
+
+def judged(paper: str, records: Records) -> list[tuple[Statement, str]]:
+    """Statements of a paper with their verdicts."""
+    return [(s, s.verdict(paper, records)) for s in of_paper(paper)]
+
+
+def counted(records: Records) -> dict[str, int]:
+    """How many statements of all papers have which verdict."""
+    counts: dict[str, int] = dict.fromkeys((HELD, FAILED, UNTESTED, NOT_RUN), 0)
+    for paper in catalogue.PAPERS:
+        for _, verdict in judged(paper, records):
+            counts[verdict] += 1
+    return counts
+
+
+def index(paper: str, records: Records) -> Iterator[str]:
+    """The statements of a paper as a Markdown table."""
+    rows = judged(paper, records)
+    if not rows:
+        return
+    yield "\n| where | what the paper says | here | record |"
+    yield "|---|---|---|---|"
+    for one, verdict in rows:
+        reason = f": {one.why}" if one.why and verdict in (FAILED, UNTESTED) else ""
+        where = ", ".join(f"`{table}`" for table in one.tables)
+        yield f"| {one.place} | {one.says} | {verdict}{reason} | {where} |"
+
+
+def row(record: dict[str, Any], **wanted: Any) -> dict[str, Any]:
+    """The row of a record whose columns have these values."""
+    found = [r for r in record["rows"] if all(r.get(k) == v for k, v in wanted.items())]
+    if len(found) != 1:
+        raise LookupError(f"{record['name']}: {len(found)} rows with {wanted}")
+    return dict(found[0])
+
+
+def first(cell: Any) -> float:
+    """The figure of a cell that may show its error, too: "4.1 (0.7)" is 4.1."""
+    return float(str(cell).split()[0])
+
+
+def error(cell: Any) -> float:
+    """The standard error in a cell: "4.1 (0.7)" or "4.1 0.7" has 0.7."""
+    return float(str(cell).split()[1].strip("()"))

@@ -1,0 +1,117 @@
+"""Bounds of the papers beside what happened in a run.
+
+`training_bounds` looks up in `result.notes` what the trainer counted, and puts the
+theorem that limits it in the next column.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from maxmargin.bounds.formulas import least_rise, most_constraints
+from maxmargin.bounds.margin_loss import margin_bound
+from maxmargin.bounds.norms import Constants, constants_of
+from maxmargin.core.data.arrays import Floats
+from maxmargin.core.problem import Problem
+from maxmargin.solvers.kernel.theorems import most_cuts
+
+
+class Comparison(NamedTuple):
+    """A bound and what happened; `happened` is NaN where nothing was counted."""
+
+    name: str
+    source: str
+    bound: float
+    happened: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether what happened is within the bound (true if nothing was counted)."""
+        return not self.happened > self.bound
+
+
+def training_bounds(
+    problem: Problem, epsilon: float, notes: dict[str, Any] | None = None,
+    R: float | None = None, Delta: float | None = None,
+) -> list[Comparison]:  # fmt: skip
+    """How many constraints and cuts at most for this epsilon, beside the notes of a run.
+
+    Parameters
+    ----------
+    problem : Problem
+        With penalty "linear" or "squared".
+    epsilon : float
+        Of Algorithm 1 of Tsochantaridis et al. (`NSlack`), or of Algorithm 3.1 of Yu
+        (`OneSlack`).
+    notes : dict, optional
+        `result.notes`: "constraints_added" and "cuts_added" are looked up.
+    R, Delta : float, optional
+        By default from the data, where these tell.
+    """
+    known, notes = constants_of(problem, R, Delta), notes or {}
+    form, nothing = problem.formulation, float("nan")
+    n, C, R, Delta = known
+    rows = [
+        Comparison(
+            "constraints", "Tsochantaridis et al. 2005, Theorem 18",
+            most_constraints(form, epsilon, n, C, R, Delta),
+            float(notes.get("constraints_added", nothing)),
+        )
+    ]  # fmt: skip
+    if form.penalty == "linear":
+        factor = Delta if form.scales else 1.0  # slack rescaling: longer planes
+        rows.append(
+            Comparison(
+                "cuts", "Yu 2011, Theorem 3.1", most_cuts(epsilon, C, factor * R, Delta),
+                float(notes.get("cuts_added", nothing)),
+            )
+        )  # fmt: skip
+    return rows
+
+
+def generalisation_bound(
+    problem: Problem, w: Floats, error: float = float("nan"), doubt: float = 0.05
+) -> Comparison:
+    """Expected loss per label at most, beside an error on new data if one is given."""
+    found = margin_bound(problem, w, doubt=doubt)
+    return Comparison(
+        "loss per label", "Taskar et al. 2003, Theorem 6.1", found.total, error
+    )
+
+
+def model_bounds(
+    problem: Problem, w: Floats, epsilon: float, notes: dict[str, Any],
+    R: float | None = None, Delta: float | None = None,
+) -> list[Comparison]:  # fmt: skip
+    """`training_bounds` and, where labels and edges are known, `generalisation_bound`."""
+    rows = training_bounds(problem, epsilon, notes, R, Delta)
+    try:
+        rows.append(generalisation_bound(problem, w))
+    except ValueError:  # another loss than a sum over labels, or unknown edges
+        return rows
+    return rows
+
+
+def smallest_rise(problem: Problem, epsilon: float, **given: float) -> float:
+    """By how much each added constraint raises the dual at least: Propositions 14-17."""
+    known: Constants = constants_of(problem, **given)
+    return least_rise(problem.formulation, epsilon, *known)
+
+
+def table(rows: list[Comparison]) -> str:
+    """The rows as lines of text.
+
+    Examples
+    --------
+    >>> print(table([Comparison("cuts", "Theorem 3.1", 1600.0, 12.0)]))
+    cuts           bound     1600  happened       12  (Theorem 3.1)
+    """
+    lines = []
+    for row in rows:
+        happened = "-" if np.isnan(row.happened) else f"{row.happened:.4g}"
+        lines.append(
+            f"{row.name:14s} bound {row.bound:8.4g}  happened {happened:>8s}  ({row.source})"
+        )
+    return "\n".join(lines)

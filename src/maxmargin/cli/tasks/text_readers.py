@@ -1,0 +1,149 @@
+"""Words and labels from CoNLL columns and CoNLL-U, in any scheme of spans.
+
+Labels in IOB1 are converted to BIO, and those in BILOU to BIOES, for training; what is
+predicted is written in the scheme of the training file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from maxmargin.cli.errors import InputError, UsageError
+from maxmargin.cli.tasks.data import Data, Options
+from maxmargin.core.data.label_schemes import (
+    all_spans,
+    convert_scheme,
+    recognise_scheme,
+)
+from maxmargin.io.sequences.conll import ConllText, read_conll_text
+from maxmargin.io.sequences.conllu import COLUMNS, read_conllu
+from maxmargin.io.text import FormatError
+
+TRAINED = {"iob1": "bio", "bilou": "bioes"}  # schemes that are converted for training
+STRAY = 0.02  # share of spans that may begin with I- in BIO
+
+
+def conll(paths: Sequence[str], options: Options) -> Data:
+    """CoNLL columns; one column may be missing, the label."""
+    (path,) = paths if len(paths) == 1 else _refuse(paths)
+    column, width = options.setdefault("label_column", -1), options.get("columns")
+    text = _columns(path, options.get("encoding", "utf-8"))
+    rows = text.sentences
+    if not rows:
+        raise InputError(f"{path} has no sentences")
+    have = len(rows[0][0])
+    told = width is None or have == width
+    if width is not None and have not in (width, width - 1):
+        raise InputError(f"{path} has {have} columns, the training file had {width}")
+    if told and have < 2:
+        raise InputError(f"{path} has one column: words need labels beside them")
+    if told and not -have <= column < have:
+        raise InputError(
+            f"{path} has {have} columns: there is no column {column} "
+            f"(they count from 0; -1 is the last)"
+        )
+    options.setdefault("columns", have)
+    at = range(have)[column] if told else have
+    words: list[Any] = [[row[:at] + row[at + 1 :] for row in s] for s in rows]
+    y = [[row[at] for row in s] for s in rows] if told else None
+    said = ""
+    if y is not None:
+        y, said = _one_scheme(y, options, path, _line_numbers(text))
+    if "template" in options:  # a model of version 0.1, which knows features by name
+        from maxmargin.io.sequences import templates
+
+        made = {"ner": templates.ner, "pos": templates.pos}[options["template"]]
+        words = [made(s) for s in words]
+    return Data(words, y, text, said=said, written=_written(options))
+
+
+def conllu(paths: Sequence[str], options: Options) -> Data:
+    """The words of CoNLL-U; labels are the universal parts of speech, or as told."""
+    (path,) = paths if len(paths) == 1 else _refuse(paths)
+    column = options.setdefault("label_column", COLUMNS.index("upos"))
+    if not 0 <= column < len(COLUMNS) or column < 2:
+        raise UsageError(
+            f"--label-column {column}: labels of CoNLL-U are in the columns 2 .. 9: "
+            f"{', '.join(COLUMNS[2:])}"
+        )
+    sentences = read_conllu(path, options.get("encoding", "utf-8"))
+    if not sentences:
+        raise InputError(f"{path} has no sentences")
+    X = [[(word[1],) for word in s.words] for s in sentences]
+    y: Any = [[word[column] for word in s.words] for s in sentences]
+    if all(label == "_" for row in y for label in row):
+        y = None
+    return Data(X, y, sentences)
+
+
+def _refuse(paths: Sequence[str]) -> Sequence[str]:
+    raise InputError(f"this task reads one file, not {len(paths)}")
+
+
+def _columns(path: str, encoding: str) -> ConllText:
+    """Rows divided by white space, or by tabs where cells hold blanks."""
+    try:
+        return read_conll_text(path, comment="auto", encoding=encoding)
+    except FormatError:
+        text = read_conll_text(path, comment="auto", encoding=encoding, separator="\t")
+        if not text.sentences or len(text.sentences[0][0]) < 2:
+            raise
+        return text
+
+
+def _written(options: Options) -> tuple[str, str] | None:
+    """From which scheme to which predictions are converted, if they are."""
+    scheme = options.get("scheme")
+    return (TRAINED[scheme], scheme) if scheme in TRAINED else None
+
+
+def _line_numbers(text: ConllText) -> list[int]:
+    """Line of each token in the file, from 1."""
+    return [n for n, line in enumerate(text.lines, 1) if line is None]
+
+
+def _one_scheme(
+    y: list[list[str]], options: Options, path: str, lines: list[int]
+) -> tuple[list[list[str]], str]:
+    """The labels in the scheme that the model has, and what was converted."""
+    scheme, reason = _recognised(y, path, lines)
+    if scheme is None:
+        return y, ""
+    known = options.setdefault("scheme", scheme)
+    wanted = TRAINED.get(known, known)
+    if scheme == "bio with strays":
+        rows, said = convert_scheme(y, "bio", "iob1")[0], reason
+    elif scheme == wanted or wanted not in ("bio", "bioes"):
+        return y, ""
+    else:
+        rows, said = convert_scheme(y, wanted, scheme)
+        said = f"{reason}; converted to {wanted.upper()}"
+    options["scheme"] = "bio" if known == "bio with strays" else known
+    return rows, f"{path}: {said}"
+
+
+def _recognised(
+    y: list[list[str]], path: str, lines: list[int]
+) -> tuple[str | None, str]:
+    """The scheme of a file; a few spans of BIO may begin with I-."""
+    try:
+        return recognise_scheme(y)
+    except ValueError as error:
+        strays = _strays(y)
+        spans = len(all_spans(y))
+        if "IOB1" in str(error) and len(strays) <= STRAY * spans:
+            i, t = strays[0]
+            at = lines[sum(map(len, y[:i])) + t]
+            return "bio with strays", (
+                f"the labels are BIO, but {len(strays)} of {spans} spans begin with I-, "
+                f"the first in line {at} ({y[i][t]!r}): they are read as B-"
+            )
+        raise InputError(f"{path}: {error}") from None
+
+
+def _strays(y: list[list[str]]) -> list[tuple[int, int]]:
+    """(sentence, token) of each I- that begins a span."""
+    return [
+        (i, first) for _, i, first, _ in all_spans(y) if y[i][first].startswith("I-")
+    ]

@@ -1,0 +1,85 @@
+"""Probabilities of n-best outputs, and sets of outputs with a promised coverage.
+
+p(y) ~ exp(score(y) / T)   over the n best outputs,   T fitted on held-out examples
+"""
+
+from __future__ import annotations
+
+import warnings
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from maxmargin.calibration.candidates import Candidates
+from maxmargin.calibration.conformal import ConformalSets
+from maxmargin.calibration.temperature import Temperature
+from maxmargin.estimators.calibrating.calibration import (
+    Calibration,
+    calibration_of,
+    label_parts,
+)
+from maxmargin.estimators.calibrating.held_out import Calibrated, held_out, nbest_of
+from maxmargin.estimators.fitting.prediction import decoded_layers
+
+Ranked = list[list[tuple[Any, float]]]  # outputs with their probabilities, best first
+NONE_FOUND = (
+    "no true output of the held-out data was among the {} best of its example: calibrate "
+    "with a larger n, or with more data"
+)
+
+
+def calibrated(
+    model: Calibrated, X: Any, y: Any, cv: int | None, n: int
+) -> Calibration:
+    """What held-out examples say; see `StructuredEstimator.calibrate`."""
+    seen = held_out(model, X, y, cv, n)
+    temperature = sets = None
+    if (seen.output_truth >= 0).any():
+        sets = ConformalSets.fit(seen.outputs.below_top(), seen.output_truth)
+        temperature = Temperature.fit(seen.outputs, seen.output_truth)
+    if seen.labels is not None:
+        parts = label_parts(seen.labels, seen.label_truth, seen.ptr)
+        return Calibration(n, temperature, sets, *parts)
+    if temperature is None:
+        raise ValueError(NONE_FOUND.format(n))
+    return Calibration(n, temperature, sets)
+
+
+def predict_ranked(model: Calibrated, X: Any, n: int | None = None) -> Ranked:
+    """The best outputs of each input with their probabilities, best first."""
+    known = calibration_of(model)
+    if known.outputs is None:
+        raise ValueError(NONE_FOUND.format(known.n))
+    outputs, candidates = _listed(model, X, known.n)
+    p = known.outputs(candidates).scores.tolist()
+    ptr = candidates.ptr.tolist()
+    return [list(zip(outputs[a:b], p[a:b], strict=True))[:n] for a, b in pairwise(ptr)]
+
+
+def output_sets(model: Calibrated, X: Any, coverage: float) -> list[list[Any]]:
+    """Outputs that hold the truth with a frequency of at least `coverage`."""
+    known = calibration_of(model)
+    if known.output_sets is None:
+        raise ValueError(NONE_FOUND.format(known.n))
+    if np.isinf(known.output_sets.thresholds(coverage)).any():
+        warnings.warn(
+            f"the true output is among the {known.n} best ones less often than "
+            f"coverage={coverage}: sets hold all {known.n}; calibrate with a larger n",
+            stacklevel=3,
+        )
+    outputs, candidates = _listed(model, X, known.n)
+    chosen = known.output_sets.sets(candidates.below_top(), coverage)
+    starts = candidates.ptr.tolist()
+    return [
+        [outputs[starts[i] + q] for q in chosen.row(i).tolist()]
+        for i in range(chosen.n)
+    ]
+
+
+def _listed(model: Calibrated, X: Any, n: int) -> tuple[list[Any], Candidates]:
+    """All listed outputs one after the other, and their scores."""
+    x, found = nbest_of(model, X, n)
+    rows = decoded_layers(model.structure_, x, found)
+    candidates = Candidates(found.ptr, np.ascontiguousarray(found.score)).checked()
+    return list(model._outputs(rows)), candidates

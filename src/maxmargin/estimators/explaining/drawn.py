@@ -1,0 +1,38 @@
+"""Pictures of outputs, for notebooks, reports and pages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from maxmargin.reports.drawing.marked_text import Drawing, plain_html
+
+
+class DrawnOutputs:
+    """What every estimator has to draw; those with a picture of their own have `_draw`."""
+
+    def best_few(self, x: Any, k: int = 3) -> list[tuple[Any, float]]:
+        """The k best outputs of ONE input with their scores, best first."""
+        raise NotImplementedError
+
+    def draw(self, x: Any, output: Any = None, truth: Any = None) -> Drawing:
+        """A picture of the output of ONE input, for notebooks and pages.
+
+        Parameters
+        ----------
+        x : one input
+        output : optional
+            What to draw; by default what the model predicts.
+        truth : optional
+            True output; what differs is marked.
+        """
+        made = self.best_few(x, 1)[0][0] if output is None else output
+        return Drawing(self._draw(x, made, truth))
+
+    def _draw(self, x: Any, output: Any, truth: Any = None) -> str:
+        """One output as HTML for reports and pages; differences to the truth marked."""
+        return plain_html(output, truth)
+
+    def _figures(self, y: Any, predicted: Any) -> Sequence[tuple[str, float]]:
+        """Figures that people quote for this task, besides `score`, for reports."""
+        return []

@@ -1,0 +1,136 @@
+"""What a loaded estimator must be like before it may predict.
+
+Structures, losses and maps validate themselves; here they are compared with each other
+and with the weights: compiled loops would read weights that are too few past their end.
+"""
+
+from __future__ import annotations
+
+from typing import Any, get_type_hints
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from maxmargin.core.data.validation import check_finite, check_shape, mismatch, require
+from maxmargin.core.loss import Loss
+from maxmargin.core.structure import Structure
+from maxmargin.estimators.calibrating.calibration import Calibration
+from maxmargin.io.model_file.archive import ModelFileError
+from maxmargin.kernels.maps import Expansion
+from maxmargin.solvers.base import Result
+from maxmargin.structures.classes.structure import Multiclass
+
+# The structures that each estimator works with, by name; others take any.
+STRUCTURES = {
+    "AlignmentSVM": ("Alignment",),
+    "ChainSVM": ("Chain", "Partial"),
+    "CoreferenceSVM": ("Coreference",),
+    "CorrelationSVM": ("Correlation",),
+    "DependencySVM": ("Dependency",),
+    "GrammarSVM": ("Grammar", "KernelGrammar"),
+    "HomologySVM": ("Homology",),
+    "KernelSVM": ("Multiclass",),
+    "MotifSVM": ("Motif",),
+    "MulticlassSVM": ("Multiclass", "ClassPairs"),
+    "NetworkSVM": ("Network", "CliqueNetwork", "KernelNetwork", "PartialNetwork"),
+    "RankingSVM": ("Ranking", "FullOrder"),
+    "SegmentSVM": ("Segments",),
+}
+CLASSIFIERS = ("KernelSVM", "MulticlassSVM")  # whose weights are tables by class
+FREE_SIZE = 10**6  # weights of a structure that is a parameter, not bound to data
+INNER = ("estimator", "estimator_")  # what an estimator around another holds
+FLOATS = ("coef_", "dual_coef_", "intercept_", "init_coef_")
+
+
+def check_whole(estimator: Any) -> None:
+    """Refuse an estimator whose parts do not fit together; ModelFileError says why."""
+    try:
+        _check(estimator)
+    except ModelFileError:
+        raise
+    except Exception as error:  # wrong fields may lead to anything
+        raise ModelFileError(f"the model is not whole ({error})") from error
+
+
+def validated_later(value: Any) -> bool:
+    """Structures are validated here, when their size is known to be that of the weights."""
+    return isinstance(value, Structure)
+
+
+def _check(estimator: Any) -> None:
+    held = vars(estimator)
+    _check_parameters(estimator)
+    for name, value in held.items():
+        if name in INNER or isinstance(value, BaseEstimator):
+            require(isinstance(value, BaseEstimator), f"{name} is not an estimator")
+            _check(value)
+        elif isinstance(value, Structure) and name != "structure_":
+            require(0 <= value.dim <= FREE_SIZE, f"{name} claims {value.dim} weights")
+            value.validate()
+        elif isinstance(value, Loss):
+            value.validate()
+    if "structure_" not in held and "result_" not in held:
+        require(not set(FLOATS) & set(held), "there are weights, but no structure")
+        return
+    structure, result = held["structure_"], held["result_"]
+    require(isinstance(structure, Structure), "structure_ is not a structure")
+    require(isinstance(result, Result), "result_ is not a result")
+    expected = STRUCTURES.get(type(estimator).__name__)
+    kind = type(structure).__name__
+    require(expected is None or kind in expected, f"structure_ is a {kind}")
+    w = result.w
+    _check_floats(w, "weights")
+    fits = w.shape == (structure.dim,)
+    require(fits, f"the weights do not fit the structure ({structure.dim} wide)")
+    structure.validate()
+    if "calibration_" in held:
+        require(isinstance(held["calibration_"], Calibration), "it is not calibrated")
+        held["calibration_"].check_labels(structure.label_count())
+    for name in FLOATS:
+        if name in held:
+            _check_floats(held[name], name)
+    _check_shapes(held, structure, type(estimator).__name__ in CLASSIFIERS)
+
+
+def _check_parameters(estimator: Any) -> None:
+    """Parameters are of the types that the constructor names."""
+    hints = get_type_hints(type(estimator).__init__)
+    for name, value in estimator.get_params(deep=False).items():
+        wrong = mismatch(value, hints.get(name, Any))
+        require(not wrong, f"parameter {name} is {wrong}")
+
+
+def _check_floats(array: Any, what: str) -> None:
+    plain = isinstance(array, np.ndarray) and array.dtype == np.float64
+    require(plain and array.flags.c_contiguous, f"{what} is not an array of floats")
+    check_finite(array, what)
+
+
+def _check_shapes(held: dict[str, Any], structure: Structure, by_class: bool) -> None:
+    """Weights by class for classifiers, one vector for all others."""
+    if "expansion_" in held:
+        require(isinstance(held["expansion_"], Expansion), "expansion_ is not one")
+    if not (by_class and isinstance(structure, Multiclass)):
+        if "coef_" in held:
+            check_shape(held["coef_"], (structure.dim,), "coef_")
+        if "classes_" in held:
+            _check_classes(held["classes_"], structure.label_count())
+        return
+    lifted = held.get("kernel") is not None
+    require(lifted == ("expansion_" in held), "the points of the kernel are missing")
+    _check_classes(held["classes_"], structure.k)
+    rows, columns = 1 if structure.k == 2 else structure.k, int(held["n_features_in_"])
+    check_shape(held["intercept_"], (rows,), "intercept_")
+    if "expansion_" in held:
+        points = len(held["expansion_"].beta)
+        check_shape(held["dual_coef_"], (points, rows), "dual_coef_")
+        require(held["expansion_"].inputs in (None, columns), "points are misshapen")
+        require("coef_" not in held, "a kernel machine has no coef_")
+    else:
+        check_shape(held["coef_"], (rows, columns), "coef_")
+        require(columns + (structure.bias != 0.0) == structure.width, "wrong width")
+
+
+def _check_classes(classes: Any, number: int) -> None:
+    require(isinstance(classes, np.ndarray), "classes_ is not an array")
+    check_shape(classes, (number,), "classes_")

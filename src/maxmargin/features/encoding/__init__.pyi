@@ -1,0 +1,1 @@
+from .fitted import FittedTemplates as FittedTemplates

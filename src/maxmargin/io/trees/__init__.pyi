@@ -1,0 +1,12 @@
+from .dependencies import DependencyBank as DependencyBank
+from .dependencies import dependency_lines as dependency_lines
+from .dependencies import read_dependencies as read_dependencies
+from .dependencies import sentence_tokens as sentence_tokens
+from .dependencies import sentence_tree as sentence_tree
+from .dependencies import write_dependencies as write_dependencies
+from .head_rules import HEAD_RULES as HEAD_RULES
+from .head_rules import HeadRule as HeadRule
+from .head_rules import dependencies_of_tree as dependencies_of_tree
+from .nltk_trees import from_nltk as from_nltk
+from .nltk_trees import is_nltk as is_nltk
+from .nltk_trees import to_nltk as to_nltk

@@ -1,0 +1,2 @@
+from .islands import Islands as Islands
+from .solver import Lanes as Lanes

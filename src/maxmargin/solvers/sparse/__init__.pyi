@@ -1,0 +1,1 @@
+from .proximal import ProximalL1 as ProximalL1

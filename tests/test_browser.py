@@ -1,0 +1,170 @@
+"""Pages in headless Chromium: reports of every task, `serve`, and the site.
+
+Light and dark, desktop and phone: no errors on the console, nothing wider than the
+window, all images there. Set MAXMARGIN_SHOTS to a folder to keep the screenshots.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+from browser import Browser, program
+from small.models import MODELS
+
+ROOT = Path(__file__).parents[1]
+SHOTS = os.environ.get("MAXMARGIN_SHOTS")
+SCREENS = [(1280, False), (1280, True), (390, False), (390, True)]
+pytestmark = [
+    pytest.mark.skipif(program() is None, reason="no Chromium here"),
+    pytest.mark.timeout(600),
+]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    try:
+        opened = Browser()
+        opened.send("Browser.getVersion")
+    except (AssertionError, OSError) as error:
+        pytest.skip(f"the browser does not start here: {error}")
+    with opened:
+        yield opened
+
+
+def looked_at(browser, address, name, ready="true"):
+    """Open a page on every screen and check it; returns its text."""
+    for width, dark in SCREENS:
+        page = browser.open(address, width, 900, dark)
+        page.wait(ready)
+        page.value("document.querySelectorAll('details').forEach(d => d.open = true)")
+        if SHOTS:
+            shade = "dark" if dark else "light"
+            page.picture(Path(SHOTS) / f"{name}-{width}-{shade}.png")
+        where = f"{name}, {width} pixels, dark {dark}"
+        assert page.errors == [], where
+        assert page.overflow() <= 0, where
+        assert page.missing_images() == [], where
+        paper = page.value("getComputedStyle(document.body).backgroundColor")
+        light = np.mean([float(v) for v in re.findall(r"[\d.]+", paper)[:3]])
+        assert (light < 80) == dark, where
+    return page.value("document.body.innerText")
+
+
+def reported():
+    """Models with outputs to score them on."""
+    small = {}
+    for name in ("chain", "grammar", "alignment", "network", "motif", "multiclass"):
+        model, X = MODELS[name]()
+        small[name] = (model, X, model.predict(X))
+    model, X = MODELS["ranking"]()
+    small["ranking"] = (model, X, [(x[:, 0] > 0.5).astype(int) for x in X])
+    model, X = MODELS["coreference"]()
+    small["coreference"] = (model, X, model.predict(X))
+    return small
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["chain", "grammar", "alignment", "network", "motif", "multiclass", "ranking",
+     "coreference"],
+)  # fmt: skip
+def test_reports(browser, tmp_path, name):
+    model, X, y = reported()[name]
+    path = tmp_path / "report.html"
+    model.report(path, X, y)
+    text = looked_at(browser, path.as_uri(), f"report-{name}")
+    assert "Hardest examples" in text and "Model card" in text
+
+
+def test_hardest_examples_are_drawn(tmp_path):
+    drawn = {"chain": "tagging", "grammar": 'class="tree"', "alignment": "<svg",
+             "network": 'class="graph"', "motif": 'class="site"', "ranking": "ranked",
+             "coreference": "tagging"}  # fmt: skip
+    for name, mark in drawn.items():
+        model, X, y = reported()[name]
+        model.report(tmp_path / "page.html", X, y)
+        text = (tmp_path / "page.html").read_text(encoding="utf8")
+        assert mark in text[text.index('id="hardest-examples"') :], name
+
+
+def test_the_page_of_serve(browser, tmp_path):
+    pytest.importorskip("starlette", reason="starlette is not installed")
+    pytest.importorskip("uvicorn", reason="uvicorn is not installed")
+    path = tmp_path / "motif.mm"
+    MODELS["motif"]()[0].save(path)
+    command = [sys.executable, "-m", "maxmargin", "serve", str(path), "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            address = re.search(r"http://\S+/", server.stdout.readline()).group()
+            answered = "!document.getElementById('answer').hidden"
+            text = looked_at(browser, address, "serve", answered)
+            assert "Runners-up" in text and "Why" in text
+            page = browser.open(address)
+            page.wait(answered)
+            page.value("document.getElementById('text').value = '123'")
+            page.value("document.querySelector('button').click()")
+            page.wait("!document.getElementById('error').hidden")
+            told = page.value("document.getElementById('error').innerText")
+            assert "not a sequence of bases" in told
+            page.value("document.getElementById('text').value = 'ccTATAgc'")
+            page.value(
+                "document.getElementById('text').dispatchEvent(new KeyboardEvent("
+                "'keydown', {key: 'Enter', ctrlKey: true, bubbles: true}))"
+            )
+            page.wait(answered)
+            assert page.value("document.querySelector('mark').innerText") == "TATA"
+        finally:
+            server.terminate()
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    for package in ("mkdocs", "material", "mkdocstrings"):
+        if find_spec(package) is None:
+            pytest.skip(f"{package} is not installed: pip install -e '.[docs]'")
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "-q", "-d", folder]
+    quiet = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, check=False, env=quiet
+    )
+    assert done.returncode == 0, done.stderr + done.stdout
+    return folder
+
+
+@pytest.mark.parametrize(
+    "page",
+    ["index", "start", "which_estimator", "gallery/index", "gallery/trees",
+     "tasks/sequences", "api/estimators", "concepts", "faq", "glossary"],
+)  # fmt: skip
+def test_the_site(browser, site, page):
+    """Opened as files, without any server: nothing is fetched from elsewhere."""
+    looked_at(browser, (site / f"{page}.html").as_uri(), page.replace("/", "-"))
+
+
+def test_formulas_are_set(browser, site):
+    page = browser.open((site / "api" / "estimators.html").as_uri())
+    assert page.value("document.querySelectorAll('.katex').length") >= 8
+    assert page.value("document.querySelectorAll('.katex-error').length") == 0
+    text = page.value("document.querySelector('main').innerText")
+    assert ".. math::" not in text and r"\langle" not in text.replace("\n", "")
+
+
+def test_api_pages_show_the_defaults_of_the_signature(site):
+    import inspect
+
+    import maxmargin
+
+    text = (site / "api" / "estimators.html").read_text(encoding="utf8")
+    for name in ("ChainSVM", "RankingSVM", "MotifSVM"):
+        start = text.index(
+            f'id="maxmargin.estimators.{name.removesuffix("SVM").lower()}.'
+        )
+        for parameter in inspect.signature(getattr(maxmargin, name)).parameters:
+            assert f"<code>{parameter}</code>" in text[start:], f"{name}: {parameter}"
+    assert "Examples using this" in text

@@ -1,0 +1,47 @@
+"""The tasks `dependencies` and `coreference`: what goes in and comes out."""
+
+import json
+from pathlib import Path
+
+from small.data import COREFERENCE, UD, predicted, trained
+
+from maxmargin.cli.main import main
+from maxmargin.cli.tasks.detect import detect
+
+
+def test_dependencies_come_out_as_conllu(tmp_path, capsys):
+    data, model = str(tmp_path / "data.conllu"), str(tmp_path / "m.mm")
+    Path(data).write_text(UD)
+    settings = ["--set", "rare=0", "--C", "1", "--quiet"]
+    assert main(["train", "dependencies", data, model, *settings]) == 0
+    assert predicted(model, data, capsys) == UD
+    bare = tmp_path / "bare.conllu"
+    bare.write_text(UD.replace("\t2\tdet", "\t_\t_").replace("\t3\tnsubj", "\t_\t_")
+                    .replace("\t0\troot", "\t_\t_"))  # fmt: skip
+    assert detect(str(bare), "bare.conllu") == ("sequences", "conllu")  # no trees
+    assert predicted(model, str(bare), capsys) == UD
+    assert main(["evaluate", model, str(bare)]) != 0
+    assert "no outputs to compare with" in capsys.readouterr().err
+    assert main(["evaluate", model, data, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["uas"] == told["las_no_punctuation"] == 1.0 and told["words"] == 12
+
+
+def test_entities_come_out_as_they_went_in(tmp_path, capsys):
+    data, model = trained(tmp_path, COREFERENCE, "--C", "1")
+    assert predicted(model, data, capsys) == COREFERENCE
+    assert main(["evaluate", model, data, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["conll"] == told["muc_f1"] == 1.0
+    assert (told["documents"], told["mentions"]) == (4, 12)
+
+
+def test_mentions_are_found_by_rules_where_a_file_has_none(tmp_path, capsys):
+    data, model = trained(tmp_path, COREFERENCE, "--C", "1")
+    bare = tmp_path / "bare.conll"
+    bare.write_text(COREFERENCE.replace("(0)", "-").replace("(1)", "-"))
+    out = predicted(model, str(bare), capsys)
+    first = out.split("#end document")[0]
+    assert first == COREFERENCE.split("#end document")[0]
+    assert main(["evaluate", model, str(bare)]) != 0
+    assert Path(data).read_text() == COREFERENCE

@@ -1,0 +1,88 @@
+"""The figures of evalb on the sample that is distributed with it."""
+
+import pytest
+
+from maxmargin.io import parse_trees
+from maxmargin.metrics import COLLINS, bracket_scores, evalb
+from maxmargin.metrics.brackets import BracketRules
+
+TRUE = "(S (A (P this)) (B (Q is) (A (R a) (T test))))"
+LONG = f"(S {' '.join([TRUE[3:-1]] * 11)})"
+GOLD = [
+    *[TRUE] * 20,
+    "(S (A-SBJ-1 (P this)) (B-WHATEVER (Q is) (A (R a) (T test))))",
+    LONG,
+    "(S (A (P this)) (B (Q is) (A (R a) (T test))) (-NONE- *))",
+    "(S (A (P this)) (B (Q is) (A (R a) (T test))) (: *))",
+]
+TEST = [
+    TRUE,
+    "(S (A (P this)) (B (Q is) (C (R a) (T test))))",
+    "(S (A (P this)) (B (Q is) (A (R a) (U test))))",
+    "(S (C (P this)) (B (Q is) (A (R a) (U test))))",
+    "(S (A (P this)) (B (Q is) (R a) (A (T test))))",
+    "(S (A (P this) (Q is)) (A (R a) (T test)))",
+    "(S (P this) (Q is) (R a) (T test))",
+    "((P this) (Q is) (R a) (T test))",
+    "(S (A (P this)) (B (Q is) (A (A (R a) (T test)))))",
+    "(S (A (P this)) (B (Q is) (A (A (A (A (A (R a) (T test))))))))",
+    None,
+    "(S (A (P this)) (B (Q was) (A (A (R a) (T test)))))",
+    "(S (A (P this)) (B (Q is) (U not) (A (A (R a) (T test)))))",
+    None,
+    f"(TOP {TRUE})",
+    "(S (A (P this)) (NONE *) (B (Q is) (A (R a) (T test))))",
+    "(S (A (P this)) (S (NONE abc) (A (NONE *))) (B (Q is) (A (R a) (T test))))",
+    "(S (A (P this)) (B (Q is) (A (R a) (TT test))))",
+    "(S (A (P This)) (B (Q is) (A (R a) (T test))))",
+    "(S (A (P That)) (B (Q is) (A (R a) (T test))))",
+    TRUE,
+    LONG,
+    *GOLD[-2:],
+]
+RULES = BracketRules(
+    dropped_tags=frozenset(("-NONE-", ",", ":", "``", "''")),
+    dropped_labels=frozenset(("", "TOP")),
+    same={"TT": "T"},
+)
+
+
+def tree(text):
+    return None if text is None else parse_trees(text).trees[0]
+
+
+def scores(cutoff=None):
+    truth, found = [tree(t) for t in GOLD], [tree(t) for t in TEST]
+    return evalb(truth, found, RULES, cutoff=cutoff, same_words={"This": "this"})
+
+
+@pytest.mark.parametrize(
+    "cutoff, printed",
+    [
+        (None, (24, 5, 2, 17, 87.76, 90.53, None, 52.94, 0.06, 94.12, 100.00, 98.15)),
+        (40, (23, 5, 2, 16, 81.25, 85.25, None, 50.00, 0.06, 93.75, 100.00, 96.88)),
+    ],
+)
+def test_the_summary_of_the_sample(cutoff, printed):
+    found = scores(cutoff)
+    for value, expected in zip(found, printed, strict=True):
+        assert expected is None or round(value, 2) == expected
+    r, p = found.bracketing_recall, found.bracketing_precision
+    assert found.bracketing_fmeasure == pytest.approx(2 * r * p / (r + p))
+
+
+def test_names_are_those_of_evalb():
+    text = str(scores())
+    assert "Bracketing Recall         =  87.76" in text
+    assert "2 or less crossing        = 100.00" in text
+    assert "Number of Skip sentence   =      2" in text
+
+
+def test_collins_drops_punctuation_and_takes_particles_for_adverbs():
+    truth = tree("(S (NP (PRP I)) (VP (VBD gave) (PRT (RP up))) (. .))")
+    guess = tree("(TOP (S (NP (PRP I)) (VP (VBD gave) (ADVP (RP up) (. .)))))")
+    assert evalb([truth], [guess]).bracketing_fmeasure == 100.0
+    assert bracket_scores([truth], [guess], COLLINS).f1 == 1.0
+    assert evalb([], []).bracketing_fmeasure == 0.0
+    with pytest.raises(ValueError, match="1 true trees, but 0 predictions"):
+        evalb([truth], [])
