@@ -64,7 +64,7 @@ def test_no_worker_and_no_data_stay_behind(name, tmp_path):
     parent, workers, folder = started(tmp_path)
     assert folder.is_dir() and all(map(runs, workers))
     os.kill(parent.pid, getattr(signal, name))
-    parent.wait(30)
+    parent.wait(120)
     parent.stdout.close()
     end = time.monotonic() + 30
     while time.monotonic() < end and (folder.exists() or any(map(runs, workers))):
