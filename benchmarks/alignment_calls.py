@@ -8,6 +8,8 @@ the CIGAR string decoded. "learned" adds noise to the scores, which are then no 
 parasail cannot have them, and we add them up as floats. CPU seconds, best of several
 passes in turn. Scores are compared with parasail's first.
 
+CPU milliseconds are kept in `benchmarks/results/alignment_calls.json`.
+
 The last lines are the parts of a call, and the peak memory of one long pair, which is
 measured in a process of its own.
 """
@@ -15,14 +17,17 @@ measured in a process of its own.
 from __future__ import annotations
 
 import argparse
+import json
 import subprocess
 import sys
 import time
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 
+RESULTS = Path(__file__).parent / "results" / "alignment_calls.json"
 LETTERS = "ARNDCQEGHILKMFPSTWYV"
 
 
@@ -36,11 +41,13 @@ def main() -> None:
         show_memory(args.memory)
         return
     learned, known = model(0.05), model(0.0)
+    figures = {}
     for name, X in (
         (f"{args.pairs} pairs, 50-300", proteins(args.pairs, 50, 300)),
         ("1 pair, 2000", proteins(1, 2000, 2000)),
     ):
-        compare(name, X, known, learned)
+        figures[name] = compare(name, X, known, learned)
+    RESULTS.write_text(json.dumps(figures, indent=1) + "\n")
     parts(proteins(min(args.pairs, 2000), 50, 300), known)
     for length in (100, args.longest):
         subprocess.run(
@@ -91,7 +98,8 @@ def model(noise: float):
     return svm
 
 
-def compare(name: str, X: list[tuple[str, str]], known, learned) -> None:
+def compare(name: str, X: list[tuple[str, str]], known, learned) -> dict[str, float]:
+    """CPU milliseconds of each task, printed beside those of parasail."""
     tasks: dict[str, Callable] = {
         "predict": lambda: known.predict(X),
         "predict, learned": lambda: learned.predict(X),
@@ -123,8 +131,9 @@ def compare(name: str, X: list[tuple[str, str]], known, learned) -> None:
         for peer in ("striped_16", "scan_16"):
             other = spent.get(f"parasail {kind} {peer}")
             if other and "parasail" not in task:
-                line += f"   {other / seconds:5.2f} x {peer}"
+                line += f"   {other / seconds:5.2f} times as fast as {peer}"
         print(line)
+    return {task: 1e3 * seconds for task, seconds in spent.items()}
 
 
 def race(tasks: dict[str, Callable], passes: int) -> dict[str, float]:

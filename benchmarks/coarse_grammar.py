@@ -1,6 +1,7 @@
 """Coarse-to-fine training of grammars: time saved, and what pruning misses.
 
     python -m benchmarks.coarse_grammar [--train 200] [--longest 15] [--thresholds 5 10]
+                                        [--json FILE]
 
 Sentences of the Penn Treebank sample, tags given, symbols annotated with their parent.
 Training with exact charts, with charts that a coarse grammar prunes, and with pruned
@@ -11,8 +12,10 @@ seconds of one thread, with JIT warmed outside of the clock.
 from __future__ import annotations
 
 import argparse
+import json
 import time
 import warnings
+from pathlib import Path
 from typing import Any
 
 from experiments.runner import data_folder
@@ -30,6 +33,7 @@ def main() -> None:
     parser.add_argument("--tol", type=float, default=0.01)
     parser.add_argument("--loss", default="hamming")
     parser.add_argument("--thresholds", type=float, nargs="*", default=[5.0, 10.0])
+    parser.add_argument("--json", type=Path)
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
     trees = read_treebank(data_folder() / "ptb_sample/wsj_sample.mrg.txt.gz").trees
@@ -46,6 +50,7 @@ def main() -> None:
     print(
         f"{'charts':24} {'kept':>6} {'CPU s':>7} {'gap':>8} {'missed':>8} {'test F1':>8}"
     )
+    rows = []
     for name, options in ways.items():
         model = GrammarSVM(**settings, **options)
         model.fit(X[:5], train[:5])  # compile
@@ -53,11 +58,19 @@ def main() -> None:
         model.fit(X, train)
         spent = time.process_time() - start
         note = model.result_.notes.get("coarse", {})
+        rows.append({
+            "charts": name, "kept": note.get("kept", 1.0), "CPU s": spent,
+            "gap": model.result_.gap, "missed": note.get("missed", 0.0),
+            "test F1": model.score(Xt, test),
+        })  # fmt: skip
         print(
             f"{name:24} {note.get('kept', 1.0):6.3f} {spent:7.1f} "
             f"{model.result_.gap:8.4f} {note.get('missed', 0.0):8.3f} "
-            f"{model.score(Xt, test):8.4f}"
+            f"{rows[-1]['test F1']:8.4f}"
         )
+    if asked.json is not None:
+        made = {**settings, "train": len(X), "test": len(Xt), "longest": asked.longest}
+        asked.json.write_text(json.dumps({**made, "rows": rows}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

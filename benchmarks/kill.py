@@ -5,8 +5,8 @@
 A chain model is trained on synthetic sequences with a checkpoint at every step. A child
 process is killed after a random time within what its run would take, again and again,
 then left to finish. The primal value at the end must equal that of a run that nobody
-disturbed within the duality gap; since the dual state is restored whole, it is the same
-to the last bit.
+disturbed within the duality gap; since the dual state is restored whole, it is nearly
+always the same to the last bit (`difference`).
 
 Another child saves two models in turn under one name, and is killed as often: the file
 must be one of the two, whole.

@@ -7,10 +7,12 @@ what was resident when the data had been encoded and all loops were compiled (by
 trainer on a small problem). So weights, planes, caches, temporary arrays of inference
 and whatever the allocator keeps are all in it; the data are not.
 
-Each run is a process of its own. Problems are so large that their constraints would need
-ten times the bound: sequences whose working sets hold about 12 planes per example, or a
-Gram matrix of that size. A kernel method that says in words that it needs more memory
-(MemoryError) keeps the bound, too, and is listed as refused.
+Each run is a process of its own. Problems are so large that training without a bound
+would take ten times as much. For trainers that hold planes this is measured: a run
+without a bound on SMALL sequences says what one of them takes (`needs` is that times the
+number of sequences). Trainers that hold sums over all examples make so many of them; for
+kernels the Gram matrix has that size. A kernel method that says in words that it needs
+more memory (MemoryError) keeps the bound, too, and is listed as refused.
 """
 
 import argparse
@@ -37,8 +39,9 @@ from maxmargin.structures.chain import Chain, Tokens
 
 LABELS, LENGTH, ACTIVE, WIDTH = 5, 12, 60, 3000
 PLANE = 12 * 2 * LENGTH * ACTIVE  # bytes of a plane: most entries occur with two labels
-HELD = 12  # planes per example that a trainer without a bound ends up with, about
-PASSES = 12  # as many as make these
+SMALL = 200  # sequences of the run without a bound
+LEAST = PLANE  # bytes per sequence where hardly anything is held
+PASSES = 12
 CUTS = 8 * WIDTH * LABELS  # bytes of a sum over all examples
 
 TRAINERS = {
@@ -97,17 +100,19 @@ def trainer_run(name, bound):
     """Train sequences whose planes would need ten times the bound."""
     kind, settings, (penalty, regularizer) = TRAINERS[name]
     form = ("linear", regularizer) if regularizer == "l1" else (penalty,)
-    n = int(10 * bound / (HELD * PLANE))
-    passes = (
-        int(10 * bound / CUTS) if name in ("one-slack", "lse-cutting-plane") else PASSES
-    )
-    passes = min(passes, 2 * int(bound / CUTS) + 10)
+    sums = name in ("one-slack", "lse-cutting-plane")
+    passes = min(int(10 * bound / CUTS), 2 * int(bound / CUTS) + 10) if sums else PASSES
     kind(tol=1e-9, max_iter=3, **settings).solve(sequences(50, form))
+    free = kind(tol=1e-9, max_iter=PASSES, memory=1e12, **settings)
+    small = sequences(SMALL, form)
+    each = grown(lambda: free.solve(small))[1] / SMALL
+    n = int(10 * bound / max(each, LEAST))
+    free = small = None
     solver = kind(tol=1e-9, max_iter=passes, max_time=150.0, memory=bound, **settings)
     problem = sequences(n, form)
     (result, _), more = grown(lambda: solver.solve(problem))
     return {"examples": n, "steps": result.iterations, "planes": result.planes,
-            "gap": float(result.gap), "grown": more}  # fmt: skip
+            "needs": round(each * n), "gap": float(result.gap), "grown": more}  # fmt: skip
 
 
 def kernel_run(method, bound):

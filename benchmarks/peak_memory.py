@@ -4,7 +4,8 @@
 
 Features are lists of strings, made by the same function for both, and held in memory
 while training runs. `added` is the peak less what the process held before `fit` (for
-CRFsuite: before the data are appended). `pickle` and `file` are bytes of the model.
+CRFsuite: before the data are appended). `pickle` and `file` are the size of the model.
+All are in MB, and kept in `benchmarks/results/peak_memory.json`.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from typing import Any
 from benchmarks.tasks import word_features
 from benchmarks.text_data import spanish, wsj
 from maxmargin import ChainSVM
+
+RESULTS = Path(__file__).parent / "results" / "peak_memory.json"
 
 
 def data(task: str) -> tuple[list[Any], list[Any]]:
@@ -88,8 +91,9 @@ def main() -> None:
         run = ours(task, options.tol) if name == "ChainSVM" else None
         print(json.dumps(run or theirs(task, options.iterations)))
         return
+    table: dict[str, Any] = {}
     for task in options.tasks:
-        rows = {}
+        rows: dict[str, Any] = {}
         for name in ("ChainSVM", "CRFsuite"):
             command = [sys.executable, "-m", "benchmarks.peak_memory", "--child", name]
             limits = [
@@ -106,6 +110,8 @@ def main() -> None:
         added = rows["ChainSVM"]["added"] / rows["CRFsuite"]["added"]
         whole = rows["ChainSVM"]["peak"] / rows["CRFsuite"]["peak"]
         print(f"{task}: peak {whole:.2f} times CRFsuite's, added {added:.2f} times")
+        table[task] = {**rows, "peak, times CRFsuite's": whole, "added, times": added}
+        RESULTS.write_text(json.dumps(table, indent=1) + "\n")
 
 
 if __name__ == "__main__":

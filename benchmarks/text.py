@@ -2,6 +2,7 @@
 
     python -m benchmarks.text features      tokens per second, vocabulary and encoding
     python -m benchmarks.text tagging       from columns to tags, in batches and one by one
+    python -m benchmarks.text training      from columns, and from lists of strings
     python -m benchmarks.text defaults      span F1 or accuracy beside CRFsuite
     ... --quick                             on reduced data
 
@@ -11,13 +12,14 @@ One thread; times are CPU seconds, the least of several runs for short ones.
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks.text_data import CHOSEN, FRESH, Task, spanish
+from benchmarks.text_data import CHOSEN, DATA, FRESH, Task, spanish
 
 RESULTS = Path(__file__).parent / "results" / "text.json"
 CRFSUITE: dict[str, dict[str, Any]] = {"pa": {}, "ap": {}, "lbfgs": {}}
@@ -71,14 +73,9 @@ def tagging(quick: bool) -> None:
     (X, y), (Z, _) = spanish("train"), spanish("testb")
     X, y, Z = (x[: 500 if quick else None] for x in (X, y, Z))
     tokens = sum(map(len, Z))
-    ChainSVM(features="ner", tol=0.5, max_iter=2).fit(X[:50], y[:50])  # compile
-    begin = time.process_time()
-    text = ChainSVM(features="ner").fit(X, y)
-    print(f"train from columns   {time.process_time() - begin:6.1f} s")
-    begin = time.process_time()
     rows = [plain(s) for s in X]
-    lists = ChainSVM().fit(rows, y)
-    print(f"train from lists     {time.process_time() - begin:6.1f} s, lists included")
+    text = ChainSVM(features="ner", tol=0.1).fit(X, y)  # their speed is that of any tol
+    lists = ChainSVM(tol=0.1).fit(rows, y)
     with tempfile.TemporaryDirectory() as folder:
         taggers = []
         named = rows, [[_as_dict(token) for token in s] for s in rows]
@@ -107,6 +104,44 @@ def tagging(quick: bool) -> None:
             print(f"one by one, {title}: {both[0]:.0f} us, CRFsuite {both[1]:.0f} us")
         for tagger in taggers:
             tagger.close()
+
+
+def training(quick: bool, tol: float = 0.01) -> None:
+    """From columns, and from lists of strings, with what comes before: one chain.
+
+    Settings are those that version 0.1.0 has, too; there, only lists are measured.
+    """
+    from maxmargin import ChainSVM, __version__
+
+    try:
+        from maxmargin.io.sequences import ner as plain
+    except ImportError:  # 0.1.0
+        from maxmargin.io.templates import ner as plain  # type: ignore[no-redef]
+
+    X, y = conll(500 if quick else None)
+    options: dict[str, Any] = {"C": 0.2, "order": 1, "scheme": None, "tol": tol}
+    ways: dict[str, Any] = {"lists": lambda n: ([plain(s) for s in X[:n]], {})}
+    if "features" in ChainSVM().get_params():
+        options |= {"class_weight": None}
+        ways["columns"] = lambda n: (X[:n], {"features": "ner"})
+    for way, make in ways.items():
+        rows, more = make(50)
+        ChainSVM(**options, **more).fit(rows, y[:50])  # compile
+        begin = time.process_time()
+        rows, more = make(None)
+        model = ChainSVM(**options, **more).fit(rows, y)
+        seconds = time.process_time() - begin
+        gap = f"gap {model.result_.gap:.2%}"
+        print(f"{__version__} from {way:8s} {seconds:6.1f} s, {gap}", flush=True)
+
+
+def conll(n: int | None) -> tuple[list[Any], list[Any]]:
+    """Spanish training sentences, read without the help of the package."""
+    with gzip.open(DATA / "conll2002_esp" / "esp.train.txt.gz", "rt") as file:
+        blocks = file.read().strip().split("\n\n")[:n]
+    tokens = [[line.split() for line in block.splitlines()] for block in blocks]
+    X = [[(row[0], row[1]) for row in s] for s in tokens]
+    return X, [[row[2] for row in s] for s in tokens]
 
 
 def _as_dict(token: list[str]) -> dict[str, Any]:
@@ -190,7 +225,8 @@ def record(part: str, name: str, value: Any, quick: bool) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parts: dict[str, Any] = {
-        "features": features, "tagging": tagging, "defaults": defaults,
+        "features": features, "tagging": tagging, "training": training,
+        "defaults": defaults,
     }  # fmt: skip
     parser.add_argument("part", choices=parts)
     parser.add_argument("--quick", action="store_true")

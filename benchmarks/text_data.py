@@ -162,7 +162,7 @@ def _split(templates: Any, parts: tuple[Part, Part], n: int, spans: bool) -> Tas
     return Task(templates, _first(parts[0], n), parts[1], spans)
 
 
-def _builtin(name: str, width: int = 1) -> Any:
+def builtin(name: str, width: int = 1) -> Any:
     from maxmargin.features import builtin_templates
 
     return builtin_templates(name, width)
@@ -172,29 +172,29 @@ CHUNKS = ("NP", "VP", "PP", "ADJP", "ADVP")
 CHOSEN: dict[str, Callable[[], Task]] = {
     "Spanish, tutorial": lambda: _spanish(tutorial(), None),
     "Spanish 2000, tutorial": lambda: _spanish(tutorial(), 2000),
-    "Spanish, ner": lambda: _spanish(_builtin("ner", 2), None),
-    "Spanish 2000, ner": lambda: _spanish(_builtin("ner", 2), 2000),
+    "Spanish, ner": lambda: _spanish(builtin("ner", 2), None),
+    "Spanish 2000, ner": lambda: _spanish(builtin("ner", 2), 2000),
     "lower case 2000, ner": lambda: _spanish(
-        _builtin("ner"), 2000, columns=1, lower=True
+        builtin("ner"), 2000, columns=1, lower=True
     ),
-    "WSJ 1000, pos": lambda: _split(_builtin("pos"), wsj(), 1000, False),
-    "WSJ, pos": lambda: _split(_builtin("pos"), wsj(), 10**9, False),
+    "WSJ 1000, pos": lambda: _split(builtin("pos"), wsj(), 1000, False),
+    "WSJ, pos": lambda: _split(builtin("pos"), wsj(), 10**9, False),
 }
 FRESH: dict[str, Callable[[], Task]] = {
     "GUM 3000 tags, pos": lambda: _split(
-        _builtin("pos"), tree_tags("trees_gum"), 3000, False
+        builtin("pos"), tree_tags("trees_gum"), 3000, False
     ),
     "GUM 3000 tags, words": lambda: _split(
         words_only(), tree_tags("trees_gum"), 3000, False
     ),
     "GUM 4000 phrases, chunk": lambda: _split(
-        _builtin("chunk", 2), phrases("trees_gum", CHUNKS), 4000, True
+        builtin("chunk", 2), phrases("trees_gum", CHUNKS), 4000, True
     ),
     "WSJ noun phrases, chunk": lambda: _split(
-        _builtin("chunk", 2), phrases("ptb_sample", ("NP",)), 10**9, True
+        builtin("chunk", 2), phrases("ptb_sample", ("NP",)), 10**9, True
     ),
     "LitBank mentions, ner": lambda: _split(
-        _builtin("ner"), litbank(("PROP", "NOM", "PRON")), 10**9, True
+        builtin("ner"), litbank(("PROP", "NOM", "PRON")), 10**9, True
     ),
     "LitBank names, words": lambda: _split(
         words_only(), litbank(("PROP",)), 10**9, True

@@ -1,6 +1,7 @@
 """Do unlabelled examples help? Handwritten words, few of them with letters.
 
     python -m benchmarks.unlabelled [--labelled 15 50] [--unlabelled 100] [--draws 3]
+                                    [--json FILE]
 
 Three ways to train on some words with letters and more without:
 
@@ -20,7 +21,9 @@ Test error per letter, mean over draws of the labelled words from fold 0, tested
 from __future__ import annotations
 
 import argparse
+import json
 import warnings
+from pathlib import Path
 
 import numpy as np
 
@@ -59,11 +62,13 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=3)
     parser.add_argument("--weight", type=float, default=0.2)
     parser.add_argument("--C", type=float, default=0.16)
+    parser.add_argument("--json", type=Path)
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
     words, letters, fold = load(data_folder())
     test = np.flatnonzero(fold == 1)[: asked.test]
     print(f"{'labelled':>8} {'way':14} {'error':>7} {'difference':>11} {'s.e.':>7}")
+    made = []
     for size in asked.labelled:
         rows = []
         for seed in range(asked.draws):
@@ -83,6 +88,13 @@ def main() -> None:
                 f"{size:8d} {name:14} {own.mean():7.4f} {change.mean():11.4f} "
                 f"{spread:7.4f}"
             )
+            made.append({
+                "labelled": size, "way": name, "error": own.mean(),
+                "difference": change.mean(), "standard error": spread,
+            })  # fmt: skip
+    if asked.json is not None:
+        settings = {k: v for k, v in vars(asked).items() if k != "json"}
+        asked.json.write_text(json.dumps({**settings, "rows": made}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

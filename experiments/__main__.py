@@ -1,4 +1,4 @@
-"""`python -m experiments list | data | run NAME ... [--quick] | again NAME ... | report`."""
+"""`python -m experiments list | data | run NAME ... | night | again NAME ... | report`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,15 @@ import sys
 from contextlib import nullcontext
 from pathlib import Path
 
-from experiments import catalogue, data, newcomer, parts, results_page, runner
+from experiments import (
+    catalogue,
+    data,
+    newcomer,
+    night,
+    parts,
+    results_page,
+    runner,
+)
 
 
 def main() -> int:
@@ -27,6 +35,9 @@ def main() -> int:
     )
     run.add_argument("--seed", type=int, default=0)
     run.add_argument("--data", type=Path, default=runner.data_folder())
+    every = commands.add_parser("night", help="all of them on this commit, unattended")
+    every.add_argument("--jobs", type=int, default=2, help="processes at a time")
+    every.add_argument("--data", type=Path, default=runner.data_folder())
     again = commands.add_parser(
         "again", help="run anew and compare with the stored record, times apart"
     )
@@ -39,7 +50,8 @@ def main() -> int:
     report.add_argument("--quick", action="store_true", help="print the quick records")
     args = parser.parse_args()
     todo = {
-        "list": show, "data": look, "run": execute, "again": repeat, "report": write
+        "list": show, "data": look, "run": execute, "night": sleep, "again": repeat,
+        "report": write,
     }  # fmt: skip
     return todo[args.command](args)
 
@@ -77,6 +89,12 @@ def execute(args: argparse.Namespace) -> int:
         print(*results_page.section(record), sep="\n")
         print(f"\nstored in {path.relative_to(catalogue.HOME.parent)}", flush=True)
     return 1 if failed else 0
+
+
+def sleep(args: argparse.Namespace) -> int:
+    """Run everything, then write the pages."""
+    failed = night.run(args.data, args.jobs)
+    return write(argparse.Namespace(quick=False)) or failed
 
 
 def repeat(args: argparse.Namespace) -> int:

@@ -13,21 +13,10 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
-from experiments import catalogue, pictures, results_page, statements
+from experiments import catalogue, front, pictures, results_page
 from experiments.pictures import Rung
 
 DOCS = catalogue.HOME.parent / "docs"
-HEAD = """# Results
-
-Do the methods give what their papers say? Every figure below was written by the command
-beside it into `experiments/results/`, and this page from there, by `python -m
-experiments report`; none was typed in. The full tables, with standard errors, settings
-and notes, are in `experiments/RESULTS.md`.
-
-In the pictures a dot is our run, a ring what the paper printed. Where the paper's data
-are not free another set takes their place, and then only the order of the methods can
-be compared.
-"""
 
 
 class Ladder(NamedTuple):
@@ -62,7 +51,7 @@ CURVES = {
     ),
     "yu2011.table6_1": Curve(
         "Very many points: how does the time of kernel machines grow?", "n",
-        "CPU seconds", ("method",), log=True,
+        "CPU seconds", ("method",), log=True, only=("set", "Checkers"),
     ),
 }  # fmt: skip
 
@@ -114,8 +103,8 @@ LADDERS = {
         "have it?", ("data", "method", "l"), "error %",
     ),
     "yu2011.table5_2": Ladder(
-        "Who is who in a novel: clusters of mentions, MITRE loss.", ("method",),
-        "MITRE", "published MITRE",
+        "Who is who in a novel: clusters of mentions, MITRE loss.",
+        ("documents", "method", "chosen by"), "MITRE", "published MITRE",
     ),
     "yu2011.table5_3": Ladder(
         "Search results: are the first ten relevant?", ("method",), "P@10",
@@ -128,7 +117,7 @@ def write(records: dict[str, dict], docs: Path = DOCS) -> None:
     """The page, and a picture for each ladder."""
     folder = docs / "pictures"
     folder.mkdir(parents=True, exist_ok=True)
-    out = [HEAD, *summary(records)]
+    out = [*front.page(records)]
     for paper, full in catalogue.PAPERS.items():
         mine = {n: r for n, r in records.items() if n.split(".")[0] == paper}
         if mine:
@@ -143,25 +132,7 @@ def write(records: dict[str, dict], docs: Path = DOCS) -> None:
         out.append("\n## Not run in full yet\n")
         out += [f"- {catalogue.title(name)} (`{name}`)" for name in waiting]
     (docs / "results.md").write_text("\n".join(out) + "\n")
-
-
-def summary(records: dict[str, dict]) -> Iterator[str]:
-    """What the papers say and what is seen here: counts, then every statement."""
-    counts = statements.counted(records)
-    said = sum(counts.values())
-    yield (
-        f"\n**The papers make {said} statements about their tables and figures that are "
-        f"listed below. {counts[statements.HELD]} hold here, "
-        f"{counts[statements.FAILED]} do not, {counts[statements.UNTESTED]} cannot be "
-        "tested with data that are free.** A statement is tested in the strength of the "
-        "paper: an order of magnitude is ten times, significant needs the test.\n"
-    )
-    for paper, full in catalogue.PAPERS.items():
-        table = list(statements.index(paper, records))
-        if table:
-            yield f"\n**{full}**"
-            yield from table
-    yield "\nThe rest of this page shows the tables, paper by paper."
+    (docs / "statements.md").write_text("\n".join(front.index(records)) + "\n")
 
 
 def picture(name: str, record: dict) -> str:
@@ -178,7 +149,7 @@ def trace(curve: Curve, record: dict) -> dict[str, list[tuple[float, float]]]:
     """Points of each series; those without a number, or not on a log axis, left out."""
     lines: dict[str, list[tuple[float, float]]] = {}
     for row in record["rows"]:
-        if curve.only and row.get(curve.only[0]) != curve.only[1]:
+        if curve.only and row.get(curve.only[0], curve.only[1]) != curve.only[1]:
             continue
         x, y = number(row.get(curve.x)), number(row.get(curve.y))
         if x is None or y is None or x <= 0.0 or (curve.log and y <= 0.0):
@@ -200,7 +171,7 @@ def section(name: str, record: dict, drawn: bool) -> Iterator[str]:
         yield from results_page.table(record["rows"][:12])
         yield ""
     yield from results_page.checks(record)
-    yield f"\nMade by `{record['command']}` (seed {record['seed']}).\n"
+    yield f"\nMade by `{record['command']}` (seed {record['seed']}; {front.origin(record)}).\n"
 
 
 def climb(name: str, record: dict) -> list[Rung]:

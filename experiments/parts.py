@@ -1,7 +1,8 @@
 """Parts of a long run, kept as they are done: a run that was stopped goes on from there.
 
-`results/parts/<name>.json` is committed with the records that are made of it. Quick runs
-and those within `anew` neither read nor write parts: all they say is made on the spot.
+`results/parts/<name>.json` holds the parts and a hash of the code that made them. Parts
+of other code are made anew, so that a record is of one version. Quick runs and those
+within `anew` neither read nor write parts: all they say is made on the spot.
 """
 
 from __future__ import annotations
@@ -12,9 +13,11 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
+from experiments import runner
 from experiments.catalogue import HOME
 
 FOLDER = HOME / "results" / "parts"
+CODE = "code"  # key of the hash in the file
 _kept = ContextVar("kept", default=True)
 
 
@@ -33,8 +36,11 @@ class Parts(dict[str, Any]):
 
     def __init__(self, name: str, keep: bool = True) -> None:
         self.path = FOLDER / f"{name}.json" if keep and _kept.get() else None
-        known = self.path is not None and self.path.exists()
-        super().__init__(json.loads(self.path.read_text()) if known else {})
+        self.code = runner.code(name.split(".")[0]) if self.path else ""
+        known: dict[str, Any] = {}
+        if self.path is not None and self.path.exists():
+            known = json.loads(self.path.read_text())
+        super().__init__(known if known.pop(CODE, None) == self.code else {})
 
     def of(self, key: str, make: Callable[[], Any]) -> Any:
         """The part of that key; made and stored if it is not there yet."""
@@ -48,5 +54,5 @@ class Parts(dict[str, Any]):
         if self.path is not None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             draft = self.path.with_suffix(".part")
-            draft.write_text(json.dumps(self, indent=1) + "\n")
+            draft.write_text(json.dumps({CODE: self.code, **self}, indent=1) + "\n")
             draft.replace(self.path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from experiments import catalogue, statements
+from experiments import catalogue, choices, protocol, statements
 
 HEAD = """# The papers' tables, reproduced
 
@@ -39,8 +39,16 @@ def section(record: dict) -> Iterator[str]:
     with_ = ", ".join(f"{k} {v}" for k, v in made.items())
     yield f"`{record['command']}` (seed {record['seed']}, {minutes:.1f} min; {with_})\n"
     yield from table(record["rows"])
+    for title, rows in record.get("more", {}).items():
+        yield f"\n{title}:\n"
+        yield from table(rows)
     if record.get("published"):
         yield f"\nPublished: {listed(record['published'])}\n"
+    yield from protocol.shown(record.get("protocol", []))
+    chosen = list(choices.shown(record.get("choices", [])))
+    if chosen:
+        yield "\nChosen on held-out data:\n"
+        yield from chosen
     yield from checks(record)
     for note in record.get("notes", []):
         yield f"\n{note}"
@@ -50,7 +58,7 @@ def checks(record: dict) -> Iterator[str]:
     """What this run was expected to show, in our words; `statements` has the paper's."""
     found = record.get("claims") or {}
     if found:
-        yield "Checks of this run:\n"
+        yield "\nChecks of this run:\n"
     for sentence, holds in found.items():
         yield f"- {'yes' if holds else '**no**'}: {sentence}"
 

@@ -5,20 +5,23 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.metadata
 import json
 import os
 import platform
 import re
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from experiments import catalogue
+from experiments import catalogue, choices, protocol
 
 RESULTS = catalogue.HOME / "results"
 TIMES = re.compile(r"(?i:\b(cpu|seconds?|ms|min|minutes)\b)|\bs\b|%SVM")
@@ -34,12 +37,15 @@ def run(name: str, data: Path, quick: bool = False, seed: int = 0) -> dict:
     """Run one experiment and return its record, ready to be stored."""
     module = catalogue.module(name)
     wall, cpu = time.perf_counter(), time.process_time()
-    result = plain(module.run(data, quick=quick, seed=seed))
+    with choices.watched() as made:
+        result = plain(module.run(data, quick=quick, seed=seed))
     record = {
         "name": name,
         "title": module.TITLE,
         "published": plain(getattr(module, "PUBLISHED", {})),
         **result,
+        "protocol": protocol.listed(getattr(module, "PROTOCOL", [])),
+        "choices": plain(choices.summary(made)),
         "quick": quick,
         "seed": seed,
         "seconds": round(time.perf_counter() - wall, 1),
@@ -52,7 +58,20 @@ def run(name: str, data: Path, quick: bool = False, seed: int = 0) -> dict:
         claims = getattr(module, "quick_claims", claims)
     if claims is not None:
         record["claims"] = plain(claims(result))
+    if not quick:
+        warn_of_edges(record)
     return record
+
+
+def warn_of_edges(record: dict) -> None:
+    """Say which values were chosen at the end of their grid."""
+    for row in record["choices"]:
+        if row["on edge"]:
+            print(
+                f"{record['name']}: {row['name']} was chosen on the edge of its grid "
+                f"{row['on edge']} times; widen it",
+                file=sys.stderr,
+            )
 
 
 def store(record: dict) -> Path:
@@ -88,15 +107,35 @@ def versions() -> dict[str, str]:
     made["python"] = platform.python_version()
     made["machine"] = f"{platform.machine()}, {os.cpu_count()} cores"
     made["date"] = time.strftime("%Y-%m-%d")
-    try:
-        commit = subprocess.run(
-            ["git", "rev-parse", "--short", "HEAD"],
-            cwd=catalogue.HOME, capture_output=True, text=True, check=True,
-        ).stdout.strip()  # fmt: skip
-        made["commit"] = commit
-    except (OSError, subprocess.CalledProcessError):
-        pass  # an unpacked archive has no history
+    with suppress(OSError, subprocess.CalledProcessError):  # an archive has no history
+        made["commit"] = git("rev-parse", "--short", "HEAD") + "+" * changed()
     return made
+
+
+def git(*words: str) -> str:
+    """What git says."""
+    return subprocess.run(
+        ["git", *words], cwd=catalogue.HOME.parent, capture_output=True, text=True,
+        check=True,
+    ).stdout.strip()  # fmt: skip
+
+
+def changed() -> bool:
+    """Whether code differs from the commit; records and pages may."""
+    code = ("src", "benchmarks/*.py", "experiments/*.py", "experiments/*/*.py")
+    return bool(git("status", "--porcelain", "--untracked-files=no", "--", *code))
+
+
+def code(paper: str) -> str:
+    """A hash of the package and of the folder of a paper: which code made a part."""
+    root, seen = catalogue.HOME.parent, hashlib.sha256()
+    files = sorted((root / "src").rglob("*.py"))
+    files += sorted(
+        p for p in (catalogue.HOME / paper).glob("*.py") if p.stem != "statements"
+    )
+    for path in files:
+        seen.update(str(path.relative_to(root)).encode() + path.read_bytes())
+    return seen.hexdigest()[:12]
 
 
 def plain(value: Any) -> Any:

@@ -3,7 +3,8 @@
 A statement is quoted by its meaning, with its place in the paper. Its test looks at the
 stored records and asks for what the paper says: "an order of magnitude" is ten times,
 "significant" needs the test, "most" a share, "all" every one. A statement that cannot be
-tested here says why. `experiments/<paper>/statements.py` lists those of each paper.
+tested here says why; what is proved in a paper is checked by tests of the suite, which
+are named. `experiments/<paper>/statements.py` lists the statements of each paper.
 """
 
 from __future__ import annotations
@@ -15,9 +16,11 @@ from typing import Any
 
 from experiments import catalogue
 
-HELD, FAILED, UNTESTED, NOT_RUN = (
-    "holds", "**does not hold**", "cannot be tested here", "not run yet"
+HELD, FAILED, UNTESTED, NOT_RUN, PROVED = (
+    "holds", "**does not hold**", "cannot be tested here", "not run yet",
+    "holds, by a test of the suite",
 )  # fmt: skip
+TESTS = catalogue.HOME.parent / "tests"
 Records = dict[str, dict[str, Any]]
 
 
@@ -36,18 +39,24 @@ class Statement:
         where a reader finds the figures.
     test : callable, optional
         From these records to whether it holds; None: it cannot be tested here.
-    why : str
-        Why it does not hold or cannot be tested.
+    why : str or callable
+        Why it does not hold or cannot be tested; a function makes the sentence from the
+        same records, so that its figures are those of the run.
+    suite : str
+        A test of the suite that checks it, "file.py::test", below `tests`.
     """
 
     place: str
     says: str
     tables: tuple[str, ...] = ()
     test: Callable[..., bool] | None = None
-    why: str = ""
+    why: str | Callable[..., str] = ""
+    suite: str = ""
 
     def verdict(self, paper: str, records: Records) -> str:
         """Holds, does not hold, cannot be tested here, or has not been run."""
+        if self.suite:
+            return PROVED
         if self.test is None:
             return UNTESTED
         names = [f"{paper}.{table}" for table in self.tables]
@@ -57,6 +66,12 @@ class Statement:
             return HELD if self.test(*(records[name] for name in names)) else FAILED
         except LookupError:  # a record of an earlier form, without the row or column
             return NOT_RUN
+
+    def reason(self, paper: str, records: Records) -> str:
+        """Why, with the figures of the records."""
+        if not callable(self.why):
+            return self.why
+        return self.why(*(records[f"{paper}.{table}"] for table in self.tables))
 
 
 def of_paper(paper: str) -> list[Statement]:
@@ -74,7 +89,7 @@ def judged(paper: str, records: Records) -> list[tuple[Statement, str]]:
 
 def counted(records: Records) -> dict[str, int]:
     """How many statements of all papers have which verdict."""
-    counts: dict[str, int] = dict.fromkeys((HELD, FAILED, UNTESTED, NOT_RUN), 0)
+    counts: dict[str, int] = dict.fromkeys((HELD, FAILED, UNTESTED, NOT_RUN, PROVED), 0)
     for paper in catalogue.PAPERS:
         for _, verdict in judged(paper, records):
             counts[verdict] += 1
@@ -89,8 +104,10 @@ def index(paper: str, records: Records) -> Iterator[str]:
     yield "\n| where | what the paper says | here | record |"
     yield "|---|---|---|---|"
     for one, verdict in rows:
-        reason = f": {one.why}" if one.why and verdict in (FAILED, UNTESTED) else ""
+        told = verdict in (FAILED, UNTESTED) and one.reason(paper, records)
+        reason = f": {told}" if told else ""
         where = ", ".join(f"`{table}`" for table in one.tables)
+        where = f"`tests/{one.suite}`" if one.suite else where
         yield f"| {one.place} | {one.says} | {verdict}{reason} | {where} |"
 
 
@@ -110,3 +127,19 @@ def first(cell: Any) -> float:
 def error(cell: Any) -> float:
     """The standard error in a cell: "4.1 (0.7)" or "4.1 0.7" has 0.7."""
     return float(str(cell).split()[1].strip("()"))
+
+
+def known(record: dict[str, Any], column: str, *values: str) -> str:
+    """The first of these values that some row of the record has in this column."""
+    held = {r.get(column) for r in record["rows"]}
+    for value in values:
+        if value in held:
+            return value
+    raise LookupError(f"{record['name']}: no row with {column} of {values}")
+
+
+def gain(cell: Any) -> tuple[float, float]:
+    """A difference and its standard error: "+1.2 (0.4)"."""
+    if not str(cell).strip():
+        raise LookupError("no difference in this cell")
+    return first(cell), error(cell)

@@ -1,57 +1,56 @@
 """Mutation trials: small faults put into the source; do the tests notice?
 
-    python tests/mutation.py metrics --most 20 --seed 0
-
+    python tests/mutation.py record
+    python tests/mutation.py try metrics --most 50 --seed 0
     python tests/mutation.py known
 
-The first takes the Python files of a folder of the package (or one file), makes one fault at a
-time in a copy of the source and runs the tests that mention most of what the file defines,
-and the examples in the docstrings of the file. A mutant that no test notices survives; the
-script prints it, to be killed by a test or to be explained. Where a file has loops, all
-loops run without Numba, so that a fault costs no compilation. Each trial is a fork of this
-process, which has the other packages loaded: Linux and macOS only. The second makes the
-faults of `KNOWN`, all of which the tests must notice.
+`record` runs tests once and adds to a file of the temporary folder which functions of
+the package each of them enters and how long it takes. `try` makes one fault at a time in
+the Python files of a folder of the package (or of one file) and runs the tests that enter
+the function with the fault, the shortest first, until one fails. A mutant that no test
+notices survives; the script prints it, to be killed by a test or to be explained. `known`
+makes the faults of `KNOWN`, all of which the tests must notice.
+
+Each trial is a fork of this process, which has the package and the tests loaded: Linux and
+macOS only. A fault inside a function replaces the code of that function. Faults elsewhere
+(defaults, tables, loops) are made in a copy of the source, which the fork loads anew.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import functools
+import gc
+import importlib
+import json
 import multiprocessing
 import os
 import random
-import re
 import resource
 import shutil
 import signal
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from types import CodeType, FrameType, FunctionType
+from typing import Any, NamedTuple
 
-if __name__ == "__main__":  # before Numba is loaded, here and in children
-    given = Path(__file__).parents[1] / "src" / "maxmargin" / sys.argv[1]
-    parts = [given] if given.is_file() else list(given.rglob("*.py"))
-    if any("core.jit import" in part.read_text(encoding="utf8") for part in parts):
-        os.environ["NUMBA_DISABLE_JIT"] = "1"
-
-import numba  # noqa: F401
 import pytest
-import scipy.sparse  # noqa: F401
-import sklearn.utils.estimator_checks  # noqa: F401
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "maxmargin"
-ALWAYS = {  # tests that are about a file without mentioning its names
-    "core/formulations.py": ["tests/contracts/test_formulations.py"],
-    "core/problem.py": ["tests/contracts/test_formulations.py"],
-    "losses": ["tests/contracts/test_formulations.py"],
-    "estimators/fitting": ["tests/unit/estimators/test_estimators_trials.py"],
-    "estimators": ["tests/unit/estimators/test_estimators_mistakes.py"],
-    "cli": ["tests/unit/cli/test_cli.py", "tests/unit/cli/test_cli_mistakes.py"],
-}
+RECORD = Path(tempfile.gettempdir()) / "maxmargin-mutation.jsonl"
+# What `record` runs, if nothing else is named.
+TESTS = [
+    "tests/unit/metrics", "tests/unit/io", "tests/unit/cli", "tests/unit/estimators",
+    "tests/unit/calibration", "tests/contracts/test_formulations.py",
+    "tests/contracts/test_mistakes.py", "tests/contracts/test_estimator_table.py",
+    *(f"src/maxmargin/{room}" for room in ("metrics", "io", "losses", "estimators")),
+]  # fmt: skip
 # Faults by hand: what is wrong, the file, its text and the faulty text, and the tests.
 TRIALS = "tests/unit/estimators/test_estimators_trials.py::"
 BASIC = "tests/unit/estimators/test_estimators.py::"
@@ -77,7 +76,6 @@ KNOWN = [
      "        return int(random_state)", "        return 0",
      f"{TRIALS}test_the_seed_is_used"),
 ]  # fmt: skip
-CHOSEN = 4  # test files per file, at most
 SWAPS: dict[type, type] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt,
     ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Add: ast.Sub, ast.Sub: ast.Add,
@@ -91,74 +89,138 @@ class Mutant(NamedTuple):
 
     path: Path
     line: int
+    function: str  # the outermost function around it, as "name" or "Class.name"
     what: str
     text: str
 
 
+# ---- faults ---------------------------------------------------------------------------
+
+
 def mutants_of(path: Path) -> Iterator[Mutant]:
     """All faults of one file."""
-    source = path.read_text(encoding="utf8")
-    tree = ast.parse(source)
-    for node in ast.walk(tree):
-        yield from _operators(path, tree, node)
-        yield from _constants(path, tree, node)
+    tree = ast.parse(path.read_text(encoding="utf8"))
+    yield from _inside(path, tree, tree, "", "")
 
 
-def _operators(path: Path, tree: ast.AST, node: ast.AST) -> Iterator[Mutant]:
+def _inside(
+    path: Path, tree: ast.AST, node: ast.AST, kind: str, name: str
+) -> Iterator[Mutant]:
+    """The faults below `node`; `kind` and `name` are of the class or function around."""
+    for child in ast.iter_child_nodes(node):
+        below, called = kind, name
+        if isinstance(child, ast.ClassDef | ast.FunctionDef) and kind != "function":
+            below = "class" if isinstance(child, ast.ClassDef) else "function"
+            called = f"{name}.{child.name}" if name else child.name
+        around = called if below == "function" else ""
+        for what in _faults(child):
+            line = getattr(child, "lineno", 0)
+            yield Mutant(path, line, around, what, ast.unparse(tree))
+        yield from _inside(path, tree, child, below, called)
+
+
+def _faults(node: ast.AST) -> Iterator[str]:
+    """Put each fault of a node into it, say what it is, and take it out again."""
     if isinstance(node, ast.Compare):
         for k, op in enumerate(node.ops):
-            other = SWAPS.get(type(op))
-            if other is not None:
-                node.ops[k] = other()
-                yield _made(path, tree, node, f"{_name(op)} -> {other.__name__}")
+            if type(op) in SWAPS:
+                node.ops[k] = SWAPS[type(op)]()
+                yield f"{_name(op)} -> {_name(node.ops[k])} in {ast.unparse(node)}"
                 node.ops[k] = op
-    elif isinstance(node, ast.BinOp | ast.BoolOp):
-        op, other = node.op, SWAPS.get(type(node.op))
-        if other is not None:
-            node.op = other()
-            yield _made(path, tree, node, f"{_name(op)} -> {other.__name__}")
-            node.op = op
-
-
-def _constants(path: Path, tree: ast.AST, node: ast.AST) -> Iterator[Mutant]:
-    if not isinstance(node, ast.Constant):
-        return
-    value = node.value
-    if isinstance(value, bool):
-        node.value = not value
-    elif isinstance(value, int | float):
-        node.value = value + 1
-    else:
-        return
-    yield _made(path, tree, node, f"{value!r} -> {node.value!r}")
-    node.value = value
+    elif isinstance(node, ast.BinOp | ast.BoolOp) and type(node.op) in SWAPS:
+        op, node.op = node.op, SWAPS[type(node.op)]()
+        yield f"{_name(op)} -> {_name(node.op)} in {ast.unparse(node)}"
+        node.op = op
+    elif isinstance(node, ast.Constant) and isinstance(node.value, bool | int | float):
+        value = node.value
+        node.value = not value if isinstance(value, bool) else value + 1
+        yield f"{value!r} -> {node.value!r}"
+        node.value = value
+    elif isinstance(node, ast.If | ast.IfExp):
+        test, node.test = node.test, ast.UnaryOp(ast.Not(), node.test)
+        yield f"not: if {ast.unparse(node.test)}"
+        node.test = test
 
 
 def _name(op: ast.AST) -> str:
     return type(op).__name__
 
 
-def _made(path: Path, tree: ast.AST, node: ast.AST, what: str) -> Mutant:
-    return Mutant(path, getattr(node, "lineno", 0), what, ast.unparse(tree))
+# ---- which test enters which function -------------------------------------------------
 
 
-def tests_of(path: Path) -> list[str]:
-    """The test files that mention the public names of a file most often."""
-    body = ast.parse(path.read_text(encoding="utf8")).body
-    kinds = ast.FunctionDef | ast.ClassDef
-    names = [n.name for n in body if isinstance(n, kinds) and n.name[0] != "_"]
-    named = re.compile(r"\b(" + "|".join(names or [path.stem]) + r")\b")
-    where, room = path.relative_to(SOURCE), path.relative_to(SOURCE).parts[0]
-    count = {}
-    for test in sorted((ROOT / "tests" / "unit").rglob("test_*.py")):
-        found = len(named.findall(test.read_text(encoding="utf8")))
-        count[str(test)] = found * (3 if test.parent.name == room else 1)
-    best = sorted(count, key=lambda test: -count[test])[:CHOSEN]
-    out = [test for test in best if count[test] > 0]
-    for part, tests in ALWAYS.items():
-        if str(where).startswith(part):
-            out += [str(ROOT / test) for test in tests]
-    return list(dict.fromkeys(out))
+class Recorder:
+    """Notes what each test enters: a plug-in of pytest."""
+
+    def __init__(self, path: Path) -> None:
+        self.file = path.open("a", encoding="utf8")
+        self.passed = True
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_protocol(self, item: Any) -> Iterator[None]:
+        entered: set[CodeType] = set()
+
+        def enter(frame: FrameType, event: str, value: object) -> None:
+            entered.add(frame.f_code)
+
+        self.passed = True
+        start = time.process_time()
+        threading.settrace(enter)
+        sys.settrace(enter)
+        yield
+        sys.settrace(None)
+        threading.settrace(None)  # type: ignore[arg-type]
+        spent = time.process_time() - start
+        if self.passed:
+            places = sorted({p for p in map(place_of, entered) if p is not None})
+            row = {"test": item.nodeid, "seconds": spent, "places": places}
+            self.file.write(json.dumps(row) + "\n")
+            self.file.flush()
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        self.passed &= report.passed
+
+
+@functools.cache
+def place_of(code: CodeType) -> str | None:
+    """A function as "file:name", or None if it is none of the package."""
+    path = Path(code.co_filename)
+    if SOURCE not in path.parents:
+        return None
+    return f"{path.relative_to(SOURCE)}:{code.co_qualname.split('.<locals>')[0]}"
+
+
+class Tests:
+    """The tests that were recorded."""
+
+    def __init__(self, path: Path) -> None:
+        if not path.is_file():
+            sys.exit("nothing is recorded: python tests/mutation.py record")
+        found = [json.loads(line) for line in path.open(encoding="utf8")]
+        rows = list({row["test"]: row for row in found}.values())  # the last of each
+        rows.sort(key=lambda row: row["seconds"])
+        self.seconds = {row["test"]: row["seconds"] for row in rows}
+        self.of: dict[str, list[str]] = {}
+        for row in rows:
+            files = {place.split(":")[0] for place in row["places"]}
+            for place in [*row["places"], *files]:
+                self.of.setdefault(place, []).append(row["test"])
+
+    def entering(self, mutant: Mutant, seconds: float) -> list[str]:
+        """Tests that enter the function of a fault: some that take `seconds` in all."""
+        place = str(mutant.path.relative_to(SOURCE))
+        if mutant.function:
+            place += f":{mutant.function}"
+        out, spent = [], 0.0
+        for test in self.of.get(place, []):
+            spent += self.seconds[test]
+            if spent > seconds and out:
+                break
+            out.append(test)
+        return out
+
+
+# ---- trials ---------------------------------------------------------------------------
 
 
 def outcome(mutant: Mutant, tests: list[str], seconds: float) -> str:
@@ -166,33 +228,107 @@ def outcome(mutant: Mutant, tests: list[str], seconds: float) -> str:
 
     `seconds` are those of the processor: a fault may make a loop endless.
     """
+    if not tests:
+        return "not entered"
     with tempfile.TemporaryDirectory(prefix="mutant-") as folder:
-        shutil.copytree(ROOT / "src", Path(folder) / "src")
-        place = Path(folder) / mutant.path.relative_to(ROOT)
-        place.write_text(mutant.text, encoding="utf8")
-        examples = [] if "::" in tests[0] else [str(place)]
         child = multiprocessing.get_context("fork").Process(
-            target=_run_tests, args=(folder, [*examples, *tests], seconds)
+            target=_run_tests, args=(mutant, folder, tests, seconds)
         )
         child.start()
         child.join()
-        if child.exitcode == -signal.SIGXCPU:
-            return "out of time"
-        return "survived" if child.exitcode == 0 else "killed"
+    if child.exitcode == -signal.SIGXCPU:
+        return "out of time"
+    return "survived" if child.exitcode == 0 else "killed"
 
 
-def _run_tests(folder: str, tests: list[str], seconds: float) -> None:
-    """In a process of its own, which has the other packages loaded already."""
+def _run_tests(mutant: Mutant, folder: str, tests: list[str], seconds: float) -> None:
+    """In a process of its own, which has packages and tests loaded already."""
     spent = int(time.process_time() + seconds) + 1
     resource.setrlimit(resource.RLIMIT_CPU, (spent, spent + 10))
     for stream in (sys.stdout, sys.stderr):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-    os.chdir(ROOT)
-    sys.path[:0] = [f"{folder}/src", str(ROOT / "tests")]
-    os.environ["PYTHONPATH"] = os.pathsep.join(sys.path[:2])  # of further processes
-    settings = ["-c", str(ROOT / "pyproject.toml"), "--rootdir", str(ROOT)]
-    settings += ["-W", "ignore:overflow encountered:RuntimeWarning"]  # hashes, unjitted
-    sys.exit(pytest.main(["-q", "-x", "-p", "no:cacheprovider", *settings, *tests]))
+    if not _replace_code(mutant):
+        _load_copy(mutant, Path(folder))
+    for kept in gc.get_objects():
+        if isinstance(kept, functools._lru_cache_wrapper):
+            kept.cache_clear()
+    sys.exit(run_pytest(["-x", *tests]))
+
+
+def run_pytest(arguments: list[str], plugins: list[object] | None = None) -> int:
+    """Pytest with the settings of the project."""
+    settings = ["-q", "-p", "no:xdist", "-p", "no:anyio", "--rootdir", str(ROOT)]
+    settings += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # loaded already
+    return int(pytest.main([*settings, *arguments], plugins=plugins))
+
+
+def _replace_code(mutant: Mutant) -> bool:
+    """Put the fault into the loaded function, if it is a plain one."""
+    if not mutant.function:
+        return False
+    codes = [
+        code
+        for code in _codes(compile(mutant.text, str(mutant.path), "exec"))
+        if code.co_qualname == mutant.function
+    ]
+    function = _function(mutant)
+    if len(codes) != 1 or function is None:
+        return False
+    if codes[0].co_freevars != function.__code__.co_freevars:
+        return False
+    old = function.__code__
+    function.__code__ = codes[0].replace(co_firstlineno=old.co_firstlineno)
+    return True
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    for part in code.co_consts:
+        if isinstance(part, CodeType):
+            yield part
+            yield from _codes(part)
+
+
+def _function(mutant: Mutant) -> FunctionType | None:
+    """The loaded function that a fault is in, without its decorators."""
+    found: Any = importlib.import_module(_module(mutant.path))
+    for name in mutant.function.split("."):
+        found = vars(found).get(name)
+    for _ in range(5):
+        if isinstance(found, FunctionType) and not hasattr(found, "__wrapped__"):
+            break
+        below = ("__wrapped__", "__func__", "fget", "func", "fn")
+        inner = [getattr(found, key) for key in below if hasattr(found, key)]
+        found = inner[0] if inner else found
+    right = isinstance(found, FunctionType) and found.__qualname__ == mutant.function
+    return found if right else None
+
+
+def _module(path: Path) -> str:
+    parts = path.relative_to(SOURCE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _load_copy(mutant: Mutant, folder: Path) -> None:
+    """Have the package loaded anew, from a copy with the fault."""
+    shutil.copytree(ROOT / "src", folder / "src")
+    place = folder / mutant.path.relative_to(ROOT)
+    place.write_text(mutant.text, encoding="utf8")
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None) or ""
+        if name.split(".")[0] == "maxmargin" or file.startswith(str(ROOT / "tests")):
+            del sys.modules[name]
+    sys.path.insert(0, str(folder / "src"))
+    os.environ["PYTHONPATH"] = str(folder / "src")  # of further processes
+
+
+# ---- the commands ---------------------------------------------------------------------
+
+
+def load_all() -> None:
+    """Load the package, so that a fork need not."""
+    for path in sorted(SOURCE.rglob("*.py")):
+        if path.parts[len(SOURCE.parts)] not in ("torch", "jax", "__main__.py"):
+            importlib.import_module(_module(path))
 
 
 def try_known(seconds: float) -> None:
@@ -203,49 +339,63 @@ def try_known(seconds: float) -> None:
         if text.count(right) != 1:
             sys.exit(f"{file}: {right!r} is not there once")
         line = text[: text.index(right)].count("\n") + 1
-        mutant = Mutant(path, line, what, text.replace(right, wrong))
-        sys.stdout.write(f"{outcome(mutant, [test], seconds)}: {what}\n")
-        sys.stdout.flush()
+        mutant = Mutant(path, line, "", what, text.replace(right, wrong))
+        tell(f"{outcome(mutant, [test], seconds)}: {what}")
+
+
+def try_sample(part: str, most: int, seed: int, seconds: float) -> None:
+    """Make some faults of a folder, and print those that survive."""
+    where = SOURCE / part
+    files = [where] if where.is_file() else sorted(where.rglob("*.py"))
+    known = [m for path in files for m in mutants_of(path)]
+    some = random.Random(seed).sample(known, min(most, len(known)))
+    recorded = Tests(RECORD)
+    used = {t.split("::")[0] for m in some for t in recorded.entering(m, seconds)}
+    run_pytest(["--collect-only", "-qq", *sorted(used)])
+    count: dict[str, int] = {}
+    for mutant in some:
+        tests = recorded.entering(mutant, seconds)
+        limit = 30.0 + 5.0 * sum(recorded.seconds[test] for test in tests)
+        found = outcome(mutant, tests, limit)
+        count[found] = count.get(found, 0) + 1
+        if found != "killed":
+            name = f"{mutant.path.relative_to(SOURCE)}:{mutant.line}"
+            tell(
+                f"{found}: {name} {mutant.function}: {mutant.what} ({len(tests)} tests)"
+            )
+    told = ", ".join(f"{n} {what}" for what, n in sorted(count.items()))
+    tell(f"{part}: {told} ({len(known)} faults known)")
+
+
+def tell(line: str) -> None:
+    """Print a line at once."""
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
 
 
 def main() -> None:
-    """Sample faults of a folder, and print those that survive."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("part", help="folder or file below src/maxmargin, or known")
-    parser.add_argument("--most", type=int, default=20, help="faults to try")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument(
-        "--seconds", type=float, default=120.0, help="CPU seconds for the tests"
-    )
-    parser.add_argument("--tests", nargs="*", help="instead of those found")
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    commands = parser.add_subparsers(dest="command", required=True)
+    record = commands.add_parser("record")
+    record.add_argument("tests", nargs="*", default=TESTS)
+    trial = commands.add_parser("try")
+    trial.add_argument("part", help="folder or file below src/maxmargin")
+    trial.add_argument("--most", type=int, default=20, help="faults to try")
+    trial.add_argument("--seed", type=int, default=0)
+    trial.add_argument("--seconds", type=float, default=10.0, help="of tests per fault")
+    commands.add_parser("known")
     args = parser.parse_args()
-    if args.part == "known":
-        try_known(args.seconds)
-        return
-    where = SOURCE / args.part
-    files = [where] if where.is_file() else sorted(where.rglob("*.py"))
-    known = [m for path in files for m in mutants_of(path)]
-    some = random.Random(args.seed).sample(known, min(args.most, len(known)))
-    sound: dict[Path, bool] = {}  # whether the tests pass without a fault
-    count = {"killed": 0, "survived": 0, "out of time": 0}
-    for mutant in some:
-        tests = args.tests or tests_of(mutant.path)
-        if mutant.path not in sound:
-            text = mutant.path.read_text(encoding="utf8")
-            whole = Mutant(mutant.path, 0, "none", text)
-            sound[mutant.path] = outcome(whole, tests, args.seconds) == "survived"
-        if not sound[mutant.path]:
-            name = mutant.path.relative_to(SOURCE)
-            sys.stdout.write(f"left out: {name}, whose tests fail without a fault\n")
-            continue
-        found = outcome(mutant, tests, args.seconds)
-        count[found] += 1
-        if found != "killed":
-            name = mutant.path.relative_to(SOURCE)
-            sys.stdout.write(f"{found}: {name}, line {mutant.line}: {mutant.what}\n")
-            sys.stdout.flush()
-    told = ", ".join(f"{n} {what}" for what, n in count.items())
-    sys.stdout.write(f"{args.part}: {told} ({len(known)} faults known)\n")
+    os.chdir(ROOT)
+    sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
+    os.environ["PYTHONPATH"] = os.pathsep.join(sys.path[:2])  # of further processes
+    load_all()
+    if args.command == "record":
+        run_pytest(list(args.tests), [Recorder(RECORD)])
+    elif args.command == "known":
+        try_known(120.0)
+    else:
+        try_sample(args.part, args.most, args.seed, args.seconds)
 
 
 if __name__ == "__main__":

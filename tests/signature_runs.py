@@ -48,6 +48,7 @@ def plain_runs():
             "path_cv",
             "joint_classes",
         ),
+        "MultilabelSVM": ("multilabel",),
         "KernelSVM": ("kernel", "kernel_two"),
         "ChainSVM": (
             "chain",
@@ -229,7 +230,7 @@ def scores():
     """Best outputs, n-best, marginals and oracles of plain score arrays."""
     from score_cases import CASES
 
-    from maxmargin.decode import Ranking, best_spans, most_violated
+    from maxmargin.decode import Chain, Ranking, best_spans, most_violated
 
     for name, made in CASES.items():
         for seed in (0, 1):
@@ -243,6 +244,14 @@ def scores():
             structure.score(case.scores, target, case.mask)
             if name != "ranking":
                 structure.indicators(case.scores, target, case.mask)
+                batch = structure.read(*asked)  # gradients have the type of the scores
+                rows, _ = structure.read_target(batch, target)
+                out = tuple(np.zeros(a.shape, a.dtype) for a in batch.arrays)
+                structure.add_indicators(batch, rows, np.ones(batch.rows), out)
+                structure.cells(batch, rows)
+            if isinstance(structure, Chain):
+                costs = 1.0 - np.eye(case.scores["emissions"].shape[2])
+                most_violated(structure, case.scores, target, case.mask, costs)
             with suppress(NotImplementedError):  # sums that are not known exactly
                 structure.marginals(*asked)
                 structure.log_partition(structure.read(*asked))

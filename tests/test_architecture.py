@@ -80,6 +80,7 @@ HOMES = {
     "distributed": {"engines"},
 }
 LONGEST = 600
+MOST_FILES = 9
 UNIT_TESTS = Path(__file__).parent / "unit"
 # Rooms without a folder of unit tests, and where they are tested.
 TESTED_ELSEWHERE = {
@@ -89,18 +90,32 @@ TESTED_ELSEWHERE = {
 }
 
 
+@cache
+def parsed(path):
+    return ast.parse(path.read_text(encoding="utf8"))
+
+
 def room(path):
     return path.relative_to(SOURCE).parts[0].removesuffix(".py")
 
 
-def imports(path):
-    """Modules imported anywhere in the file, with their full names."""
-    for node in ast.walk(ast.parse(path.read_text())):
+def inside(path):
+    return path.is_relative_to(SOURCE)
+
+
+def imports(path, fallbacks=True):
+    """Modules imported anywhere in the file, or not after `except`, by full name."""
+    tree = parsed(path)
+    handlers = [n for n in ast.walk(tree) if isinstance(n, ast.ExceptHandler)]
+    left_out = {n for handler in handlers for n in ast.walk(handler) if not fallbacks}
+    for node in ast.walk(tree):
+        if node in left_out:
+            continue
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield alias.name
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: relative import"
+            assert node.level == 0 or not inside(path), f"{path}: relative import"
             for alias in node.names:
                 yield f"{node.module}.{alias.name}"
 
@@ -118,6 +133,27 @@ def test_dependencies_point_one_way(path):
         there, inner = parts[1], ".".join(parts[1:3])
         allowed = there == here or there in MAY[here] or inner in MAY[here]
         assert allowed, f"{here} imports {name}"
+
+
+@pytest.mark.parametrize(
+    "folder", ["src", "tests", "benchmarks", "experiments", "docs"]
+)
+def test_imported_modules_exist(folder):
+    """Imports inside functions, too: a module that has moved is found before a run."""
+    for path in SOURCE.parents[1].joinpath(folder).rglob("*.py"):
+        for name in imports(path, fallbacks=False):
+            parts = name.split(".")
+            home = SOURCE.joinpath(*parts[1:-1])
+            found = home.is_dir() or home.with_suffix(".py").exists()
+            assert parts[0] != "maxmargin" or found, f"{path} imports {name}"
+
+
+@pytest.mark.parametrize(
+    "folder", sorted({path.parent for path in FILES}), ids=lambda p: p.name
+)
+def test_folders_are_small(folder):
+    files = [path.name for path in folder.glob("*.py") if path.name[:2] != "__"]
+    assert len(files) <= MOST_FILES, f"{folder.name} has {len(files)} files"
 
 
 @pytest.mark.parametrize("name", DRAWN)
@@ -160,7 +196,7 @@ def test_unit_tests_mirror_the_rooms():
 )
 def test_unit_tests_are_named_after_what_they_test(path):
     """`test_chain.py` tests a file or folder `chain` of its room, or the whole room."""
-    folder = SOURCE / path.parent.name
+    folder = SOURCE / path.parent.relative_to(UNIT_TESTS)
     subjects = {path.parent.name} | {inner.stem for inner in folder.rglob("*")}
     name = path.stem.removeprefix("test_")
     begins = {"_".join(name.split("_")[:k]) for k in range(1, name.count("_") + 2)}
@@ -187,7 +223,7 @@ def test_only_the_command_line_and_reports_print(path):
         return
     calls = [
         node
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in ast.walk(parsed(path))
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "print"
     ]
     assert not calls
@@ -195,7 +231,7 @@ def test_only_the_command_line_and_reports_print(path):
 
 @every_file
 def test_files_say_what_they_are(path):
-    tree = ast.parse(path.read_text())
+    tree = parsed(path)
     assert ast.get_docstring(tree), "no module docstring"
     assert path.stem not in ("utils", "util", "helpers", "common", "misc")
     for node in ast.walk(tree):
@@ -208,7 +244,7 @@ def test_files_say_what_they_are(path):
 
 @every_file
 def test_functions_other_than_loops_have_types(path):
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(parsed(path)):
         if not isinstance(node, ast.FunctionDef) or compiled(node):
             continue
         given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
@@ -230,7 +266,7 @@ LEAF_LOOPS = {
 @every_file
 def test_loops_call_loops_of_their_own_or_a_leaf_file(path):
     """Numba's cache looks at the calling file only."""
-    tree = ast.parse(path.read_text())
+    tree = parsed(path)
     foreign = {}
     for node in tree.body:
         if isinstance(node, ast.ImportFrom) and node.module.startswith("maxmargin."):
@@ -256,7 +292,7 @@ def test_inner_loops_are_called_by_loops_only(folder):
 
 def inner_loops_of_python(path):
     """Inner loops that the Python code of a file names."""
-    tree = ast.parse(path.read_text())
+    tree = parsed(path)
     inner = inner_loops(path)
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module.startswith("maxmargin"):
@@ -280,7 +316,7 @@ def compiled(node, by=("loop", "inner_loop", "dense_loop")):
 @cache
 def inner_loops(path):
     """Names of the inner loops of a file; none if there is no such file."""
-    body = ast.parse(path.read_text()).body if path.exists() else []
+    body = parsed(path).body if path.exists() else []
     return frozenset(node.name for node in body if compiled(node, ("inner_loop",)))
 
 
@@ -294,7 +330,7 @@ def test_one_name_for_one_class():
     for path in FILES:
         if room(path) in ("decode", "torch"):
             continue
-        for node in ast.parse(path.read_text()).body:
+        for node in parsed(path).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 homes.setdefault(node.name, []).append(str(path.relative_to(SOURCE)))
     assert not {name: files for name, files in homes.items() if len(files) > 1}
@@ -303,7 +339,7 @@ def test_one_name_for_one_class():
 @every_file
 def test_the_memory_setting_is_in_one_place(path):
     """Defaults of `memory` come from `core/data/memory.py`."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(parsed(path)):
         defaults = []
         if isinstance(node, ast.FunctionDef):
             plain = node.args.args[len(node.args.args) - len(node.args.defaults) :]

@@ -121,9 +121,11 @@ def test_results_page_draws_ladders(tmp_path):
         "errors": {"M3N linear": 0.196, "CRF": 0.195, "SVM cubic": 0.2},
     }  # fmt: skip
     newcomer.write({record["name"]: record}, tmp_path)
+    listed = (tmp_path / "statements.md").read_text()
+    assert "errs 16 % less than CRFs | **does not hold**: a tie" in listed
+    assert "SVMs with cubic kernels (within a tenth) | holds |" in listed
     text = (tmp_path / "results.md").read_text()
-    assert "errs 16 % less than CRFs | **does not hold**: a tie" in text
-    assert "SVMs with cubic kernels (within a tenth) | holds |" in text
+    assert "1 hold, 1 do not" in text
     assert "- yes: links help" in text and "- **no**: all is well" in text
     svg = (tmp_path / "pictures" / "taskar2003.figure1b.svg").read_text()
     assert "M3N &lt;linear&gt;" in svg

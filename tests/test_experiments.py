@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).parent.parent
@@ -16,7 +17,11 @@ sys.path.insert(0, str(ROOT))
 
 from experiments import (  # noqa: E402
     catalogue,
+    choices,
+    front,
+    night,
     parts,
+    protocol,
     results_page,
     runner,
     statements,
@@ -89,11 +94,90 @@ def test_stored_records_have_their_pictures():
 
 @pytest.mark.parametrize("paper", list(catalogue.PAPERS))
 def test_every_statement_of_a_paper_has_a_verdict(paper):
-    for one, verdict in statements.judged(paper, runner.stored()):
-        assert verdict != statements.NOT_RUN, f"{one.place}: {one.says}"
+    """Only records from before protocols were stored may lack what a test needs."""
+    records = runner.stored()
+    for one, verdict in statements.judged(paper, records):
+        if verdict == statements.NOT_RUN:
+            own = [records.get(f"{paper}.{table}", {}) for table in one.tables]
+            assert any("protocol" not in r for r in own), f"{one.place}: {one.says}"
         assert one.tables or one.test is None, one.says
-        if verdict != statements.HELD:
-            assert one.why, f"{one.says}: {verdict}, and nothing says why"
+        if verdict in (statements.FAILED, statements.UNTESTED):
+            why = one.reason(paper, records)
+            assert why, f"{one.says}: {verdict}, and nothing says why"
+
+
+@pytest.mark.parametrize("paper", list(catalogue.PAPERS))
+def test_tests_that_statements_name_are_there(paper):
+    for one in statements.of_paper(paper):
+        if one.suite:
+            file, name = one.suite.split("::")
+            text = (statements.TESTS / file).read_text()
+            assert f"def {name}(" in text, one.suite
+
+
+def test_every_table_of_a_paper_has_its_protocol():
+    beyond = ("hidden_labels", "grids_and_labels", "homstrad_full", "figure1b_kernels")
+    for name in catalogue.names():
+        paper, table = name.split(".")
+        if paper == "beyond" or table in beyond:
+            continue
+        settings = protocol.listed(catalogue.module(name).PROTOCOL)
+        assert {s["what"] for s in settings} >= set(protocol.WHAT), name
+
+
+def test_protocols_are_shown_with_what_differs():
+    grid = (0.1, 1.0)
+    lines = list(protocol.shown(protocol.listed([
+        protocol.Setting("folds", 5, 5), protocol.Setting("choice", "C = 1", {"C": grid}),
+    ])))  # fmt: skip
+    assert lines[2:] == ["| folds | 5 | same |", "| choice | C = 1 | C: 0.1, 1 |"]
+
+
+def test_a_search_leaves_the_edge_of_its_grid():
+    tried = []
+
+    def loss(C):
+        tried.append(C)
+        return abs(np.log10(C) - 2.0)
+
+    with choices.watched() as made:
+        found = choices.search("C", (0.1, 1.0), loss)
+    assert found.value == 100.0 and not found.on_edge
+    assert tried == [0.1, 1.0, 10.0, 100.0, 1000.0]
+    assert made == [found]
+    assert choices.summary(made)[0]["chosen"] == {"100": 1}
+
+
+def test_a_search_stays_in_the_middle_where_nothing_changes():
+    found = choices.search("C", (0.1, 1.0, 10.0), lambda C: 0.5)
+    assert found.value == 1.0 and found.grid == (0.1, 1.0, 10.0)
+
+
+def test_values_on_an_edge_are_told(capsys):
+    with choices.watched() as made:
+        choices.search("C", (0.1, 1.0), lambda C: -C, wider=0)
+        choices.note("r", 1.0, (0.1, 1.0), ends=True)
+    record = {"name": "x", "choices": choices.summary(made)}
+    runner.warn_of_edges(record)
+    assert capsys.readouterr().err.count("edge of its grid 1 times") == 1
+    first, second = choices.shown(record["choices"])
+    assert "on the edge" in first and "on the edge" not in second
+
+
+def test_a_night_leaves_records_of_the_commit_and_runs_shared_parts_once(monkeypatch):
+    names = [n for group in night.TOGETHER for n in group]
+    assert set(names) <= set(catalogue.names())
+    made = {"made_with": {"commit": "abc"}, "seconds": 1.0}
+    known = {name: made for name in catalogue.names() if name not in names[2:]}
+    monkeypatch.setattr(runner, "stored", lambda: known)
+    assert night.waiting("abc") == [night.TOGETHER[1]]
+    assert len(night.waiting("def")) == len(catalogue.names()) - len(names) + 2
+
+
+def test_a_night_refuses_code_that_is_not_committed(monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr(runner, "changed", lambda: True)
+    assert night.run(tmp_path, 2) == 1
+    assert "commit it first" in capsys.readouterr().err
 
 
 def test_statements_are_tested_in_the_strength_of_the_paper():
@@ -104,7 +188,8 @@ def test_statements_are_tested_in_the_strength_of_the_paper():
             {"method": "CP", "s to 0.001": factor},
         ]
         records = {"balamurugan2012.figure1": {"name": "figure1", "rows": rows}}
-        first = statements.of_paper("balamurugan2012")[0]
+        listed = statements.of_paper("balamurugan2012")
+        first = next(one for one in listed if one.place == "V.A, figure 1")
         assert first.verdict("balamurugan2012", records) == verdict
     assert first.verdict("balamurugan2012", {}) == statements.NOT_RUN
 
@@ -117,6 +202,11 @@ def test_pages_are_those_of_the_records():
     assert (catalogue.HOME / "RESULTS.md").read_text() == results_page.render(
         runner.stored()
     )
+    docs = catalogue.HOME.parent / "docs"
+    listed = "\n".join(front.index(runner.stored())) + "\n"
+    assert (docs / "statements.md").read_text() == listed
+    screen = "\n".join(front.page(runner.stored()))
+    assert (docs / "results.md").read_text().startswith(screen)
 
 
 def test_stored_records_are_known_experiments():
@@ -150,3 +240,5 @@ def test_a_stopped_run_goes_on_from_its_parts(tmp_path, monkeypatch):
     with parts.anew():
         assert parts.Parts("paper.table").of("fold 0", lambda: 2) == 2
     assert parts.Parts("paper.table") == {"fold 0": {"error": 0.5}}
+    monkeypatch.setattr(runner, "code", lambda paper: "changed since")
+    assert parts.Parts("paper.table") == {}

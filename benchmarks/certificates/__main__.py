@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from benchmarks.certificates.checks import check, fits
+from benchmarks.certificates.checks import PROBLEMS, STEPS, check, fits
 
 
 def main():
@@ -19,8 +19,21 @@ def main():
     args = parser.parse_args()
     outcomes, bad, begin, done = Counter(), [], time.time(), 0
     trainers, forms = Counter(), Counter()
-    for problem, C, form, tol in fits(args.fits, args.seed):
-        for trainer, told in check(problem, C, form, tol):
+
+    def summary():
+        return {
+            "fits": done,
+            "outcomes": {f"{a}: {b}": n for (a, b), n in sorted(outcomes.items())},
+            "fits by trainer": dict(sorted(trainers.items())),
+            "fits by formulation": dict(sorted(forms.items())),
+            "seed": args.seed,
+            "false": len(bad),
+            "seconds": round(time.time() - begin, 1),
+        }
+
+    for k, (problem, C, form, tol) in enumerate(fits(args.fits, args.seed)):
+        steps = STEPS[k // len(PROBLEMS) % len(STEPS)]
+        for trainer, told in check(problem, C, form, tol, steps=steps):
             outcomes[problem.name, told.split(":")[0]] += 1
             if told.startswith("refused"):
                 continue
@@ -30,19 +43,11 @@ def main():
             if told.startswith("false"):
                 bad.append((problem.name, trainer, C, form, tol, told))
                 print(*bad[-1], file=sys.stderr, flush=True)
+        if args.json:
+            Path(args.json).write_text(json.dumps(summary(), indent=1) + "\n")
         if done >= args.fits or time.time() - begin > args.seconds:
             break
-    summary = {
-        "fits": done,
-        "outcomes": {f"{a}: {b}": n for (a, b), n in sorted(outcomes.items())},
-        "fits by trainer": dict(sorted(trainers.items())),
-        "fits by formulation": dict(sorted(forms.items())),
-        "false": len(bad),
-        "seconds": round(time.time() - begin, 1),
-    }
-    print(json.dumps(summary, indent=1))
-    if args.json:
-        Path(args.json).write_text(json.dumps(summary, indent=1) + "\n")
+    print(json.dumps(summary(), indent=1))
     return 1 if bad else 0
 
 

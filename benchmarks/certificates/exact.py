@@ -1,10 +1,11 @@
 """The objective of a model in exact arithmetic, over all outputs.
 
-Floats are integers times powers of two. So weights, features and losses are brought to
-common powers and everything is a sum of products of Python integers.
+Floats are integers times powers of two. So weights and features are brought to common
+denominators and scores are sums of products of Python integers.
 """
 
 from fractions import Fraction
+from math import lcm
 
 import numpy as np
 
@@ -39,10 +40,10 @@ def _scores(problem, w):
     shift = max((v.denominator.bit_length() for v in w.values()), default=1)
     whole = {k: int(v * (1 << shift)) for k, v in w.items()}
     every = (v for row in problem.known for psi in row.values() for v in psi.values())
-    more = max((v.denominator.bit_length() for v in every), default=1)
-    scale = 1 << (shift + more)
+    common = lcm(*{v.denominator for v in every})  # thirds, too: no power of two
+    scale = common << shift
     return [
-        {y: Fraction(sum(whole.get(k, 0) * int(v * (1 << more)) for k, v in psi.items()), scale)
+        {y: Fraction(sum(whole.get(k, 0) * int(v * common) for k, v in psi.items()), scale)
          for y, psi in row.items()} for row in problem.known
     ]  # fmt: skip
 
@@ -62,7 +63,7 @@ def _cost(problem, i, row, rescaling, penalty):
     worst = total = Fraction(0)
     for y, value in row.items():
         loss, margin = problem.loss(i, y), right - value
-        root = Fraction(float(np.sqrt(loss))) if penalty == "squared" else loss
+        root = Fraction(float(np.sqrt(float(loss)))) if penalty == "squared" else loss
         h = root * (1 - margin) if rescaling == "slack" else root - margin
         worst = max(worst, h)
         total += max(h, 0)

@@ -29,36 +29,45 @@ def main():
     warnings.simplefilter("ignore")
     rng, begin = np.random.default_rng(args.seed), time.time()
     plain, tally = texts.Tally(), trials.Tally()
-    texts.fuzz_texts(args.texts, rng, plain)
-    texts.fuzz_models(args.bytes, rng, plain)
     known = subjects.every(args.only)
     for subject in known:  # compile, and see that the file itself is good
         for data in subject.originals():
             outcome = subject.use(data)
             if outcome != "used":
                 raise SystemExit(f"{subject.name}: {outcome}")
-    trials.run(known, args.mutants, args.seed, tally, until=begin + args.seconds)
-    counts = Counter(tally.counts) + Counter(plain.counts)
-    told = {
-        "boundscheck": os.environ.get("NUMBA_BOUNDSCHECK", "0"),
-        "seed": args.seed,
-        "trials": sum(counts.values()),
-        "mutants": sum(tally.counts.values()),
-        "subjects": len(known),
-        "classes in no subject": subjects.uncovered(known),
-        "outcomes": {f"{a}: {b}": n for (a, b), n in sorted(counts.items())},
-        "slowest_seconds": round(max(tally.slowest, plain.slowest), 3),
-        "seconds": round(time.time() - begin, 1),
-        "bad": len(tally.bad) + len(plain.bad),
-    }
+    missed, ready = subjects.uncovered(known), time.time()
+
+    def tell():
+        counts = Counter(tally.counts) + Counter(plain.counts)
+        mutants = sum(tally.counts.values())
+        told = {
+            "boundscheck": os.environ.get("NUMBA_BOUNDSCHECK", "0"),
+            "seed": args.seed,
+            "trials": sum(counts.values()),
+            "mutants": mutants,
+            "mutants_per_second": round(mutants / (time.time() - ready), 1),
+            "subjects": len(known),
+            "classes in no subject": missed,
+            "outcomes": {f"{a}: {b}": n for (a, b), n in sorted(counts.items())},
+            "slowest_seconds": round(max(tally.slowest, plain.slowest), 3),
+            "seconds": round(time.time() - begin, 1),
+            "bad": len(tally.bad) + len(plain.bad),
+        }
+        if args.json:
+            Path(args.json).write_text(json.dumps(told, indent=1) + "\n")
+        return told
+
+    until = begin + args.seconds
+    trials.run(known, args.mutants, args.seed, tally, until=until, after=tell)
+    texts.fuzz_texts(args.texts, rng, plain)
+    texts.fuzz_models(args.bytes, rng, plain)
+    told = tell()
     print(json.dumps(told, indent=1))
     seen = Counter()
     for kind, seed, what in [*tally.bad, *((k, d[:200], w) for k, w, d in plain.bad)]:
         seen[kind, what[:60]] += 1
         if seen[kind, what[:60]] <= 2:
             print(f"{kind} {seed}: {what[:300]}", file=sys.stderr)
-    if args.json:
-        Path(args.json).write_text(json.dumps(told, indent=1) + "\n")
     return 1 if told["bad"] else 0
 
 

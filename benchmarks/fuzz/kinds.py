@@ -10,12 +10,17 @@ from functools import cache
 import numpy as np
 import scipy.sparse as sp
 from cases import network_typed
+from cases.joint import ListedKnapsack
+from cases.own import Knapsack
 from small import models as small
 from small.runs import matchings
 
 import maxmargin as mm
+from maxmargin.estimators.alignment.significance import ChanceScores
 from maxmargin.features import Column, Templates
 from maxmargin.kernels import Polynomial, Precomputed, Rbf
+from maxmargin.kernels.functions import Function
+from maxmargin.kernels.joint import PairFunction
 from maxmargin.losses import (
     AlignedPairs,
     ArcLoss,
@@ -26,16 +31,19 @@ from maxmargin.losses import (
     Hamming,
     MotifLoss,
     NDCGAtK,
+    OwnLoss,
     PairLoss,
     PartialLoss,
     PrecisionAtK,
     RocArea,
     SpanLoss,
+    WrongCandidate,
     ZeroOne,
 )
 from maxmargin.solvers import AS_WRITTEN, SOLVERS, Auto
 from maxmargin.solvers.cccp import CCCP
-from maxmargin.solvers.enumerated import Enumerated, Newton
+from maxmargin.solvers.enumerated import Enumerated, KernelDual, Newton
+from maxmargin.solvers.enumerated.stream import EnumeratedStream
 from maxmargin.solvers.kernel import (
     BinarySmo,
     SampledCuts,
@@ -43,8 +51,12 @@ from maxmargin.solvers.kernel import (
     Subspace,
     SubspaceAsWritten,
 )
+from maxmargin.solvers.n_slack.stream import StreamDual
+from maxmargin.solvers.summed.stream import SummedStream
 from maxmargin.structures import Matching
+from maxmargin.structures.alignment.inputs.views import Prior
 from maxmargin.structures.chain import Chain
+from maxmargin.structures.classes.taxonomy import Taxonomy
 from maxmargin.structures.latent import Partial, PartialNetwork
 
 KERNELS = (
@@ -67,6 +79,7 @@ def classes():
     near = np.array([[1.0, 0.5, 0.0], [0.5, 1.0, 0.0], [0.0, 0.0, 1.0]])
     three = [
         mm.MulticlassSVM(taxonomy=tree, loss="taxonomy"),
+        mm.MulticlassSVM(taxonomy=Taxonomy.of(tree), rescaling="slack"),
         mm.MulticlassSVM(class_similarity=near, penalty="squared"),
         mm.MulticlassSVM(class_features=np.eye(3)[:, :2], loss=ZeroOne()),
         mm.MulticlassSVM(class_weight="balanced", regularizer="l1"),
@@ -187,7 +200,15 @@ def alignments():
         mm.AlignmentSVM(C=10.0, symmetric=True, gaps="linear", band=4).fit(X, y),
         mm.AlignmentSVM(C=10.0, alphabets="protein", regularizer="l1").fit(X, y),
         mm.AlignmentSVM(C=10.0).fit(X, y).calibrate(X, y, n=3),
+        scored_by_chance(X, y),
     ], X
+
+
+def scored_by_chance(X, y):
+    """A model that knows the scores of unrelated sequences."""
+    model = mm.AlignmentSVM(C=10.0, mode="local").fit(X, y)
+    model.score_distribution_ = ChanceScores(lam=0.5, K=0.1)
+    return model
 
 
 def alignment_kernels():
@@ -263,11 +284,13 @@ def trainers():
         *(kind() for kind in {**SOLVERS, **AS_WRITTEN}.values()),
         Auto(), CCCP(Auto()), Enumerated(), Newton(), BinarySmo(), SampledCuts(**kernel),
         SampledCutsAsWritten(**kernel), Subspace(**kernel), SubspaceAsWritten(**kernel),
+        StreamDual(), EnumeratedStream(), SummedStream(), KernelDual(**kernel),
     ]  # fmt: skip
     out = []
     for solver in every:
         model = mm.StructuralSVM(Matching(), C=1.0).fit(X, y)
         out.append(model.set_params(solver=solver))
+    out[0].set_params(loss=WrongCandidate())
     for more in ({"regularizer": "l1"}, {"penalty": "summed"}, {"loss": "zero-one"}):
         out.append(mm.StructuralSVM(Matching(), C=1.0, **more).fit(X, y))
     return out, X
@@ -290,6 +313,46 @@ def hidden_networks():
     return model.fit(X, y), X
 
 
+def homologies():
+    """Searches with known scores, given alignments, and nothing to start from."""
+    X = [("HEAGAW", ["PPPP", "HEAAW"]), ("GHEEPA", ["GHEPA", "WWLL"])]
+    y = [(1, ("HEAGAW", "HEA-AW")), (0, ("GHEEPA", "GHE-PA"))]
+    letters = tuple("AEGHLPW")
+    known = Prior(letters, np.eye(7) - 0.5, (-2.0, -1.0))
+    asked = [
+        {"start": known},
+        {"start": None},
+        {"alignments": "given", "mode": "global"},
+    ]
+    return [mm.HomologySVM(C=1.0, **more).fit(X, y) for more in asked], X
+
+
+def product_kernel(a, b):
+    """A kernel of the user's own."""
+    return np.asarray(a) @ np.asarray(b).T
+
+
+def pair_kernel(p, q):
+    """The same for pairs: features are sums over the chosen items."""
+    a, b = (x[list(y)].sum(axis=0) for x, y in (p, q))
+    return float(a @ b)
+
+
+def own_kernels():
+    """Kernels that are functions of the user's own."""
+    X, y = small.points()
+    return mm.KernelSVM(kernel=Function(product_kernel)).fit(X, y), X
+
+
+def own_items():
+    """Losses and kernels that belong to structures of the user's own."""
+    _, X = small.own()
+    y = [tuple(np.flatnonzero(x[:, 0] > 0.3)[:2].tolist()) for x in X]
+    loss = mm.StructuralSVM(Knapsack(), C=1.0, loss=OwnLoss(Knapsack())).fit(X, y)
+    kernel = PairFunction(pair_kernel)
+    return [loss, mm.StructuralSVM(ListedKnapsack(), C=1.0, kernel=kernel).fit(X, y)], X
+
+
 def searches():
     X, y = small.sentences()
     X, y = X * 3, y * 3
@@ -302,6 +365,11 @@ MORE = {
         sparse_weights, classes, kernels, precomputed, chains, chain_kernels,
         chain_steps, segments, trees, tagged_trees, dependencies, alignments,
         alignment_kernels, networks, typed_networks, motifs, rankings, clusters,
-        trainers, hidden, hidden_networks, searches,
+        trainers, hidden, hidden_networks, searches, homologies, own_kernels, own_items,
     )
 }  # fmt: skip
+# What `load` must be given for them.
+OWN = {
+    "own_kernels": (product_kernel,),
+    "own_items": (Knapsack, ListedKnapsack, pair_kernel),
+}

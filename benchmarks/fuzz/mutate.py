@@ -5,6 +5,7 @@ import hashlib
 import io
 import json
 import zipfile
+from functools import cache
 
 import numpy as np
 
@@ -116,9 +117,7 @@ def _entry(dtype, flat, rng):
 
 def mutated_archive(data, rng):
     """A model file with a node of its manifest or an array changed, checksums right."""
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        parts = {name: archive.read(name) for name in archive.namelist()}
-    head = json.loads(parts["manifest.json"])
+    parts, head = (dict(part) for part in _members(data))
     arrays = len(parts) - 2
     if rng.random() < 0.6 or arrays == 0:
         head["root"] = mutated_json(head["root"], rng)
@@ -129,6 +128,14 @@ def mutated_archive(data, rng):
         np.save(out, mutated_array(array, rng))
         parts[name] = out.getvalue()
     return sealed(parts, head)
+
+
+@cache
+def _members(data):
+    """The members of a file and its manifest, read once."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    return parts, json.loads(parts["manifest.json"])
 
 
 def sealed(parts, head):

@@ -9,7 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from benchmarks.tasks import ocr, wsj
-from experiments.balamurugan2012.runs import run_one
+from experiments.balamurugan2012.runs import MEANING, PRINTED, run_one
+from experiments.protocol import Setting
 
 TITLE = "Table V: SDCD (C=0.01) and SDM (C=0.1): seconds, accuracy, sum |V_i|"
 PUBLISHED = {
@@ -17,8 +18,16 @@ PUBLISHED = {
     "WSJPOS": {"SDCD": (1588, 96.61, 305533), "SDM": (242, 96.67, 114891)},
     "Brown": {"SDCD": (10832, 97.46, 395130), "SDM": (1836, 97.56, 146127)},
 }
-
-
+SECONDS = 300.0
+PROTOCOL = [
+    Setting("data", "POS, WSJPOS, Brown",
+            "the free sample of WSJ (3914 sentences); fold 0 of OCR"),
+    Setting("split", "one training and one test part", "the same kind"),
+    Setting("choice", "C = 0.01 for SDCD, 0.1 for SDM", "C = 0.01 for SDCD, 0.1 for SDM"),
+    Setting("method", "SDCD (Algorithm 2), SDM",
+            {"SDCD": MEANING["SDCD"], PRINTED: MEANING[PRINTED], "SDM": "to a gap of 1 %"}),
+    Setting("time", "until the rules are met", f"at most {SECONDS:g} CPU seconds"),
+]  # fmt: skip
 NOTES = [
     "SDCD to the rule of the paper (no example's alpha moves by more than 1e-4, squared "
     "sum, in units of C) or to the limit; SDM to a gap of 1e-2, certified; the paper "
@@ -29,7 +38,7 @@ NOTES = [
 
 def run(data: Path, quick: bool = False, seed: int = 0) -> dict:
     """Both methods on both sets; quick: a few seconds each."""
-    limit = 8.0 if quick else 150.0
+    limit = 5.0 if quick else SECONDS
     makers = {
         "WSJ sample": wsj,
         "OCR fold 0": lambda data, C, penalty: ocr(
@@ -39,10 +48,13 @@ def run(data: Path, quick: bool = False, seed: int = 0) -> dict:
     rows = []
     for name, make in makers.items():
         pair = {}
-        for method, C, penalty in (("SDCD", 0.01, "summed"), ("SDM", 0.1, "linear")):
+        for method, C, penalty in (
+            ("SDCD", 0.01, "summed"), (PRINTED, 0.01, "summed"), ("SDM", 0.1, "linear"),
+        ):  # fmt: skip
             pair[method] = run_one(make(data, C=C, penalty=penalty), method, limit)
         rows += [
             beside(name, 0.01, pair["SDCD"], pair["SDM"]),
+            beside(name, 0.01, pair[PRINTED], pair["SDM"]),
             beside(name, 0.1, pair["SDM"]),
         ]
     return {"rows": rows, "notes": NOTES + [_published()]}
@@ -69,7 +81,8 @@ def claims(result: dict) -> dict[str, bool]:
     """What the paper says of the table."""
     held = {}
     for name in dict.fromkeys(r["data"] for r in result["rows"]):
-        summed, largest = (r for r in result["rows"] if r["data"] == name)
+        by = {r["method"]: r for r in result["rows"] if r["data"] == name}
+        summed, largest = by["SDCD"], by["SDM"]
         held[f"{name}: SDCD takes longer than SDM"] = summed["seconds / SDM"] > 1.0
         held[f"{name}: SDCD holds more outputs"] = summed["planes / SDM"] > 1.0
         if name.startswith("WSJ"):

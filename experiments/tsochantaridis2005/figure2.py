@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from experiments.tsochantaridis2005.table4 import svm
+from experiments.protocol import Setting
+from experiments.tsochantaridis2005.table4 import C, svm
 from maxmargin.datasets import make_homologs
 
 TITLE = "Figure 2: constraints |S| of Algorithm 1 on homologs, SVM2, C = 0.01"
@@ -20,11 +21,19 @@ PUBLISHED = {
 }
 SIZES = (1, 2, 4, 10, 20)  # Table 4 has |S| of 40 and 80, too
 EPSILONS = (1.0, 0.5, 0.3, 0.1, 0.03, 0.01)
+SAMPLES = 10
+PROTOCOL = [
+    Setting("data", "synthetic, 5.3", "synthetic, 5.3"),
+    Setting("split", "10 samples", f"{SAMPLES} samples"),
+    Setting("choice", "C = 0.01, n = 20, epsilon = 0.1 unless varied",
+            {"C": C, "n": SIZES, "epsilon": EPSILONS}),
+    Setting("method", "SVM2 by Algorithm 1", "SVM2 by Algorithm 1"),
+]  # fmt: skip
 
 
 def run(data: Path, quick: bool = False, seed: int = 0) -> dict:
     """|S| by n at epsilon = 0.1, and by epsilon at n = 20."""
-    samples = 2 if quick else 10
+    samples = 2 if quick else SAMPLES
     sizes, epsilons = (SIZES[:4], EPSILONS[:4]) if quick else (SIZES, EPSILONS)
     rows = [row("n", n, 0.1, samples, seed) for n in sizes]
     rows += [row("epsilon", 20, epsilon, samples, seed) for epsilon in epsilons]

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import binomtest
 
+from experiments import choices
 from maxmargin import GrammarSVM
 from maxmargin.baselines import PCFG
 from maxmargin.core import Serial
@@ -21,7 +22,7 @@ from maxmargin.structures.grammar import Grammar
 
 WSJ, GUM = "ptb_sample/wsj_sample.mrg.txt.gz", "trees_gum/gum_trees.txt.gz"
 EPSILON = 0.01
-GRID = (0.01, 0.1, 1.0)  # of C
+GRID = (0.01, 0.1, 1.0, 10.0, 100.0)  # of C; the paper has 0.1 to 100
 ANCHORS = ("length", "starts", "ends", "split")
 Make = Callable[[float], Any]  # C -> model
 Splits = Sequence[tuple[Any, Any]]
@@ -77,15 +78,22 @@ def parsed(model: Any, trees: Sequence[Any]) -> list[Any]:
     return list(model.predict([tagged_words(tree) for tree in trees]))
 
 
-def chosen(make: Make, trees: Sequence[Any], seed: int) -> float:
-    """C with the best F1 on one fifth of the training trees, learned from the rest."""
+def chosen(
+    make: Make, name: str, trees: Sequence[Any], seed: int
+) -> dict[float, float]:
+    """F1 of each C of the grid on one fifth of the training trees, learned from the rest."""
     part = np.random.default_rng(seed).permutation(len(trees)) % 5
     inner = [tree for tree, k in zip(trees, part, strict=True) if k]
     outer = [tree for tree, k in zip(trees, part, strict=True) if not k]
-    scores = [
-        bracket_scores(outer, parsed(fitted(make, C, inner), outer)).f1 for C in GRID
-    ]
-    return GRID[int(np.argmax(scores))]
+    scores: dict[float, float] = {}
+
+    def loss(C: float) -> float:
+        found = parsed(fitted(make, C, inner), outer)
+        scores[C] = 100.0 * bracket_scores(outer, found).f1
+        return -scores[C]
+
+    best = choices.search(f"C of {name}", GRID, loss).value
+    return {C: scores[C] for C in (best, *sorted(scores))}
 
 
 def measured(
@@ -94,11 +102,14 @@ def measured(
     """One row, the test trees and what became of them; C None: chosen in each fold."""
     found: dict[str, list] = {"train": [], "test": []}
     truth: dict[str, list] = {"train": [], "test": []}
-    cost, used = [], []
+    cost: list[tuple] = []
+    used: list[float] = []
+    tried: list[dict[float, float]] = []
     for train, test in splits:
         part = {"train": [trees[i] for i in train], "test": [trees[i] for i in test]}
         tuned = C is None and not isinstance(make(1.0), PCFG)
-        used.append(chosen(make, part["train"], seed) if tuned else C or 1.0)
+        tried += [chosen(make, name, part["train"], seed)] if tuned else []
+        used.append(next(iter(tried[-1])) if tuned else C or 1.0)
         begin = time.process_time()
         model = fitted(make, used[-1], part["train"])
         spent = time.process_time() - begin
@@ -116,6 +127,11 @@ def measured(
     evalb = bracket_scores(truth["test"], found["test"], COLLINS)
     row["evalb"] = round(100 * evalb.f1, 1)
     row["C"] = " ".join(map(str, sorted(set(used)))) if cost else ""
+    if tried:  # mean F1 on held-out trees of the values that every fold tried
+        same = [C for C in sorted(tried[0]) if all(C in t for t in tried)]
+        row["held-out f1 by C"] = " ".join(
+            f"{C:g}: {np.mean([t[C] for t in tried]):.1f}" for C in same
+        )
     mean = np.mean(cost, axis=0) if cost else [None] * 4
     for key, value in zip(("CPU s", "%SVM", "iter", "const"), mean, strict=True):
         row[key] = "" if value is None else round(float(value), int(key[0] in "C%"))
@@ -123,7 +139,7 @@ def measured(
 
 
 def against(truth: list[Any], base: list[Any], other: list[Any]) -> str:
-    """Sentences with a better and a worse F1 than the base, and the sign test."""
+    """McNemar's test on F1: sentences with a better and a worse one than the base."""
     better = worse = 0
     for tree, one, two in zip(truth, base, other, strict=True):
         a, b = bracket_scores([tree], [one]).f1, bracket_scores([tree], [two]).f1

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from experiments.protocol import Setting
 from experiments.tsochantaridis2005 import spanish
 
 TITLE = "Table 3: SVM2 formulations, named entities in 300 Spanish sentences"
@@ -18,40 +19,56 @@ PUBLISHED = {  # train error, test error, constraints, average loss
     "SVM2 margin": ("0.3 0.2", "5.1 0.7", "2628 119", "1.17 0.12"),
 }
 COLUMNS = {"train": "train", "test": "test", "constraints": "const", "loss": "avg loss"}
+PROTOCOL = [
+    *spanish.DATA,
+    Setting("choice", "C = 1", f"C = {spanish.C:g}"),
+    Setting("scale of C", "C / n by the formula; Tables 4 and 5 cannot have that",
+            "on the plain sum of slacks, as in Tables 4 and 5"),
+    Setting("method", "Algorithm 1, epsilon = 0.01, quadratic kernel", spanish.SOLVER),
+]  # fmt: skip
+NOTES = [
+    "Mean and standard deviation over the folds. Const: constraints of the working set "
+    "at the end. Support: those with a weight in the dual; avg loss: their mean Hamming "
+    "distance, at distance 1: their share in percent. In brackets: the paper's figures.",
+]
 
 
 def run(data: Path, quick: bool = False, seed: int = 0) -> dict:
     """Mean and standard deviation over the folds."""
-    done = spanish.folds(data, quick, seed)
+    done = spanish.formulations(data, quick, seed)
     rows = []
     for name, published in PUBLISHED.items():
         row: dict = {"method": name}
         for (key, title), theirs in zip(COLUMNS.items(), published, strict=True):
-            values = np.array([fold[name][key] for fold in done], dtype=float)
             digits = {"constraints": 0, "loss": 2}.get(key, 1)
-            mean, spread = values.mean(), values.std(ddof=1)
-            row |= {title: f"{mean:.{digits}f} {spread:.{digits}f}"}
-            row |= {f"({title})": theirs}
+            row |= {title: spread(done, name, key, digits), f"({title})": theirs}
+        row["support"] = spread(done, name, "support", 0)
+        row["at distance 1"] = spread(done, name, "at one", 1)
+        row["avg loss of all"] = spread(done, name, "loss of all", 2)
         row["seconds per fold"] = round(np.mean([f[name]["seconds"] for f in done]), 1)
         rows.append(row)
-    return {
-        "rows": rows,
-        "notes": [*spanish.NOTES, "In brackets: the paper's figures."],
-    }
+    return {"rows": rows, "notes": NOTES}
+
+
+def spread(done: list[dict], name: str, key: str, digits: int) -> str:
+    """Mean and standard deviation in one cell."""
+    values = np.array([fold[name][key] for fold in done], dtype=float)
+    return f"{values.mean():.{digits}f} {values.std(ddof=1):.{digits}f}"
 
 
 def claims(result: dict) -> dict[str, bool]:
-    """What the paper says of the table."""
+    """A check of the run; what the paper says is in `statements`."""
     tests = [float(row["test"].split()[0]) for row in result["rows"]]
-    losses = [float(row["avg loss"].split()[0]) for row in result["rows"]]
     return {
-        "all formulations perform comparably": max(tests) - min(tests) <= 1.0,
-        "most constraints have Hamming distance 1": max(losses) < 1.5,
+        "formulations are within a point of each other": max(tests) - min(tests) <= 1
     }
 
 
 def quick_claims(result: dict) -> dict[str, bool]:
-    """Distances are larger than published, as over all sentences, but small."""
-    losses = [float(row["avg loss"].split()[0]) for row in result["rows"]]
-    held = {text: yes for text, yes in claims(result).items() if "comparably" in text}
-    return held | {"constraints have a mean distance below 3": max(losses) < 3.0}
+    """Four passes over twenty sentences: nothing but the counts."""
+    return {
+        "support sequences are some of the constraints": all(
+            0 < float(r["support"].split()[0]) <= float(r["const"].split()[0])
+            for r in result["rows"]
+        )
+    }

@@ -11,6 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from experiments import choices
+from experiments.parts import Parts
+from experiments.protocol import Setting
 from maxmargin import HomologySVM
 from maxmargin.baselines import LogOdds
 from maxmargin.datasets import LETTERS, make_homologs
@@ -29,32 +32,41 @@ PUBLISHED = {  # n: train GenMod, train SVM2, test GenMod, test SVM2; |S|: ICML 
     80: ("2.8 0.5", "2.0 0.5", "1.9 0.4", "2.8 0.6", "252.7 2.1"),
 }
 NOTES = [
-    "Mean and standard error over 10 samples; test sets have 100 natives. |S|: "
-    "constraints at the end of Algorithm 1, at C = 0.01.",
-    "C = 0.01 multiplies the plain sum of squared slacks, C / 2 sum xi^2. With C / n, "
-    "as the paper's formula has it, the test error is near 38 % at n = 10 and n = 20, so "
-    "the published figures cannot have been made that way.",
-    "GenMod: log-odds with Laplace estimates; as in the paper, the delta that does best "
-    "on the test sets. The paper does not say what P(x_i) is counted on: (letters) on all "
-    "letters of the aligned sequences, (pairs) as the sum of P(x_i, z_j) over j. At small "
-    "n the published figures lie between the two.",
-    "The published row n = 4 of SVM2 was most likely made with five examples, and C near "
-    "0.1 in this scale comes closest: see table4_scale, where also what else was tried.",
+    "Mean and standard error over the samples. |S|: constraints at the end of Algorithm "
+    "1, at C = 0.01. `table4_scale` has other scales of C, and n = 5.",
+    "GenMod: what P(x_i) is counted on is not said: (decoys) on all letters of the "
+    "training sequences, decoys included; (letters) on natives and homologs; (pairs) as "
+    "the sum of P(x_i, z_j) over j.",
 ]
 GAPS = Gaps(affine=False, tied=True)
 ALPHABET = {"residue": LETTERS}
-DELTAS = (-0.2, -0.5, -1.0, -1.5)
-BACKGROUNDS = ("letters", "pairs")
+DELTAS = (-0.1, -0.2, -0.5, -0.75, -1.0, -1.5)
+BACKGROUNDS = ("decoys", "letters", "pairs")
+SAMPLES, NATIVES, EPSILON, C, OTHER = 10, 100, 0.1, 0.01, 0.1
+PROTOCOL = [
+    Setting("data", "synthetic, 5.3", "synthetic, 5.3"),
+    Setting("split", "10 samples; size of test sets not said",
+            f"{SAMPLES} samples; test sets of {NATIVES} natives"),
+    Setting("choice", "C = 0.01; delta = -0.2 of GenMod, the best on the test sets",
+            {"C": C, "and beside it": OTHER, "delta, the best on the test sets": DELTAS}),
+    Setting("scale of C", "C / n by the formula, which gives other figures "
+            "(`table4_scale`)", "on the plain sum of squared slacks"),
+    Setting("method", "SVM2 by Algorithm 1, epsilon = 0.1",
+            f"SVM2 by Algorithm 1, epsilon = {EPSILON:g}"),
+]  # fmt: skip
 
 
 def run(data: Path, quick: bool = False, seed: int = 0) -> dict:
     """Errors and working sets by n."""
-    samples = 2 if quick else 10
+    samples = 2 if quick else SAMPLES
     sizes = SIZES[:4] if quick else SIZES
-    made = {
-        n: np.array([one_sample(n, 1000 * seed + k) for k in range(samples)])
-        for n in sizes
-    }
+    done = Parts("tsochantaridis2005.table4", keep=not quick)
+    made = {}
+    for n in sizes:
+        seeds = [1000 * seed + k for k in range(samples)]
+        made[n] = np.array([
+            done.of(f"{n} {s}", lambda n=n, s=s: one_sample(n, s)) for s in seeds
+        ])  # fmt: skip
     k = len(DELTAS)
     best = {}  # delta of each background
     for b, name in enumerate(BACKGROUNDS):
@@ -62,6 +74,7 @@ def run(data: Path, quick: bool = False, seed: int = 0) -> dict:
             [m[:, (2 * b + 1) * k :][:, :k].mean(0) for m in made.values()], 0
         )
         best[name] = int(np.argmin(tests))
+        choices.note(f"delta of GenMod ({name})", DELTAS[best[name]], DELTAS)
     rows = []
     for n in sizes:
         names, mean, spread = summary(made[n], best)
@@ -92,7 +105,7 @@ def summary(made: Any, best: dict[str, int]) -> tuple[list[str], Any, Any]:
             names.append(f"{part} Gen ({background})")
             columns.append((2 * b + p) * k + best[background])
     names += ["train SVM2", "test SVM2", "test SVM2, C = 0.1", "|S|"]
-    columns += range(4 * k, 4 * k + 4)
+    columns += range(2 * k * len(BACKGROUNDS), 2 * k * len(BACKGROUNDS) + 4)
     chosen = made[:, columns]
     return names, chosen.mean(0), chosen.std(0, ddof=1) / np.sqrt(len(made))
 
@@ -106,7 +119,7 @@ def claims(result: dict) -> dict[str, bool]:
 
     small, last = [n for n in rows if n <= 10], max(rows)
     out = {}
-    for background in BACKGROUNDS if result["samples"] == 10 else ():
+    for background in BACKGROUNDS if result["samples"] == SAMPLES else ():
         name = f"test Gen ({background})"
         out[f"at n <= 4 SVM2 errs less than GenMod ({background})"] = all(
             value(n, "test SVM2, C = 0.1") < value(n, name) for n in small if n <= 4
@@ -119,8 +132,8 @@ def claims(result: dict) -> dict[str, bool]:
 
 def one_sample(n: int, seed: int) -> list[float]:
     """GenMod train and test errors per delta; SVM2 train, test, test (C = 0.1), |S|."""
-    train, test = make_homologs(n, 2 * seed), make_homologs(100, 2 * seed + 1)
-    model = svm(*train, 0.1)
+    train, test = make_homologs(n, 2 * seed), make_homologs(NATIVES, 2 * seed + 1)
+    model = svm(*train, EPSILON)
     out: list[float] = []
     for background in BACKGROUNDS:
         out += generative_errors(*train, train, background)
@@ -129,12 +142,12 @@ def one_sample(n: int, seed: int) -> list[float]:
         *out,
         100.0 * (1.0 - model.score(*train)),
         100.0 * (1.0 - model.score(*test)),
-        100.0 * (1.0 - svm(*train, 0.1, 0.1).score(*test)),
+        100.0 * (1.0 - svm(*train, EPSILON, OTHER).score(*test)),
         model.result_.planes,
     ]
 
 
-def svm(X: list, y: list, epsilon: float, C: float = 0.01) -> HomologySVM:
+def svm(X: list, y: list, epsilon: float, C: float = C) -> HomologySVM:
     """SVM2 by Algorithm 1, 400 substitution scores and one gap score."""
     model = HomologySVM(
         C,
@@ -152,8 +165,10 @@ def svm(X: list, y: list, epsilon: float, C: float = 0.01) -> HomologySVM:
 def generative_errors(X: list, y: list, part: tuple, background: str) -> list[float]:
     """Errors of the log-odds model on a part, for each delta."""
     pairs = [(x[0], x[1][c]) for x, (c, _) in zip(X, y, strict=True)]
-    table = LogOdds(LETTERS, background=background).fit(
-        pairs, [columns for _, columns in y]
+    kind = "letters" if background == "decoys" else background
+    decoys = [s for x, (c, _) in zip(X, y) for k, s in enumerate(x[1]) if k != c]
+    table = LogOdds(LETTERS, background=kind).fit(
+        pairs, [columns for _, columns in y], decoys if background == "decoys" else None
     )
     alignment = Alignment("local", simple(["residue"]), GAPS, alphabets=ALPHABET)
     inputs, outputs = part

@@ -14,6 +14,7 @@ PUBLISHED = {
     "text": "on all sets but ADULT (where all come close) the curves of CPSP and "
     "CPSP(tr) lie below those of all others; CPSP below CPSP(tr); most at 10 .. 100"
 }
+PROTOCOL = kernels.PROTOCOL
 
 
 def run(data: Path, quick: bool = False, seed: int = 0) -> dict:

@@ -16,7 +16,14 @@ PUBLISHED = {
     "CPSP(tr)": {"adult": 50, "ocr0": 50, "ocr*": 2000, "ijcnn": 500},
     "Nystrom": {"adult": 50, "ocr0": 100, "ocr*": 5000, "ijcnn": 1000},
     "IncChol": {"adult": 50, "ocr0": 100, "ocr*": ">2000", "ijcnn": 2000},
-}
+    "CVM (not run)": {"adult": 5000, "ccat": 20000, "ocr0": 200, "ocr*": 5000, "ijcnn": 2000},
+    "BVM (not run)": {"adult": 5000, "ccat": 20000, "ocr0": 200, "ocr*": 5000, "ijcnn": 5000},
+    "LASVM (not run)": {"adult": 2000, "ccat": 10000, "ocr0": 100, "ocr*": 2000, "ijcnn": 5000},
+    "CCAT (not at hand)": {
+        "SVM": 28748, "CPSP": 200, "CPSP(tr)": 5000, "Nystrom": ">5000", "IncChol": ">2000",
+    },
+}  # fmt: skip
+PROTOCOL = kernels.PROTOCOL
 
 
 def run(data: Path, quick: bool = False, seed: int = 0) -> dict:

@@ -16,7 +16,14 @@ PUBLISHED = {
     "CPSP(tr)": {"adult": 30, "ocr0": 57, "ocr*": 8967, "ijcnn": 2178},
     "Nystrom": {"adult": 10, "ocr0": 37, "ocr*": 2270, "ijcnn": 1572},
     "IncChol": {"adult": 14, "ocr0": 66, "ocr*": ">12330", "ijcnn": 59454},
-}
+    "CVM (not run)": {"adult": 43, "ccat": 23730, "ocr0": 2, "ocr*": 497, "ijcnn": 29},
+    "BVM (not run)": {"adult": 67, "ccat": 11004, "ocr0": 2, "ocr*": 538, "ijcnn": 229},
+    "LASVM (not run)": {"adult": 51, "ccat": 3433, "ocr0": 5, "ocr*": 295, "ijcnn": 705},
+    "CCAT (not at hand)": {
+        "SVM": 9272, "CPSP": 225, "CPSP(tr)": 88873, "Nystrom": ">2281", "IncChol": ">21673",
+    },
+}  # fmt: skip
+PROTOCOL = kernels.PROTOCOL
 
 
 def run(data: Path, quick: bool = False, seed: int = 0) -> dict:

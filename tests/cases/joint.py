@@ -3,7 +3,7 @@
 from cases.own import Knapsack
 from maxmargin.kernels import FeatureKernel, Polynomial
 from maxmargin.losses import OwnLoss
-from maxmargin.losses.own import pickled
+from maxmargin.losses.python_loss import pickled
 from maxmargin.structures.joint import OwnPairs
 
 

@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 
 from maxmargin.losses import OwnLoss
-from maxmargin.losses.own import pickled
+from maxmargin.losses.python_loss import pickled
 from maxmargin.structures import OwnStructure
 
 

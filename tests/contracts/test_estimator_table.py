@@ -91,6 +91,11 @@ def motifs():
     return X * 2, [1, 1, 1, 0, 0, 0] * 2
 
 
+def label_sets():
+    X, y = small.points()
+    return X, np.eye(3, dtype=int)[y] | np.eye(3, dtype=int)[0]
+
+
 def documents():
     X, y = small.documents()
     return X * 2, y * 2
@@ -105,6 +110,7 @@ CASES = {
     "KernelSVM(cpsp)": lambda: Case(
         mm.KernelSVM(kernel_method="cpsp", n_basis=4), *small.points()
     ),
+    "MultilabelSVM": lambda: Case(mm.MultilabelSVM(C=1.0), *label_sets()),
     "ChainSVM": lambda: Case(mm.ChainSVM(C=1.0), *sentences()),
     "SegmentSVM": lambda: Case(mm.SegmentSVM(C=1.0, words="w"), *spans()),
     "GrammarSVM": lambda: Case(mm.GrammarSVM(C=1.0), *trees()),
@@ -121,6 +127,7 @@ CASES = {
     "StructuralSVM": lambda: Case(mm.StructuralSVM(Matching(), C=1.0), *matchings()),
 }
 TABLES = ("MulticlassSVM", "MulticlassSVM(kernel)", "KernelSVM", "KernelSVM(cpsp)")
+MATRICES = (*TABLES, "MultilabelSVM")  # X is a table
 HIDDEN = ("MotifSVM", "RankingSVM", "CoreferenceSVM", "HomologySVM")
 KERNELS = TABLES[1:]
 # Its score is minus the mean number of wrong pairs, of three; guessing gets -2.
@@ -216,7 +223,7 @@ def path_cv(name, tmp_path):
     plain = quiet(search.fit, X, y).scores_
     series = series_of(y, order)
     assert quiet(clone(search).fit, X, series).scores_ == plain
-    assert search.predict(X).shape == (len(y),)
+    assert len(search.predict(X)) == len(y)
 
 
 def warm_start(name, tmp_path):
@@ -320,8 +327,8 @@ def pandas_input(name, tmp_path):
     """By position, whatever the index says."""
     model, X, y = case(name)
     order = np.random.default_rng(0).permutation(len(y))
-    frame = pd.DataFrame(X, index=order) if name in TABLES else series_of(X, order)
-    if name in TABLES:
+    frame = pd.DataFrame(X, index=order) if name in MATRICES else series_of(X, order)
+    if name in MATRICES:
         frame.columns = [f"f{j}" for j in range(frame.shape[1])]
     found = quiet(clone(model).fit, frame, series_of(y, order))
     assert np.isclose(found.result_.primal, fitted(name).result_.primal, rtol=1e-6)
@@ -332,7 +339,7 @@ def pandas_input(name, tmp_path):
 def polars_input(name, tmp_path):
     pl = pytest.importorskip("polars")
     model, X, y = case(name)
-    if name not in TABLES:
+    if name not in MATRICES:
         raise ValueError("polars frames are tables: other inputs are lists")
     frame = pl.DataFrame(X, schema=[f"f{j}" for j in range(np.shape(X)[1])])
     found = quiet(clone(model).fit, frame, pl.Series(y))
@@ -341,7 +348,7 @@ def polars_input(name, tmp_path):
 
 def sparse_input(name, tmp_path):
     model, X, y = case(name)
-    if name not in TABLES:
+    if name not in MATRICES:
         clone(model).fit(sp.csr_array(np.eye(len(y))), y)  # one row is no example
     found = quiet(clone(model).fit, sp.csr_array(X), y)
     assert same(found.predict(sp.csr_array(X)), fitted(name).predict(X))
@@ -390,11 +397,11 @@ REFUSED = {
     **{(n, "explain"): "about the weights of features: a kernel has none"
        for n in KERNELS},
     ("KernelSVM(cpsp)", "checkpoint"): "writes no checkpoints",
-    **{(n, "polars"): "polars frames are tables" for n in CASES if n not in TABLES},
-    **{(n, "sparse"): NO_TABLE for n in CASES if n not in TABLES},
+    **{(n, "polars"): "polars frames are tables" for n in CASES if n not in MATRICES},
+    **{(n, "sparse"): NO_TABLE for n in CASES if n not in MATRICES},
     **{(n, "kernels"): "has no parameter kernel" for n in (
         "SegmentSVM", "DependencySVM", "HomologySVM", "MotifSVM", "RankingSVM",
-        "CoreferenceSVM", "CorrelationSVM",
+        "CoreferenceSVM", "CorrelationSVM", "MultilabelSVM",
     )},
     ("GrammarSVM", "kernels"): "give anchors=",
     ("StructuralSVM", "kernels"): "Matching scores by weights",

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maxmargin.core import CRITERIA, Formulation, MostViolated, Problem
-from maxmargin.losses import Hamming
+from maxmargin.losses import Hamming, ZeroOne
 
 NAMES = (
     "chain", "dependency", "matching", "multiclass", "network", "network_typed", "own",
@@ -162,6 +162,25 @@ def test_proposition_3_slack_rescaling_is_invariant_to_the_scale_of_the_loss(
     assert scaled.primal(best, scaled.cuts(best).slack) == pytest.approx(
         optimum(dense)[0], rel=1e-6
     )
+
+
+@pytest.mark.parametrize("name", ["chain", "multiclass"])
+@pytest.mark.parametrize("penalty", ["linear", "squared"])
+@given(seed=seeds)
+@settings(max_examples=4)
+def test_with_the_zero_one_loss_all_formulations_are_one(name, penalty, seed):
+    """Section 5.2 of Tsochantaridis et al. 2005."""
+    case = CASES[name]
+    zero_one = [isinstance(loss, ZeroOne) for loss in case.LOSSES].index(True)
+    row = {"linear": "SVM1-slack", "squared": "SVM2-slack"}[penalty]
+    problem, _ = make(case, seed, row, loss=zero_one)
+    w = weights(problem, seed)
+    slacks = [
+        replace(problem, formulation=Formulation(rescaling, penalty)).cuts(w).slack
+        for rescaling in (None, "slack", "margin")
+    ]
+    np.testing.assert_allclose(slacks[1], slacks[0], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(slacks[2], slacks[0], rtol=1e-9, atol=1e-9)
 
 
 def test_margin_rescaling_is_not():

@@ -47,6 +47,13 @@ def multiclass_taxonomy():
     return model.fit(sp.csr_array(X), y), sp.csr_array(X)
 
 
+def multilabel():
+    X, y = points()
+    sets = [[["ant"], ["bee", "ant"], []][c] for c in y]
+    tree = [("ant", "insect"), ("bee", "insect"), ("bee", "flier"), ("cow", None)]
+    return mm.MultilabelSVM(taxonomy=tree, thresholds="macro").fit(X, sets), X
+
+
 def sentences():
     words = split("Ana vive en Lima . Eva no vive en Cusco . Juan va a Puno .")
     tags = list("POOLOPOOOLOPOOLO")
@@ -295,7 +302,7 @@ def path_cv():
 MODELS = {
     f.__name__: cache(f)
     for f in (
-        multiclass, multiclass_taxonomy, chain, chain_constrained, chain_arrays,
+        multiclass, multiclass_taxonomy, multilabel, chain, chain_constrained, chain_arrays,
         chain_templates, segment, segment_templates, grammar, grammar_words, dependency,
         dependency_crossing, alignment, alignment_tracks, homology, network,
         network_kernel, kernel, kernel_two, chain_kernel, motif, ranking, coreference, correlation, structural, own,

@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 
 from maxmargin.core.data.arrays import Floats
-from maxmargin.datasets.blosum import BLOSUM62
+from maxmargin.io.biology.blosum import BLOSUM62
 from maxmargin.io.biology.substitution import Substitution, parse_substitution
 from maxmargin.losses.pairs import AlignedPairs
+from maxmargin.structures.alignment.inputs.views import Gaps, simple
 from maxmargin.structures.alignment.structure import Alignment
-from maxmargin.structures.alignment.views import Gaps, simple
 
 
 @dataclass(frozen=True)
@@ -109,15 +109,28 @@ class LogOdds:
         Added to each count.
     background : {"letters", "pairs"}, default="letters"
         P(a) from all letters of the sequences, or as the sum of P(a, b) over b; with few
-        references and many letters the latter keeps pairs never seen near zero.
+        references and many letters the latter keeps pairs never seen near zero. Letters
+        of further sequences can be counted, too: see `fit`.
     """
 
     letters: Sequence[Any] = "ACDEFGHIKLMNPQRSTVWY"
     pseudo: float = 1.0
     background: str = "letters"
 
-    def fit(self, X: Sequence[Any], Y: Sequence[Any]) -> Substitution:
+    def fit(
+        self, X: Sequence[Any], Y: Sequence[Any], others: Sequence[Any] | None = None
+    ) -> Substitution:
         """Scores from pairs and their alignments (columns, -1 for a gap).
+
+        Parameters
+        ----------
+        X : sequence of pairs
+            Sequences, or dicts with the track "residue".
+        Y : sequence
+            Their alignments.
+        others : sequence of sequences, optional
+            Unrelated sequences, such as decoys. P is then one distribution for both
+            sides, counted on all letters of `X` and of these.
 
         Examples
         --------
@@ -129,6 +142,8 @@ class LogOdds:
             raise ValueError(
                 f"background={self.background!r} is not 'letters' or 'pairs'"
             )
+        if others is not None and self.background == "pairs":
+            raise ValueError("others are counted by background='letters' only")
         number = {letter: k for k, letter in enumerate(self.letters)}
         k = len(number)
         joint = np.full((k, k), self.pseudo)
@@ -141,6 +156,11 @@ class LogOdds:
             matched = np.asarray(columns).reshape(-1, 2)
             matched = matched[(matched >= 0).all(axis=1)]
             np.add.at(joint, (a[matched[:, 0]], b[matched[:, 1]]), 1.0)
+        if others is not None:
+            left = left + right - self.pseudo
+            for sequence in others:
+                np.add.at(left, [number[v] for v in _letters(sequence)], 1.0)
+            right = left
         joint, left, right = joint / joint.sum(), left / left.sum(), right / right.sum()
         if self.background == "pairs":
             left, right = joint.sum(axis=1), joint.sum(axis=0)

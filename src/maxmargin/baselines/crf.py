@@ -19,7 +19,7 @@ from scipy.optimize import minimize
 from maxmargin.core.data.arrays import Floats, Ints, Labels, Ragged, add_scores
 from maxmargin.core.jit import inner_loop, loop
 from maxmargin.structures.chain.structure import Chain
-from maxmargin.structures.chain.tokens import Tokens
+from maxmargin.structures.chain.tokens.token_rows import Tokens
 
 
 class CRF:

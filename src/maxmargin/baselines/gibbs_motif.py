@@ -70,7 +70,7 @@ class GibbsMotif:
             draws = rng.random((self.sweeps + 1, len(X)))
             strands = 2 if self.both_strands else 1
             value, counts, _ = sample(
-                x.ptr, x.letter, odds, self.length, strands, draws, PSEUDO
+                x.ptr, x.letter, odds, self.length, strands, draws, PSEUDO, 4
             )
             if value > best:
                 best, self.counts_ = value, counts

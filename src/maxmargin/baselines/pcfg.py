@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.structures.grammar.productions import (
+from maxmargin.structures.grammar.structure import Grammar
+from maxmargin.structures.grammar.treebank.productions import (
     log_probabilities as log_probabilities,
 )
-from maxmargin.structures.grammar.structure import Grammar
 
 
 class PCFG:

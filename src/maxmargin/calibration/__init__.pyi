@@ -7,3 +7,4 @@ from .measures import log_loss as log_loss
 from .measures import reliability as reliability
 from .spans import span_confidences as span_confidences
 from .temperature import Temperature as Temperature
+from .thresholds import best_f1_threshold as best_f1_threshold

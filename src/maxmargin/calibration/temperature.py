@@ -1,27 +1,31 @@
 """Softmax of scores over a temperature that is fitted on held-out examples.
 
-    p(c) ~ exp( score(c) / T + bias(c) ),      min_T,bias  - sum_i log p(truth_i)
+    p(c) ~ exp( - below(c)^power / T + bias(c) ),    below(c) = best score - score(c)
+    min_T,power,bias  - sum_i log p(truth_i)
 
 Scores of max-margin models have no scale of their own: the order of outputs does not
-change with T, but how sure the model seems does. With `bias=True`, and the same
-candidates for all examples, each candidate has a constant of its own, which mends what
-training on a loss with weights, or on rare labels, has shifted.
+change with T, but how sure the model seems does. The power is 1 unless `power=True`;
+with a power below 1, large margins make the model less sure than T alone would. Neither
+changes the order of the candidates. With `bias=True`, and the same candidates for all
+examples, each candidate has a constant of its own, which mends what training on a loss
+with weights, or on rare labels, has shifted.
 
 [1] Guo, Pleiss, Sun, Weinberger: On calibration of modern neural networks, 2017.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import minimize
+from scipy.optimize import minimize, minimize_scalar
 
 from maxmargin.calibration.candidates import Candidates
 from maxmargin.core.data.arrays import Floats, Ints
 
 STEPS = 100  # of Newton's method
+POWERS = (-1.2, 0.7)  # logarithms of the powers that are tried
 RIDGE = (
     1e-3  # per example: keeps the bias of candidates that never are the truth finite
 )
@@ -37,6 +41,8 @@ class Temperature:
         1 / T.
     bias : array (candidates,)
         Empty if there is none.
+    power : float
+        Of the distance to the best score.
 
     Examples
     --------
@@ -48,16 +54,19 @@ class Temperature:
 
     inverse: float = 1.0
     bias: Floats = field(default_factory=lambda: np.empty(0))
+    power: float = 1.0
 
     def __post_init__(self) -> None:
         self.validate()
 
     def validate(self) -> None:
-        """A finite temperature, a finite bias."""
+        """A finite temperature, a finite bias, a positive power."""
         if not np.isfinite(self.inverse) or self.inverse < 0.0:
             raise ValueError(f"inverse={self.inverse!r} is not a finite number >= 0")
         if self.bias.ndim != 1 or not np.isfinite(self.bias).all():
             raise ValueError("the bias of candidates is not a row of finite numbers")
+        if not np.isfinite(self.power) or self.power <= 0.0:
+            raise ValueError(f"power={self.power!r} is not a finite number > 0")
 
     @property
     def temperature(self) -> float:
@@ -72,6 +81,7 @@ class Temperature:
         *,
         sample_weight: ArrayLike | None = None,
         bias: bool = False,
+        power: bool = False,
     ) -> Temperature:
         """Find the temperature with the best likelihood of held-out truths.
 
@@ -83,6 +93,8 @@ class Temperature:
         sample_weight : array (n,), optional
         bias : bool
             Whether candidates, the same in all rows, have a bias each.
+        power : bool
+            Whether the power is fitted, too.
         """
         at = candidates.places(truth)
         weight = np.ones(candidates.n) if sample_weight is None else sample_weight
@@ -94,10 +106,12 @@ class Temperature:
             raise ValueError(
                 "no truth is among the candidates: nothing to calibrate on"
             )
+        gamma = _best_power(candidates, at, weight) if power else 1.0
+        candidates = _raised(candidates, gamma)
         inverse = _newton(candidates, at, weight)
         if not bias:
-            return cls(inverse)
-        return _with_bias(candidates, at, weight, inverse)
+            return cls(inverse, power=gamma)
+        return replace(_with_bias(candidates, at, weight, inverse), power=gamma)
 
     def __call__(self, candidates: Candidates) -> Candidates:
         """The same candidates with their probabilities; each row sums to one."""
@@ -109,7 +123,7 @@ class Temperature:
         return candidates._replace(scores=p)
 
     def _logits(self, candidates: Candidates) -> Floats:
-        scores = candidates.below_top().scores
+        scores = _raised(candidates, self.power).scores
         with np.errstate(invalid="ignore"):  # 0 * -inf
             logits = np.where(scores > -np.inf, self.inverse * scores, -np.inf)
         if len(self.bias) == 0:
@@ -117,6 +131,32 @@ class Temperature:
         return (
             logits.reshape(-1, _width(candidates, len(self.bias))) + self.bias
         ).ravel()
+
+
+def _raised(candidates: Candidates, power: float) -> Candidates:
+    """The candidates with the scores  -(best score - score)^power."""
+    below = candidates.below_top()
+    if power == 1.0:
+        return below
+    return below._replace(scores=-((-below.scores) ** power))
+
+
+def _best_power(candidates: Candidates, at: Ints, weight: Floats) -> float:
+    """The power with the best likelihood, each with the temperature that suits it."""
+
+    def cost(log_power: float) -> float:
+        raised = _raised(candidates, float(np.exp(log_power)))
+        beta = _newton(raised, at, weight)
+        logits = np.where(raised.scores > -np.inf, beta * raised.scores, -np.inf)
+        sums = np.log(np.add.reduceat(np.exp(logits), candidates.ptr[:-1]))
+        counted = weight > 0.0
+        return -float(weight[counted] @ (logits[at[counted]] - sums[counted]))
+
+    found = minimize_scalar(
+        cost, bounds=POWERS, method="bounded", options={"xatol": 0.02}
+    )
+    plain, best = cost(0.0), float(found.fun)
+    return float(np.exp(found.x)) if best < plain else 1.0
 
 
 def _width(candidates: Candidates, k: int) -> int:

@@ -37,14 +37,17 @@ Learn a model from a data file. The task is seen from the first lines of the fil
 said in front of it:
 
   multiclass   svmlight lines        LABEL 1:0.5 7:1
+  multilabel   svmlight lines        A,B 1:0.5 7:1
   sequences    CoNLL columns, CoNLL-U, svm_hmm (TAG qid:1 3:1), CRFsuite
                (LABEL<tab>ATTRIBUTE)
   segments     CoNLL columns         spans scored as wholes, labels in BIO, IOB1 or BIOES
   trees        Penn brackets         (S (NP (DT the) (NN cat)) (VP (VBD sat)))
+  dependencies CoNLL-U               heads and relations of words
   alignments   FASTA rows two by two, or PIR, Clustal, Stockholm alignments
   ranking      LETOR lines           GRADE qid:7 1:0.5 2:1
   graphs       JSON lines            {"nodes": [[..]], "edges": [[0, 1]], "labels": [..]}
   motifs       FASTA                 >name LABEL, or two files: with and without
+  coreference  CoNLL-2012, or CoNLL-U with entities (CorefUD)
 
 Files may be gzipped; '-' is standard input, or standard output for the model."""
 TRAIN_USAGE = """\
@@ -99,6 +102,9 @@ def build() -> argparse.ArgumentParser:
                     "Certificate, convergence, weights and, with data, errors."))  # fmt: skip
     _convert(command("convert", "convert sequences between formats",
                      "Between CoNLL columns, svm_hmm and CRFsuite files."))  # fmt: skip
+    _export(command("export", "write a motif or learned scores for other programs",
+                    "A motif in MEME format; substitution scores and gap costs in whole\n"
+                    "numbers, with their scale."))  # fmt: skip
     _describe(command("describe", "print what a model file says about itself",
                       "Kind, task, C, gap, labels, command and size."))  # fmt: skip
     _new(command("new", "write the skeleton of a structure of your own", NEW))
@@ -140,6 +146,14 @@ def _train(parser: argparse.ArgumentParser) -> None:
     _encoding(parser)
     add("--label-column", type=int, metavar="K", help="of CoNLL columns; the last: -1")
     add("--normalize", action="store_true", help="LETOR features to 0 .. 1 by query")
+    add("--taxonomy", metavar="FILE",
+        help="what lies above each label: lines of a label and its parent")  # fmt: skip
+    _track(parser)
+    add("--evalues", action="store_true",
+        help="alignments: fit the scores of chance, for E-values")  # fmt: skip
+    add("--motifs", type=int, metavar="N",
+        help="find N motifs, one after the other; MODEL-2, .. are written as well")  # fmt: skip
+    add("--start", metavar="FILE", help="a motif in MEME format to start from")
     add("--checkpoint", metavar="FILE",
         help="keep the dual state here while training; go on from it if there")  # fmt: skip
     add("--quiet", action="store_true", help="say nothing on the way")
@@ -179,6 +193,8 @@ def _predict(parser: argparse.ArgumentParser) -> None:
     _model_and_data(parser, "+")
     parser.add_argument("--out", default="-", metavar="FILE", help="default: '-'")
     parser.add_argument("--json", action="store_true", help="one JSON value per line")
+    parser.add_argument("--sites", type=_positive, metavar="P",
+                        help="motifs: all sites with p-values of at most P")  # fmt: skip
 
 
 def _evaluate(parser: argparse.ArgumentParser) -> None:
@@ -201,6 +217,13 @@ def _model_and_data(parser: argparse.ArgumentParser, number: str) -> None:
     parser.add_argument("--format", choices=FORMAT_NAMES,
                         help="of the data; by default that of the training data")  # fmt: skip
     _encoding(parser)
+    _track(parser)
+
+
+def _track(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--track", action="append", default=[], metavar="NAME=FILE",
+                        help="alignments: a letter for each residue, FASTA pairs in the "
+                        "order of the data, as ss=structure.fasta")  # fmt: skip
 
 
 def _encoding(parser: argparse.ArgumentParser) -> None:
@@ -213,6 +236,16 @@ def _convert(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--from", dest="source", choices=SEQUENCE_FORMATS, help="of IN")
     parser.add_argument("--to", dest="target", choices=SEQUENCE_FORMATS, required=True,
                         help="of OUT")  # fmt: skip
+
+
+def _export(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("model", metavar="MODEL", help="model file, or '-'")
+    parser.add_argument("--to", choices=("meme", "matrix", "json"),
+                        help="motifs: meme. Alignments: matrix (NCBI layout, for BLAST and "
+                        "parasail) or json")  # fmt: skip
+    parser.add_argument("--largest", type=int, default=11, metavar="N",
+                        help="alignments: largest whole number of the matrix (11)")  # fmt: skip
+    parser.add_argument("--out", default="-", metavar="FILE", help="default: '-'")
 
 
 def _demo(parser: argparse.ArgumentParser) -> None:

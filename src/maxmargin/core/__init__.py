@@ -1,17 +1,16 @@
 """What every room builds on: arrays, compiled loops, contracts, the problem.
 
-compiled/        Machine code of loops: from the wheel, a cache, or Numba
 cuts.py          Cutting planes, one per example or summed
-data/            Flat arrays, files, memory, and checks of what comes in
 engine.py        The interface of engines, and the engine for one core
 factored.py      What SMO on the factored dual needs from a structure
 formulations.py  Formulations: the plane of a loss, its dual, the violation
 jit.py           The Numba decorators `loop`, `inner_loop` and `dense_loop`
 loss.py          The contract of losses, and the zero-one loss
 oracle.py        Oracle: structure, loss, formulation and data; the planes of examples
-prediction.py    The question of prediction, in the form that engines run
 problem.py       Problem: an oracle and the engine that runs it
 structure.py     The contract of structures, and what they may offer
+compiled/        Machine code of loops: from the wheel, a cache, or Numba
+data/            Flat arrays, files, memory, and checks of what comes in
 """
 
 import lazy_loader as lazy

@@ -32,7 +32,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from maxmargin.core.data.arrays import Floats, Ints
-from maxmargin.core.data.changes import (
+from maxmargin.core.data.vector_changes import (
     Change,
     Lease,
     Replicas,

@@ -15,7 +15,7 @@ from maxmargin.core.structure import Augment
 from maxmargin.inference.graph.cliques import Cliques
 from maxmargin.inference.graph.decode import GraphPlan
 from maxmargin.inference.graph.tables import GraphTables
-from maxmargin.inference.marginals.ascent import Ascent
+from maxmargin.inference.marginals.compiled_ascent import Ascent
 from maxmargin.inference.marginals.directions import Direction
 
 

@@ -14,9 +14,10 @@ vertex of the hull of (loss, score) pairs and a bound on what it may have missed
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 
@@ -31,6 +32,7 @@ from maxmargin.core.structure import (
     ByLoss,
     FactoredPlanes,
     FewOutputs,
+    Found,
     NBest,
     OuterCoordinates,
     OuterProductFeatures,
@@ -41,6 +43,23 @@ CHUNK = 32  # examples per task: fixed, so that sums do not depend on the thread
 PARTS, LARGEST = 32, 4096  # parts of a sum, and examples in one at most: fixed likewise
 SEARCHES = 24  # weights tried per example where the loss does not enter linearly
 ADVICE = "check_structure(structure, X, Y) tells what is wrong with it"
+
+S = TypeVar("S", bound=Structure)
+A = TypeVar("A")
+OutputQuestion = Callable[[S, Any, Ints, Floats], A]
+
+
+def answer(
+    question: OutputQuestion[S, A], shared_data: tuple[S, Any], w: Floats, ids: Ints
+) -> A:
+    """Ask a structure about some examples at weights w: what engines run to predict."""
+    structure, x = shared_data
+    return question(structure, x, ids, w)
+
+
+def best_outputs(structure: Structure, x: Any, ids: Ints, w: Floats) -> Found:
+    """The best output of each example, with its score and bound."""
+    return structure.argmax(x, ids, w)
 
 
 class OracleError(ValueError):
@@ -143,10 +162,14 @@ class Oracle:
 
     @property
     def certificate(self) -> str:
-        """What slacks are worth: "exact", or "relaxed" or "bound" (above the exact)."""
+        """What slacks are worth: "exact", or "relaxed" or "bound" (above the exact).
+
+        "reduced" (below it) where a structure may miss the most violated output.
+        """
         if self.exact:
             return "exact"
-        return self.structure.certificate if self._linear else "bound"
+        known = self.structure.certificate
+        return known if self._linear or known == "reduced" else "bound"
 
     @cached_property
     def _linear(self) -> bool:

@@ -294,7 +294,10 @@ class Structure(ABC):
 
     @property
     def certificate(self) -> str:
-        """How tight `Found.bound` is: "exact", "relaxed" (by an LP) or only a "bound"."""
+        """How tight `Found.bound` is: "exact", "relaxed" (by an LP) or only a "bound".
+
+        "reduced" where it is no bound: a greedy search may miss worse outputs.
+        """
         return "exact" if self.exact else "bound"
 
     def square(self, w: Floats) -> float:

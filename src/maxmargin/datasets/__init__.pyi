@@ -1,4 +1,3 @@
-from .blosum import BLOSUM62 as BLOSUM62
 from .corpora import DownloadError as DownloadError
 from .corpora import TaggedText as TaggedText
 from .corpora import data_folder as data_folder
@@ -14,3 +13,5 @@ from .homstrad import family_pairs as family_pairs
 from .homstrad import read_homstrad as read_homstrad
 from .postcodes import CODES as CODES
 from .postcodes import written_postcodes as written_postcodes
+
+BLOSUM62: str

@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from maxmargin.core.data.files import replace_file
+from maxmargin.core.data.safe_files import replace_file
 from maxmargin.io.treebank import Tree, parse_trees, strip_tree
 
 REVISION = "005569f5d91002697c5dfd5bced624209af0b3bb"

@@ -1,11 +1,6 @@
 from .alignment import Alignment as Alignment
-from .chain import Chain as Chain
 from .classes import Classes as Classes
 from .dependencies import DependencyTree as DependencyTree
-from .labels import best_labels as best_labels
-from .labels import best_spans as best_spans
-from .labels import label_marginals as label_marginals
-from .labels import nbest_labels as nbest_labels
 from .machinery.base import Decoded as Decoded
 from .machinery.base import Marginals as Marginals
 from .machinery.base import NBest as NBest
@@ -14,5 +9,10 @@ from .machinery.oracle import most_violated as most_violated
 from .matching import Matching as Matching
 from .network import Network as Network
 from .ranking import Ranking as Ranking
-from .segments import Segments as Segments
+from .sequences.chain import Chain as Chain
+from .sequences.labels import best_labels as best_labels
+from .sequences.labels import best_spans as best_spans
+from .sequences.labels import label_marginals as label_marginals
+from .sequences.labels import nbest_labels as nbest_labels
+from .sequences.segments import Segments as Segments
 from .span_trees import SpanTree as SpanTree

@@ -111,14 +111,15 @@ class Classes(ScoreStructure):
         return ScoreBatch((main,), np.ones((len(main), 1), np.int64))
 
     def class_scores(self, batch: ScoreBatch) -> Floats:
-        """Scores of the classes, (rows, classes)."""
-        main = np.asarray(batch.main, np.float64)
-        if self._features is None:
-            return main
-        above = self._features[0]
-        if np.isfinite(main).all():
-            return main @ above.T
-        return np.where(above[None] > 0, main[:, None], 0.0).sum(axis=2)
+        """Scores of the classes, (rows, classes); `batch.extra` adds to them."""
+        scores: Floats = np.asarray(batch.main, np.float64)
+        if self._features is not None:
+            above = self._features[0]
+            if np.isfinite(scores).all():
+                scores = scores @ above.T
+            else:
+                scores = np.where(above[None] > 0, scores[:, None], 0.0).sum(axis=2)
+        return scores if batch.extra is None else scores + batch.extra
 
     def encode(self, batch: ScoreBatch, target: Any) -> Ragged:
         """Numbers of classes."""

@@ -169,7 +169,7 @@ class SpanTree(ScoreStructure):
         def task(first: int, last: int) -> None:
             best_spans(first, last, batch.main, sizes, truth, penalty, rows, value)
 
-        over_rows(batch.rows, task, n_jobs)
+        over_rows(batch.rows, task, n_jobs, _work(batch))
         return cut_rows(rows, np.where(value > -np.inf, 3 * (2 * sizes - 1), 0)), value
 
     def cells(self, batch: ScoreBatch, rows: Ragged) -> tuple[Cells, ...]:
@@ -227,5 +227,11 @@ class SpanTree(ScoreStructure):
             for b in np.flatnonzero(bad) + first:
                 sum_spans_logs(b, batch.main, sizes, out, log_z, factor, wanted)
 
-        over_rows(batch.rows, task, n_jobs)
+        over_rows(batch.rows, task, n_jobs, (6 if wanted else 3) * _work(batch))
         return log_z, (out,)
+
+
+def _work(batch: ScoreBatch) -> float:
+    """Additions of one pass over all rows: two parts of a span, labels of a span."""
+    sizes = batch.sizes[:, 0].astype(np.float64)
+    return float((sizes**3 / 6 + batch.main.shape[3] * sizes**2 / 2).sum())

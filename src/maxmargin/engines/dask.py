@@ -37,7 +37,7 @@ from distributed.client import ClosedClientError
 from distributed.comm.core import CommClosedError
 
 from maxmargin.core.data.arrays import Floats, Ints
-from maxmargin.core.data.changes import (
+from maxmargin.core.data.vector_changes import (
     Change,
     StaleWeightsError,
     Weights,

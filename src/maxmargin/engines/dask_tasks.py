@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.core.data.arrays import Floats, Ints
-from maxmargin.core.data.changes import (
+from maxmargin.core.data.vector_changes import (
     Change,
     Replicas,
     StaleWeightsError,

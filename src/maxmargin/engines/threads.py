@@ -11,6 +11,8 @@ from typing import Any
 
 from maxmargin.core.engine import Engine, R, T
 
+AHEAD = 4  # chunks per thread whose answers may wait to be fetched
+
 
 class Threads(Engine):
     """The engine for several cores of one machine.
@@ -33,9 +35,10 @@ class Threads(Engine):
 
     def map(self, task: Callable[[T], R], chunks: Sequence[T]) -> Iterable[R]:
         """task(chunk) for each chunk, several at a time."""
-        if len(chunks) == 1:
-            return [task(chunks[0])]
-        return _lazily(lambda c: self._pool.submit(task, c), chunks, 4 * self.n_jobs)
+        ahead = AHEAD * self.n_jobs
+        if len(chunks) <= ahead:
+            return work_together(task, chunks, self.n_jobs, self._pool)
+        return _lazily(lambda c: self._pool.submit(task, c), chunks, ahead)
 
     def close(self) -> None:
         """End the threads."""
@@ -64,10 +67,16 @@ def _lazily(
             future.cancel()
 
 
-def work_together(task: Callable[[T], R], chunks: Sequence[T], n_jobs: int) -> list[R]:
+def work_together(
+    task: Callable[[T], R],
+    chunks: Sequence[T],
+    n_jobs: int,
+    pool: ThreadPoolExecutor | None = None,
+) -> list[R]:
     """task(chunk) for each chunk on `n_jobs` threads, one of them the caller's.
 
-    For tasks of less than a millisecond. Everyone takes the next chunk when ready, so
+    The others are those of `pool`, by default of one that is kept for all callers.
+    Tasks may take less than a millisecond. Everyone takes the next chunk when ready, so
     nobody waits for a thread that the machine has not started yet: it finds nothing
     left to do. Answers are in the order of the chunks.
 
@@ -89,7 +98,7 @@ def work_together(task: Callable[[T], R], chunks: Sequence[T], n_jobs: int) -> l
                 return
             answers[k] = task(chunks[k])
 
-    pool = _helpers(n_jobs - 1, os.getpid())
+    pool = pool or _helpers(n_jobs - 1, os.getpid())
     helpers = [pool.submit(work) for _ in range(min(n_jobs, len(chunks)) - 1)]
     running: list[Future[None]] = []
     try:

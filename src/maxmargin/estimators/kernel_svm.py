@@ -10,7 +10,7 @@ from maxmargin.core.data.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import MappedInputs
 from maxmargin.estimators.fitting.kernel_training import MappedProblem, checked_square
-from maxmargin.estimators.fitting.parameter_types import (
+from maxmargin.estimators.fitting.parameters import (
     CallbackChoice,
     CheckpointChoice,
     EngineChoice,
@@ -18,8 +18,8 @@ from maxmargin.estimators.fitting.parameter_types import (
     LossChoice,
     Seed,
     SolverChoice,
+    describe_parameters,
 )
-from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.multiclass import MulticlassSVM
 from maxmargin.kernels.functions import named_kernel
 from maxmargin.kernels.joint import JointKernel

@@ -34,6 +34,7 @@ from maxmargin.estimators.fitting.inputs import (
     check_parameters,
     check_same_length,
     example_C,
+    warn_if_alike,
 )
 from maxmargin.estimators.fitting.joint_training import joint_plan
 from maxmargin.estimators.fitting.kernel_training import (
@@ -42,7 +43,7 @@ from maxmargin.estimators.fitting.kernel_training import (
     checked_square,
     kernel_plan,
 )
-from maxmargin.estimators.fitting.parameter_types import (
+from maxmargin.estimators.fitting.parameters import (
     CallbackChoice,
     CheckpointChoice,
     EngineChoice,
@@ -52,14 +53,14 @@ from maxmargin.estimators.fitting.parameter_types import (
     SampleWeight,
     Seed,
     SolverChoice,
+    describe_parameters,
 )
-from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.fitting.training import TrainingData, TrainingPlan
 from maxmargin.kernels.functions import Kernel
 from maxmargin.kernels.joint import Joint, JointKernel, SameOutput
 from maxmargin.losses.labels import Hamming
 from maxmargin.solvers.base import Result
-from maxmargin.structures.chain.names import other_name
+from maxmargin.structures.chain.weight_names import other_name
 from maxmargin.structures.classes.output_features import (
     ProductNames,
     compact,
@@ -237,6 +238,7 @@ class MulticlassSVM(ClassifierMixin, ClassProbabilities, KernelMixin):
         self
         """
         super().fit(X, y, sample_weight)
+        warn_if_alike(self.classes_.tolist())
         return self.calibrate(X, y, cv=self.calibration) if self.calibration else self
 
     def _training_data(

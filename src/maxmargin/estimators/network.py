@@ -10,15 +10,15 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.data.arrays import Floats, Ints
-from maxmargin.core.data.sequences import has_hidden
+from maxmargin.core.data.tokens.sequences import has_hidden
 from maxmargin.core.loss import Loss, ZeroOne
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import Augment, ByLoss, Latent, Layers, Structure
 from maxmargin.estimators.calibrating.held_out import LabelScores
 from maxmargin.estimators.calibrating.labels import label_probabilities
-from maxmargin.estimators.fitting.inputs import check_same_length
+from maxmargin.estimators.fitting.inputs import check_same_length, warn_if_alike
 from maxmargin.estimators.fitting.kernel_training import KernelMixin, kernel_plan
-from maxmargin.estimators.fitting.parameter_types import (
+from maxmargin.estimators.fitting.parameters import (
     CallbackChoice,
     CheckpointChoice,
     EngineChoice,
@@ -28,8 +28,8 @@ from maxmargin.estimators.fitting.parameter_types import (
     SampleWeight,
     Seed,
     SolverChoice,
+    describe_parameters,
 )
-from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.fitting.prediction import ask_batches, joined_layers
 from maxmargin.estimators.fitting.training import TrainingData, TrainingPlan
 from maxmargin.estimators.network_probabilities import node_scores
@@ -42,7 +42,7 @@ from maxmargin.reports.drawing.graph_svg import graph_svg
 from maxmargin.solvers.base import Result, Trainer, run
 from maxmargin.structures.latent.partial_network import PartialNetwork
 from maxmargin.structures.network.clique_structure import CliqueNetwork
-from maxmargin.structures.network.graphs import Graph, SharedRow, as_graph, plain
+from maxmargin.structures.network.graphs.graph import Graph, SharedRow, as_graph, plain
 from maxmargin.structures.network.kernel_structure import KernelNetwork
 from maxmargin.structures.network.structure import Network
 
@@ -197,7 +197,10 @@ class NetworkSVM(KernelMixin):
             kernel = named_kernel(self.kernel, _stack_nodes(X))
         edge_kernel = self.edge_kernel
         if edge_kernel is not None:
-            edge_kernel = named_kernel(edge_kernel, _stack_edges(X))
+            try:
+                edge_kernel = named_kernel(edge_kernel, _stack_edges(X))
+            except (TypeError, ValueError) as error:
+                raise ValueError(f"edge_{error}") from None
         return KernelNetwork(*options, kernel=kernel, edge_kernel=edge_kernel)
 
     def _check_plain(self, y: Any) -> None:
@@ -245,7 +248,9 @@ class NetworkSVM(KernelMixin):
         -------
         self
         """
-        return super().fit(X, y, sample_weight)
+        super().fit(X, y, sample_weight)
+        warn_if_alike(self.classes_)
+        return self
 
     def _training_data(
         self, X: Any, y: Any, sample_weight: SampleWeight

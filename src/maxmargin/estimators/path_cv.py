@@ -14,7 +14,6 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn import get_config
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.exceptions import ConvergenceWarning
@@ -36,11 +35,15 @@ from maxmargin.estimators.fitting.base import StructuredEstimator
 from maxmargin.estimators.fitting.inputs import (
     by_position,
     check_same_length,
+    jobs_of,
     seed_of,
     take_rows,
 )
-from maxmargin.estimators.fitting.parameter_types import SampleWeight, Seed
-from maxmargin.estimators.fitting.parameters import describe_parameters
+from maxmargin.estimators.fitting.parameters import (
+    SampleWeight,
+    Seed,
+    describe_parameters,
+)
 from maxmargin.estimators.fitting.path import checked_penalties
 from maxmargin.estimators.fitting.training import path_over, train
 from maxmargin.estimators.saving.model_files import load_as, save
@@ -172,7 +175,7 @@ class PathCV(MetaEstimatorMixin, BaseEstimator):
         folds = [_Fold(self, X, y, Cs, routed, *ids) for ids in rows]
         self.scores_: dict[float, list[float]] = {}
         best, worse = -np.inf, 0
-        engine = choose_engine(None, min(effective_n_jobs(self.n_jobs), len(folds)))
+        engine = choose_engine(None, min(jobs_of(self.n_jobs), len(folds)))
         try:
             for C in Cs:
                 with warnings.catch_warnings():

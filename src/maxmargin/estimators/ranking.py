@@ -25,7 +25,7 @@ from maxmargin.estimators.fitting.inputs import (
     object_array,
     seed_of,
 )
-from maxmargin.estimators.fitting.parameter_types import (
+from maxmargin.estimators.fitting.parameters import (
     CallbackChoice,
     CheckpointChoice,
     EngineChoice,
@@ -34,8 +34,8 @@ from maxmargin.estimators.fitting.parameter_types import (
     SampleWeight,
     Seed,
     SolverChoice,
+    describe_parameters,
 )
-from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.fitting.training import TrainingData
 from maxmargin.losses.ranking import (
     AveragePrecision,
@@ -367,6 +367,13 @@ def query_rows(qid: Any, X: Any) -> list[Ints]:
     names = np.asarray(qid)
     if names.shape != (X.shape[0],):
         raise ValueError(f"{names.size} entries of qid for {X.shape[0]} rows of X")
+    missing = [
+        i for i, name in enumerate(names.tolist()) if name is None or name != name
+    ]
+    if missing:
+        raise ValueError(
+            f"qid[{missing[0]}] is {names[missing[0]]}: every row needs the query it belongs to"
+        )
     _, first, which = np.unique(names, return_index=True, return_inverse=True)
     order = np.argsort(which, kind="stable")
     parts = np.split(order, np.cumsum(np.bincount(which))[:-1])

@@ -9,11 +9,11 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.loss import ZeroOne
-from maxmargin.core.structure import Structure
+from maxmargin.core.structure import Latent, Structure
 from maxmargin.estimators.fitting.base import StructuredEstimator
 from maxmargin.estimators.fitting.inputs import check_same_length
 from maxmargin.estimators.fitting.joint_training import joint_plan, own_pairs
-from maxmargin.estimators.fitting.parameter_types import (
+from maxmargin.estimators.fitting.parameters import (
     CallbackChoice,
     CheckpointChoice,
     EngineChoice,
@@ -22,12 +22,12 @@ from maxmargin.estimators.fitting.parameter_types import (
     SampleWeight,
     Seed,
     SolverChoice,
+    describe_parameters,
 )
-from maxmargin.estimators.fitting.parameters import describe_parameters
 from maxmargin.estimators.fitting.prediction import predict_found
 from maxmargin.estimators.fitting.training import TrainingData, TrainingPlan
 from maxmargin.losses.labels import Hamming
-from maxmargin.losses.own import OwnLoss
+from maxmargin.losses.python_loss import OwnLoss
 from maxmargin.structures.classes.structure import Multiclass
 from maxmargin.structures.joint.structure import OwnPairs
 from maxmargin.structures.python_structure import (
@@ -177,6 +177,11 @@ class StructuralSVM(StructuredEstimator):
             check_zero_at_truth(OwnLoss(data.structure.owner), data.truth)
             return joint_plan(self, data.structure, data, C)
         check_own_loss(data.structure, data.truth)
+        if self.init is not None and data.structure.offers(Latent) is None:
+            raise ValueError(
+                f"init={self.init!r:.80}: weights to start from are for outputs with hidden "
+                "parts, which these are not"
+            )
         return super()._plan(data, C)
 
     @available_if(lambda self: self._can_stream())

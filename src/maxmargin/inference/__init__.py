@@ -2,6 +2,7 @@
 
 assignment.py     Bipartite matching: the best assignment of rows to columns
 hypergraph.py     Dynamic programs written out: k best, sums, best per cost
+label_sets.py     The best set of labels in a taxonomy
 motif_sampler.py  Places of a motif drawn by Gibbs sampling, one in every sequence
 orders.py         Orders of documents: the best under scores and a loss
 alignment/        The best paths through alignment tables

@@ -3,8 +3,8 @@
     P(h_i = h | all others) ~ prod_j p_j(x_{h+j}) / q(x_{h+j} | the bases before)
 
 p_j from the counts at the other places plus pseudo-counts, q a Markov background of
-order 0 to 3. Bases are 0 .. 3, 4 if unknown; contexts are numbered as in the motif
-structure: order 0 first, then order 1, and so on.
+order 0 to 3. Of k letters, 0 .. k - 1 are known and k is unknown; contexts are numbered
+as in the motif structure: order 0 first, then order 1, and so on.
 
 [1] Lawrence et al. 1993.
 """
@@ -19,16 +19,19 @@ from maxmargin.core.data.arrays import Floats
 from maxmargin.core.jit import inner_loop, loop
 
 
-def markov(context: Any, order: int) -> Floats:
-    """Log-probability of a base given those before it, for each context."""
-    dim = (4 ** (order + 2) - 4) // 3
+def markov(context: Any, order: int, k: int = 4) -> Floats:
+    """Log-probability of one of k letters given those before it, for each context."""
+    letters = k
+    dim = (letters ** (order + 2) - letters) // (letters - 1)
     counts = np.bincount(context[context >= 0], minlength=dim).astype(np.float64)
     out, first = np.zeros(dim), 0
-    for k in range(order + 1):
-        size = 4 ** (k + 1)
-        if k < order:  # a longer context has seen its shorter ones as well
-            counts[first : first + size] += _shorter(counts, first, size, k, order)
-        table = counts[first : first + size].reshape(-1, 4) + 1.0
+    for long in range(order + 1):
+        size = letters ** (long + 1)
+        if long < order:  # a longer context has seen its shorter ones as well
+            counts[first : first + size] += _shorter(
+                counts, first, size, order - long, letters
+            )
+        table = counts[first : first + size].reshape(-1, letters) + 1.0
         out[first : first + size] = np.log(
             table / table.sum(axis=1, keepdims=True)
         ).ravel()
@@ -36,11 +39,11 @@ def markov(context: Any, order: int) -> Floats:
     return out
 
 
-def _shorter(counts: Floats, first: int, size: int, k: int, order: int) -> Floats:
-    total, start, width = np.zeros(size), first + size, 4 * size
-    for _ in range(k, order):
+def _shorter(counts: Floats, first: int, size: int, more: int, letters: int) -> Floats:
+    total, start, width = np.zeros(size), first + size, letters * size
+    for _ in range(more):
         total += counts[start : start + width].reshape(-1, size).sum(axis=0)
-        start, width = start + width, 4 * width
+        start, width = start + width, letters * width
     return total
 
 
@@ -50,18 +53,18 @@ def log_background(context: Any, q: Floats) -> Floats:
 
 
 @inner_loop
-def _base(letter, h, j, length, strand):
+def _base(letter, h, j, length, strand, k):
     if strand == 0:
         return letter[h + j]
     c = letter[h + length - 1 - j]
-    return c if c == 4 else 3 - c
+    return c if c == k else k - 1 - c
 
 
 @inner_loop
 def _count(letter, h, length, strand, sign, counts):
     for j in range(length):
-        c = _base(letter, h, j, length, strand)
-        if c < 4:
+        c = _base(letter, h, j, length, strand, counts.shape[1])
+        if c < counts.shape[1]:
             counts[j, c] += sign
 
 
@@ -76,8 +79,8 @@ def _windows(letter, odds, a, b, table, length, strands, out):
         for strand in range(strands):
             s = -away
             for j in range(length):
-                c = _base(letter, h, j, length, strand)
-                if c < 4:
+                c = _base(letter, h, j, length, strand, table.shape[1])
+                if c < table.shape[1]:
                     s += table[j, c]
             out[n] = s
             n += 1
@@ -101,16 +104,16 @@ def _draw(out, n, u):
 
 
 @loop
-def sample(ptr, letter, odds, length, strands, draws, pseudo):
+def sample(ptr, letter, odds, length, strands, draws, pseudo, k):
     """Gibbs sweeps over all sequences, places drawn from `draws`, uniform in 0 .. 1.
 
-    Returns the best log-odds seen, the counts (length, 4) and the places it had; a
+    Returns the best log-odds seen, the counts (length, k) and the places it had; a
     place is strands * start + strand.
     """
     n = len(ptr) - 1
     place = np.zeros(n, np.int64)
     longest = 0
-    counts = np.zeros((length, 4))
+    counts = np.zeros((length, k))
     for i in range(n):
         room = (ptr[i + 1] - ptr[i] - length + 1) * strands
         longest = max(longest, room)
@@ -118,15 +121,15 @@ def sample(ptr, letter, odds, length, strands, draws, pseudo):
         h, strand = ptr[i] + place[i] // strands, place[i] % strands
         _count(letter, h, length, strand, 1.0, counts)
     best, kept, at = -np.inf, counts.copy(), place.copy()
-    out, table = np.empty(longest), np.empty((length, 4))
+    out, table = np.empty(longest), np.empty((length, k))
     for sweep in range(1, len(draws)):
         total = 0.0
         for i in range(n):
             h, strand = ptr[i] + place[i] // strands, place[i] % strands
             _count(letter, h, length, strand, -1.0, counts)
             for j in range(length):
-                mass = counts[j].sum() + 4.0 * pseudo
-                for c in range(4):
+                mass = counts[j].sum() + k * pseudo
+                for c in range(k):
                     table[j, c] = np.log((counts[j, c] + pseudo) / mass)
             m = _windows(letter, odds, ptr[i], ptr[i + 1], table, length, strands, out)
             place[i] = _draw(out, m, draws[sweep, i])

@@ -19,7 +19,11 @@ LARGEST = 2**31 - 2  # number of a feature
 
 
 def read_svmlight(
-    path: str | Path, n_features: int | None = None, *, named: bool = False
+    path: str | Path,
+    n_features: int | None = None,
+    *,
+    named: bool = False,
+    unlabelled: bool = False,
 ) -> tuple[sp.csr_array, np.ndarray]:
     """X (sparse) and y of all examples.
 
@@ -32,6 +36,8 @@ def read_svmlight(
         given, the largest number seen.
     named : bool
         Keep labels as they are written, also where all are whole numbers.
+    unlabelled : bool
+        Whether a line may have no label; it is "" then.
     """
     labels: list[str] = []
     idx: list[int] = []
@@ -41,6 +47,8 @@ def read_svmlight(
         fields = line.partition("#")[0].split()
         if not fields:
             continue
+        if unlabelled and _is_pair(fields[0]):
+            fields.insert(0, "")
         if _is_pair(fields[0]):
             raise FormatError(
                 path, number, f"{fields[0]!r} stands where the label should: a line is "
@@ -59,6 +67,11 @@ def read_svmlight(
             if n_features is None or j <= n_features:
                 idx.append(j - 1)
                 val.append(value)
+        if len(fields) == 1 and "," in line:
+            raise FormatError(
+                path, number, "this is a line of CSV: a line is LABEL FEATURE:VALUE .. (read "
+                "CSV with pandas and fit MulticlassSVM in Python)",
+            )  # fmt: skip
         labels.append(fields[0])
         ptr.append(len(idx))
     width = max(idx, default=-1) + 1 if n_features is None else n_features

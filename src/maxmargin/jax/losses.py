@@ -16,9 +16,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from maxmargin.core.formulations import Formulation
-from maxmargin.decode.chain import Chain
 from maxmargin.decode.machinery.batch import ScoreBatch
 from maxmargin.decode.machinery.oracle import default_loss, search
+from maxmargin.decode.sequences.chain import Chain
 
 LOSSES = ("hinge", "perceptron", "log-likelihood")
 REDUCTIONS = ("mean", "sum", "none")

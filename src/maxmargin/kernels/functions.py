@@ -60,6 +60,10 @@ class Kernel:
         """Rows of the training matrix X in the form of the second argument."""
         return X[ids]
 
+    def columns(self, X: Any, ids: Ints) -> Floats:
+        """Columns `ids` of the Gram matrix of X, each a row (len(ids), n)."""
+        return self(X, self.points(X, ids)).T
+
     def __add__(self, other: Kernel) -> Kernel:
         """Sum of two kernels."""
         return Sum(self, other)
@@ -77,8 +81,16 @@ class Differentiable(Protocol):
         """Gradient of sum_ij weight_ij K(a_i, b_j) in the points b."""
 
 
+class RowKernel(Kernel):
+    """A kernel whose points are rows, so that K(a, b) = K(b, a) for matrices of rows."""
+
+    def columns(self, X: Any, ids: Ints) -> Floats:
+        """Columns `ids` of the Gram matrix of X, made in the order they are kept in."""
+        return self(X[ids], X)
+
+
 @dataclass(frozen=True)
-class Linear(Kernel):
+class Linear(RowKernel):
     """<a, b>."""
 
     def __call__(self, a: Any, b: Any) -> Floats:
@@ -95,7 +107,7 @@ class Linear(Kernel):
 
 
 @dataclass(frozen=True)
-class Polynomial(Kernel):
+class Polynomial(RowKernel):
     """(gamma <a, b> + shift)^degree.
 
     Examples
@@ -142,7 +154,7 @@ class Polynomial(Kernel):
 
 
 @dataclass(frozen=True)
-class Rbf(Kernel):
+class Rbf(RowKernel):
     """exp(-gamma ||a - b||^2).
 
     Examples

@@ -159,8 +159,7 @@ class Columns:
             at = free[s : s + len(part)]
             gone = self.owner[at]
             self.where[gone[gone >= 0]] = -1
-            points = self.kernel.points(self._rows, part)
-            self.store[at] = self.kernel(self._rows, points).T
+            self.store[at] = self.kernel.columns(self._rows, part)
             self.owner[at], self.where[part] = part, at
             self.used[at] = self.clock
             self.made += len(part)

@@ -97,7 +97,8 @@ class Functions:
 
     def __init__(self, kernel: Kernel, X: Any) -> None:
         self.kernel, self.X = kernel, X
-        self.ids = np.empty(0, np.int64)
+        self.ids = np.empty(0, np.int64)  # each row once
+        self._place = np.full(X.shape[0], -1)  # of each row among them, or -1
         self.coefficients = np.zeros((0, 0))  # (ids, functions)
         self.values = np.zeros((X.shape[0], 0))
 
@@ -126,12 +127,14 @@ class Functions:
     def add(self, ids: Ints, made: KernelSums) -> bool:
         """Extend the basis; False if all sums are in its span already."""
         whole = float((made.coefficients * made.values[ids]).sum(axis=0).max(initial=0))
-        both, known = np.append(self.ids, ids), len(self.ids)
+        news, known = ids[self._place[ids] < 0], len(self.ids)
+        both, place = np.append(self.ids, news), self._place.copy()
+        place[news] = known + np.arange(len(news))
         values, fresh = made.values.copy(), np.zeros((len(both), made.values.shape[1]))
-        fresh[known:] = made.coefficients
+        fresh[place[ids]] = made.coefficients
         # Twice: what one projection leaves by rounding would be scaled up below.
-        for _ in range(2):
-            inside = self.values[both].T @ fresh  # (width, functions)
+        for rows in (ids, both):
+            inside = self.values[rows].T @ fresh[place[rows]]  # (width, functions)
             values -= self.values @ inside
             fresh[:known] -= self.coefficients @ inside
         gram = fresh.T @ values[both]
@@ -146,7 +149,7 @@ class Functions:
         old[: len(self.ids)] = self.coefficients
         self.coefficients = np.concatenate((old, fresh), axis=1)
         self.values = np.concatenate((self.values, values), axis=1)
-        self.ids = both
+        self.ids, self._place = both, place
         return True
 
     def reduce(self, weights: Floats, most: int) -> Floats:
@@ -163,7 +166,5 @@ class Functions:
 
     def expansion(self, weights: Floats) -> tuple[Ints, Floats]:
         """Rows and coefficients (rows, z) of the machine `weights`."""
-        ids, where = np.unique(self.ids, return_inverse=True)
-        beta = np.zeros((len(ids), weights.shape[1]))
-        np.add.at(beta, where, self.coefficients @ weights)
-        return ids, beta
+        order = np.argsort(self.ids)
+        return self.ids[order], (self.coefficients @ weights)[order]

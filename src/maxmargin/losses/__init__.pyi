@@ -1,7 +1,3 @@
-from .arcs import ArcLoss as ArcLoss
-from .brackets import BracketF1 as BracketF1
-from .brackets import BracketHamming as BracketHamming
-from .brackets import bracket_counts as bracket_counts
 from .clusters import ForestLoss as ForestLoss
 from .clusters import PairLoss as PairLoss
 from .labels import Hamming as Hamming
@@ -9,12 +5,16 @@ from .labels import Loss as Loss
 from .labels import ZeroOne as ZeroOne
 from .labels import label_weights as label_weights
 from .motif import MotifLoss as MotifLoss
-from .own import OwnLoss as OwnLoss
 from .pairs import AlignedPairs as AlignedPairs
 from .pairs import WrongCandidate as WrongCandidate
 from .partial import PartialLoss as PartialLoss
+from .python_loss import OwnLoss as OwnLoss
 from .ranking import AveragePrecision as AveragePrecision
 from .ranking import NDCGAtK as NDCGAtK
 from .ranking import PrecisionAtK as PrecisionAtK
 from .ranking import RocArea as RocArea
 from .spans import SpanLoss as SpanLoss
+from .trees import ArcLoss as ArcLoss
+from .trees import BracketF1 as BracketF1
+from .trees import BracketHamming as BracketHamming
+from .trees import bracket_counts as bracket_counts

@@ -48,12 +48,12 @@ class Hamming(Loss):
             table = np.array(self.cost, dtype=np.float64)
         if self.cost is not None and n_labels == 0:
             raise ValueError(
-                "a matrix of costs is about labels, and these outputs have none"
+                "loss: a matrix of costs is about labels, and these outputs have none"
             )
         if table.shape != (n_labels, n_labels):
             raise ValueError(
-                f"the cost matrix has shape {table.shape}, but there are {n_labels} "
-                f"labels: it must be ({n_labels}, {n_labels}), in sorted label order"
+                f"loss: the cost matrix has shape {table.shape}, but there are "
+                f"{n_labels} labels: it must be ({n_labels}, {n_labels}), in sorted label order"
             )
         if not np.isfinite(table).all() or (table < 0).any():
             i, j = np.argwhere(~np.isfinite(table) | (table < 0))[0]
@@ -106,7 +106,7 @@ class Hamming(Loss):
         return self.scale(truth) * (total[truth.ptr[1:]] - total[truth.ptr[:-1]])
 
 
-RARE, OUTSIDE = 0.95, 0.5  # share of O above which spans are rare; its weight then
+RARE, OUTSIDE = 0.95, 0.7  # share of O above which spans are rare; its weight then
 
 
 def label_weights(
@@ -114,7 +114,7 @@ def label_weights(
 ) -> Floats | None:
     """Weights of the labels for `Hamming`, from what users say.
 
-    "auto" gives O the weight 1/2 if the other labels mark spans (B-PER, I-PER) and more
+    "auto" gives O the weight 0.7 if the other labels mark spans (B-PER, I-PER) and more
     than 95 % of the tokens are O. With equal weights, a model of rare spans predicts
     too few of them, and recall falls further than precision rises.
 
@@ -129,7 +129,7 @@ def label_weights(
     Examples
     --------
     >>> label_weights("auto", ["B-X", "I-X", "O"], np.array([10, 9, 981]))
-    array([1. , 1. , 0.5])
+    array([1. , 1. , 0.7])
     >>> label_weights({"O": 0.2}, ["B-X", "O"], None)
     array([1. , 0.2])
     """

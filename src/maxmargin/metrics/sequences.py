@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.core.data.label_schemes import all_spans
+from maxmargin.core.data.tokens.label_schemes import all_spans
 
 Span = tuple[str, int, int, int]  # type, sequence, first token, last token
 AVERAGES = ("micro", "macro", "weighted")

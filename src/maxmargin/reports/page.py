@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 
 from maxmargin.calibration.measures import Reliability
+from maxmargin.reports.confusion import class_scores, confusion, flat_labels
 from maxmargin.reports.drawing.svg import heat, line_chart, listed, short, table
 from maxmargin.reports.explanation import Hard, shortened
 from maxmargin.reports.sentences import marked_sentence, marks_spans, span_tables
 from maxmargin.reports.style import CSS, OUTPUT_CSS
-from maxmargin.reports.tally import class_scores, confusion, flat_labels
 from maxmargin.solvers.base import Result
 
 PACKAGES = ("maxmargin", "numpy", "scipy", "numba", "scikit-learn")
@@ -53,7 +53,7 @@ class Subject:
     dim: int
     size: int  # of the model, in `unit`
     unit: str
-    learned: str  # HTML, see `maxmargin.reports.learned`
+    learned: str  # HTML, see `maxmargin.reports.weight_tables`
     parameters: Mapping[str, Any]
     trainer: str
     command: str | None = None

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from maxmargin.calibration.measures import reliability as binned
-from maxmargin.reports.tally import confusion as counted
-from maxmargin.reports.tally import flat_labels
+from maxmargin.reports.confusion import confusion as counted
+from maxmargin.reports.confusion import flat_labels
 
 
 def _axis(ax: Any) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from maxmargin.core.data.label_schemes import recognise_scheme
+from maxmargin.core.data.tokens.label_schemes import recognise_scheme
 from maxmargin.metrics.sequences import (
     AVERAGES,
     sequence_accuracy,

@@ -20,7 +20,7 @@ from maxmargin.io.graphs_jsonl import graph_of
 from maxmargin.io.sequences import templates
 from maxmargin.io.treebank import parse_sentences
 from maxmargin.reports.drawing.marked_text import words_of
-from maxmargin.structures.chain.names import first_column
+from maxmargin.structures.chain.weight_names import first_column
 from maxmargin.structures.clusters import Document, Mention, find_mentions
 
 OPENING, CLOSING = "([{\"'“«", ")]}\"'”»,;:!?"
@@ -438,13 +438,13 @@ def graph_reader() -> Reader:
 
 
 def dna_reader() -> Reader:
-    """One sequence of bases."""
-    hint = "A DNA sequence; FASTA works, too."
+    """One sequence of bases or amino acids."""
+    hint = "A DNA or protein sequence; FASTA works, too."
 
     def read(item: Any) -> Any:
         found = _fasta(item) if isinstance(item, str) else []
         if not found or not "".join(found).isalpha():
-            raise BadInputError(f"not a sequence of bases. {hint}")
+            raise BadInputError(f"not a sequence of bases or amino acids. {hint}")
         return found[0] if ">" in item else "".join(found)
 
     return Reader(

@@ -4,8 +4,6 @@ base.py         What a trainer is, and the one loop that runs all of them
 cccp.py         Latent structural SVM: the concave-convex procedure (CCCP)
 certificate.py  Why training ended and what is proved, in words; the picture of the gap
 choose.py       Solvers by name, and `auto`, which chooses by what the problem costs
-one_slack.py    One slack for the whole sample: cutting planes below the risk
-qp.py           The small dense QP behind cutting-plane methods, warm-started
 resting.py      Examples that sit out passes because visiting them has changed nothing
 resume.py       The dual state as plain data, and back: what a checkpoint holds
 smo.py          SMO on the factored dual of max-margin Markov networks
@@ -16,6 +14,7 @@ frank_wolfe/    Block-coordinate Frank-Wolfe
 kernel/         Trainers for kernels
 lanes/          Dual ascent in lanes: the default trainer of label sequences
 n_slack/        Trainers with one slack variable per example
+one_slack/      One slack variable for the whole sample, and the small dense QP
 planes/         The cutting planes of each example, and steps on their dual variables
 sparse/         Trainers for L1 regularisation
 summed/         Trainers for the linear summed error

@@ -21,8 +21,8 @@ from .n_slack.block_dual import BlockDual as BlockDual
 from .n_slack.cutting_plane import NSlack as NSlack
 from .n_slack.cutting_plane import NSlackBlock as NSlackBlock
 from .n_slack.sdm import SDM as SDM
-from .one_slack import OneSlack as OneSlack
-from .qp import maximise as maximise
+from .one_slack.cutting_plane import OneSlack as OneSlack
+from .one_slack.qp import maximise as maximise
 from .smo import Smo as Smo
 from .sparse.proximal import ProximalL1 as ProximalL1
 from .subgradient import Subgradient as Subgradient

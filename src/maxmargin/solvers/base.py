@@ -5,7 +5,9 @@ and the dual; whenever it has made a full oracle pass at fixed weights it calls
 `state.witness`, which keeps the weights of the lowest primal value seen. `run` makes
 steps until a stopping rule is met and ends with a certificate,
 
-    gap = (primal - dual) / primal.
+    gap = (primal + rounding - dual) / primal,
+
+where `rounding` bounds the rounding error of the primal (`core/problem.py`).
 
 History, callbacks, limits on time and steps, checkpoints and warm starts are written
 here once, for every trainer: those of convex problems, CCCP and the kernel methods.
@@ -14,6 +16,7 @@ What a solver cannot train is refused by `check`, and nowhere else.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -23,13 +26,13 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 import numpy as np
 
 from maxmargin.core.compiled.compiling import compile_seconds, working_time
-from maxmargin.core.data.arrays import Floats, SparseWeights, sparse_weights
-from maxmargin.core.data.validation import check_finite, check_types, require
+from maxmargin.core.data.arrays import Floats
+from maxmargin.core.data.validation import require
 from maxmargin.core.oracle import ADVICE, OracleError
-from maxmargin.core.problem import Problem
+from maxmargin.core.problem import Problem, rounding_of
 from maxmargin.core.structure import Latent, MappedInputs, MostViolated
+from maxmargin.solvers.certificate import Result as Result
 from maxmargin.solvers.certificate import Status as Status
-from maxmargin.solvers.certificate import gap_svg, meaning
 from maxmargin.solvers.resume import Keeper, restore_into, snapshot_of
 
 PLATEAU = 20  # steps without progress after which approximate inference is blamed
@@ -84,9 +87,7 @@ class State:
 
     def gap(self) -> float:
         """(primal - dual) / primal at the best weights."""
-        if not np.isfinite(self.primal):
-            return np.inf
-        return max(self.primal - self.dual, 0.0) / max(abs(self.primal), 1e-300)
+        return relative_gap(self.primal, self.dual)
 
     def late(self) -> bool:
         """Whether the time is up."""
@@ -110,91 +111,6 @@ class State:
         if self.stalls >= patience:
             self.status = Status.NO_PROGRESS
         return True
-
-
-@dataclass(frozen=True)
-class Result:
-    """Weights with their certificate.
-
-    Attributes
-    ----------
-    w : array
-        Weights with the lowest primal value seen.
-    status : Status
-        Why training ended.
-    primal, dual, gap : float
-        Objective at w, best lower bound, and (primal - dual) / primal.
-    certificate : str
-        "exact"; "relaxed" where answers may be fractional; "bound" where inference or
-        slack rescaling only bounds the slack: primal and gap are then upper bounds; or
-        "reduced" where they are those of the problem over the outputs found so far
-        (summed error; see `notes`); "local" where outputs have hidden parts: dual and
-        gap are those of the last convex problem; "basis" where a kernel has been
-        replaced by a basis; "estimate" where the dual comes from a sample; "none" where
-        the dual bounds nothing. `meaning()` says it in a sentence.
-    oracle_calls, planes, iterations : int
-        Examples asked about, planes held at the end, steps made.
-    seconds : float
-        Wall clock, without the time that loops were compiled.
-    history : structured array
-        One row per step: iteration, seconds, oracle_calls, planes, primal, dual, gap.
-    notes : dict
-        What the solver chose and why.
-    """
-
-    w: Floats = field(repr=False)
-    status: Status
-    primal: float
-    dual: float
-    gap: float
-    certificate: str
-    oracle_calls: int
-    planes: int
-    iterations: int
-    seconds: float
-    history: np.ndarray = field(repr=False)
-    notes: dict[str, Any] = field(repr=False)
-
-    def validate(self) -> None:
-        """Weights that are finite, and a history with columns."""
-        check_types(self)
-        require(self.w.ndim == 1, "the weights are not a vector")
-        check_finite(self.w, "weights")
-        require(self.history.dtype.names is not None, "the history has no columns")
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Pickle the weights without zeros, where these are many."""
-        return {**vars(self), "w": sparse_weights(self.w)}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Undo `__getstate__`."""
-        w = state["w"]
-        state["w"] = w.dense() if isinstance(w, SparseWeights) else w
-        vars(self).update(state)
-
-    @property
-    def converged(self) -> bool:
-        """Whether the tolerance was met."""
-        return self.status is Status.CONVERGED
-
-    def meaning(self) -> str:
-        """What is proved about the weights, in a sentence or two."""
-        return meaning(self.certificate)
-
-    def summary(self) -> str:
-        """The certificate in a few words."""
-        return (
-            f"{self.status.name.lower()}: primal {self.primal:.6g}, dual "
-            f"{self.dual:.6g}, gap {self.gap:.2e} ({self.certificate}) after "
-            f"{self.iterations} iterations, {self.oracle_calls} oracle calls, "
-            f"{self.planes} planes, {self.seconds:.2f} s"
-        )
-
-    def _repr_html_(self) -> str:
-        """The certificate and the picture of the gap, for notebooks."""
-        calls, gaps = self.history["oracle_calls"], self.history["gap"]
-        picture = gap_svg(calls.tolist(), gaps.tolist(), self.gap)
-        return f"<p>{self.summary()}</p><p>{self.meaning()}</p>{picture}"
 
 
 class Run(NamedTuple):
@@ -290,6 +206,14 @@ class Solver(Trainer, Generic[S]):
         """The stopping rule that is met, limits apart; None: go on."""
         return Status.CONVERGED if state.gap() <= self.tol else state.status
 
+    def rounding(self, problem: Problem, state: S) -> float:
+        """Bound on the rounding error of the primal; NaN where there is none."""
+        w = state.w if state.best_w is None else state.best_w
+        featured = problem.structure.offers(MostViolated) is not None
+        if MappedInputs in self.needs or w.shape != (problem.dim,) or not featured:
+            return float("nan")
+        return rounding_of(problem, w, state.primal, state.planes)
+
     def report(self, problem: Problem, state: S, result: Result) -> Result:
         """The result, with what this solver has to add to it."""
         return result
@@ -309,6 +233,28 @@ class Solver(Trainer, Generic[S]):
     def resolve(self, problem: Problem) -> Resolved:
         """Itself."""
         return Resolved(self, problem, {})
+
+
+def relative_gap(primal: float, dual: float, rounding: float = 0.0) -> float:
+    """(primal + rounding - dual) / primal, at least zero; infinite without a primal.
+
+    Examples
+    --------
+    >>> relative_gap(2.0, 1.0), relative_gap(2.0, 1.0, 0.5)
+    (0.5, 0.75)
+    """
+    if not math.isfinite(primal):
+        return math.inf
+    error = 0.0 if math.isnan(rounding) else rounding
+    return max(primal + error - dual, 0.0) / max(abs(primal), 1e-300)
+
+
+class Before(NamedTuple):
+    """What runs at smaller C, before the run at C itself, have cost."""
+
+    rows: list[tuple[Any, ...]]  # of the history
+    seconds: float
+    oracle_calls: int
 
 
 def check(solver: Solver[Any], problem: Problem, resumable: bool = False) -> None:
@@ -360,6 +306,7 @@ def run(
     start: State | None = None,
     watch: Watch | None = None,
     keeper: Keeper | None = None,
+    before: Before | None = None,
 ) -> Run:
     """Train until a stopping rule is met: the one loop of the package.
 
@@ -376,6 +323,8 @@ def run(
         gives the result as if training ended there; a true value ends it.
     keeper : Keeper, optional
         Takes checkpoints. If it has one of an earlier run, training continues there.
+    before : Before, optional
+        What the runs that led to `start` have cost: it counts, also towards the limits.
 
     Examples
     --------
@@ -388,6 +337,8 @@ def run(
     True
     """
     loop = begin(trainer, problem, start, keeper is not None)
+    if before is not None:
+        loop.count(before)
     loop.resume(keeper)
     try:
         while loop.status is None:
@@ -437,6 +388,14 @@ class Loop(Generic[S]):
         self.compiled = compile_seconds()
         self.status: Status | None = None
         self.rows: list[tuple[Any, ...]] = []
+        self.rounding = float("nan")
+
+    def count(self, before: Before) -> None:
+        """Count steps, time and inference of the runs before this one."""
+        self.rows = list(before.rows)
+        self.begun -= before.seconds
+        self.state.deadline -= before.seconds
+        self.state.oracle_calls += before.oracle_calls
 
     def resume(self, keeper: Keeper | None) -> None:
         """Continue an earlier run from its last checkpoint."""
@@ -533,7 +492,19 @@ class Loop(Generic[S]):
                 self.status = Status.CONVERGED
         self._try_zero()
         self._check_duality()
+        self._bound_rounding()
         return self.result()
+
+    def _bound_rounding(self) -> None:
+        """A run has converged if its gap is below the tolerance with rounding included."""
+        try:
+            self.rounding = self.solver.rounding(self.problem, self.state)
+        except KeyboardInterrupt:
+            self.status = Status.INTERRUPTED
+        tol, state = self.solver.tol, self.state
+        above = relative_gap(state.primal, state.dual, self.rounding) > tol
+        if self.status is Status.CONVERGED and above and state.gap() <= tol:
+            self.status = Status.ROUNDING
 
     def _try_zero(self) -> None:
         """Weights whose objective may be above that of w = 0 are compared with w = 0."""
@@ -556,10 +527,12 @@ class Loop(Generic[S]):
         spent = {"compiling": compile_seconds() - self.compiled}  # not in the seconds
         plain = Result(
             state.best_w if state.best_w is not None else state.w,
-            self.status or Status.STOPPED, state.primal, state.dual, state.gap(),
+            self.status or Status.STOPPED, state.primal, state.dual,
+            relative_gap(state.primal, state.dual, self.rounding),
             state.certificate or self.problem.certificate, state.oracle_calls,
             state.planes, len(self.rows), working_time() - self.begun,
             self._history(self.rows), {**state.notes, **self.notes, **spent},
+            rounding=self.rounding,
         )  # fmt: skip
         return self.solver.report(self.problem, state, plain)
 

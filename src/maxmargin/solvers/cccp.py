@@ -257,6 +257,11 @@ class CCCP(Solver[LatentState]):
         """A gap of the convex problem does not end the run."""
         return state.status
 
+    def rounding(self, problem: Problem, state: LatentState) -> float:
+        """That of the convex problem behind the result."""
+        last = state.leader().last
+        return float("nan") if last is None else last.rounding
+
     def certify(self, problem: Problem, state: LatentState) -> None:
         """The run ends within a convex problem: what it has led to counts, too."""
         if state.inner is not None:
@@ -278,6 +283,7 @@ class CCCP(Solver[LatentState]):
         notes = {"rounds": rounds, "restart": best.number}
         return LatentResult(**plain | {
             "w": best.w, "primal": best.objective, "dual": last.dual, "gap": last.gap,
+            "rounding": last.rounding,
             "certificate": last.certificate, "planes": last.planes,
             "notes": {**result.notes, **last.notes, **notes}, "truth": best.truth,
         })  # fmt: skip
@@ -405,9 +411,7 @@ class CCCP(Solver[LatentState]):
             current.status = result.status
             return True
         floor = self.inner.tol
-        if (
-            result.status is Status.NO_PROGRESS
-        ):  # inference cannot close the gap further
+        if result.status in (Status.NO_PROGRESS, Status.ROUNDING):  # nothing to gain
             floor = max(floor, result.gap)
         if state.tol <= floor and (drop <= self.tol or len(moved) == 0):
             current.status = result.status

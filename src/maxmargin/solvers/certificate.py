@@ -1,4 +1,4 @@
-"""Why training ended and what a result proves, in words; and the picture of a gap.
+"""A result: the weights, why training ended, and what is proved about them.
 
 Pages, summaries and the command line take their sentences from `meaning`; notebooks
 show `gap_svg`.
@@ -8,7 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from maxmargin.core.data.arrays import Floats, SparseWeights, sparse_weights
+from maxmargin.core.data.validation import check_finite, check_types, require
 
 
 class Status(Enum):
@@ -20,6 +27,10 @@ class Status(Enum):
     NO_PROGRESS = (
         "training ended above the tolerance because the dual no longer rises: "
         "inference is not exact, or rounding errors have become as large as the steps"
+    )
+    ROUNDING = (
+        "the tolerance is below the rounding error of the objective: no smaller gap can "
+        "be proved in double precision; a smaller C or features of smaller size help"
     )
     STEADY = "a loop over all examples changed the dual variables less than asked"
     WITHIN_EPSILON = "no constraint is violated by more than the epsilon asked for"
@@ -78,6 +89,95 @@ def meaning(certificate: str) -> str:
     'Inference is exact: no weights have an objective below the dual.'
     """
     return MEANINGS[certificate]
+
+
+@dataclass(frozen=True)
+class Result:
+    """Weights with their certificate.
+
+    Attributes
+    ----------
+    w : array
+        Weights with the lowest primal value seen.
+    status : Status
+        Why training ended.
+    primal, dual, gap : float
+        Objective at w, best lower bound, and (primal + rounding - dual) / primal.
+    certificate : str
+        "exact"; "relaxed" where answers may be fractional; "bound" where inference or
+        slack rescaling only bounds the slack: primal and gap are then upper bounds; or
+        "reduced" where they are those of the problem over the outputs found so far
+        (summed error; see `notes`); "local" where outputs have hidden parts: dual and
+        gap are those of the last convex problem; "basis" where a kernel has been
+        replaced by a basis; "estimate" where the dual comes from a sample; "none" where
+        the dual bounds nothing. `meaning()` says it in a sentence.
+    oracle_calls, planes, iterations : int
+        Examples asked about, planes held at the end, steps made.
+    seconds : float
+        Wall clock, without the time that loops were compiled.
+    history : structured array
+        One row per step: iteration, seconds, oracle_calls, planes, primal, dual, gap.
+    notes : dict
+        What the solver chose and why.
+    rounding : float
+        How far rounding may have moved the primal from the objective at w; NaN where
+        this is not known. It matters where C is very large.
+    """
+
+    w: Floats = field(repr=False)
+    status: Status
+    primal: float
+    dual: float
+    gap: float
+    certificate: str
+    oracle_calls: int
+    planes: int
+    iterations: int
+    seconds: float
+    history: np.ndarray = field(repr=False)
+    notes: dict[str, Any] = field(repr=False)
+    rounding: float = field(default=float("nan"), kw_only=True)
+
+    def validate(self) -> None:
+        """Weights that are finite, and a history with columns."""
+        check_types(self)
+        require(self.w.ndim == 1, "the weights are not a vector")
+        check_finite(self.w, "weights")
+        require(self.history.dtype.names is not None, "the history has no columns")
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle the weights without zeros, where these are many."""
+        return {**vars(self), "w": sparse_weights(self.w)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Undo `__getstate__`."""
+        w = state["w"]
+        state["w"] = w.dense() if isinstance(w, SparseWeights) else w
+        vars(self).update(state)
+
+    @property
+    def converged(self) -> bool:
+        """Whether the tolerance was met."""
+        return self.status is Status.CONVERGED
+
+    def meaning(self) -> str:
+        """What is proved about the weights, in a sentence or two."""
+        return meaning(self.certificate)
+
+    def summary(self) -> str:
+        """The certificate in a few words."""
+        return (
+            f"{self.status.name.lower()}: primal {self.primal:.6g}, dual "
+            f"{self.dual:.6g}, gap {self.gap:.2e} ({self.certificate}) after "
+            f"{self.iterations} iterations, {self.oracle_calls} oracle calls, "
+            f"{self.planes} planes, {self.seconds:.2f} s"
+        )
+
+    def _repr_html_(self) -> str:
+        """The certificate and the picture of the gap, for notebooks."""
+        calls, gaps = self.history["oracle_calls"], self.history["gap"]
+        picture = gap_svg(calls.tolist(), gaps.tolist(), self.gap)
+        return f"<p>{self.summary()}</p><p>{self.meaning()}</p>{picture}"
 
 
 def gap_svg(calls: Sequence[float], gaps: Sequence[float], reached: float) -> str:

@@ -15,7 +15,9 @@ number of examples, and what the structure offers.
 | a kernel on the nodes of networks                 | SMO on the factored dual        |
 | outputs few enough to hold all alpha              | all outputs at once             |
 | summed error                                      | SDCD                            |
-| many tokens, loss per token, linear penalty       | lanes                           |
+| many tokens, none in a very long example, loss    | lanes                           |
+|   per token, linear penalty                       |                                 |
+| one example has most of the tokens                | one slack for the whole sample  |
 | some planes per example fit into the memory       | block dual, merging if it must  |
 | not even that                                     | one slack for the whole sample  |
 | workers on other machines                         | see `distributed/choice.py`     |
@@ -48,7 +50,7 @@ from maxmargin.solvers.lanes.solver import Lanes, fits
 from maxmargin.solvers.n_slack.block_dual import PER_ENTRY, PER_PLANE, BlockDual
 from maxmargin.solvers.n_slack.cutting_plane import NSlack, NSlackBlock
 from maxmargin.solvers.n_slack.sdm import SDM
-from maxmargin.solvers.one_slack import OneSlack
+from maxmargin.solvers.one_slack.cutting_plane import OneSlack
 from maxmargin.solvers.smo import Smo
 from maxmargin.solvers.sparse.proximal import ProximalL1
 from maxmargin.solvers.subgradient import Subgradient
@@ -61,6 +63,9 @@ from maxmargin.solvers.summed.sdcd_as_written import SDCDAsWritten
 MANY_TOKENS = (
     10_000  # with fewer, any trainer is done before the loops of lanes compile
 )
+FEW_TOKENS = 2000  # with fewer, any trainer is fast, however long the examples are
+LONGEST = 0.05  # share of the tokens in one example, from which on lanes are slow
+MOST = 0.5  # and from which on a sum over all examples is as good as a plane of one
 SAMPLE = 32  # examples whose planes are looked at
 HELD = 12  # planes per example that the block dual ends up with, about
 TIGHT = 4  # and with how few it still gets along
@@ -156,7 +161,7 @@ class Auto(Trainer):
 
     def resolve(self, problem: Problem) -> Resolved:
         """The solver for this problem, and the notes that say why."""
-        sequences = problem.truth.ptr[-1] >= MANY_TOKENS and fits(problem, self.memory)
+        sequences = _many_tokens(problem) and fits(problem, self.memory)
         costs = count(problem, sample=0 if sequences else SAMPLE)
         penalty, here = problem.formulation.penalty, False
         kind: type[Solver[Any]]
@@ -177,6 +182,9 @@ class Auto(Trainer):
             kind, options, why, here = choose_spread(
                 problem, costs.share, planes, self.memory
             )
+        elif penalty == "linear" and not costs.outputs and _one_example(problem):
+            kind, options = OneSlack, {"memory": self.memory}
+            why = "one example has most of the data: planes of single ones are no help"
         elif sequences:
             kind, options = Lanes, {"memory": self.memory}
             why = "many tokens, a loss that adds up over them, linear penalty"
@@ -192,6 +200,27 @@ class Auto(Trainer):
             problem = problem.shared_data
         solver = kind(self.tol, self.max_iter, self.max_time, self.seed, **options)
         return Resolved(solver, problem, notes)
+
+
+def _many_tokens(problem: Problem) -> bool:
+    """Whether tokens are many, and spread over many examples.
+
+    A visit of lanes improves one example at its own weights only; where one example has
+    most of the tokens that takes long and leads nowhere (benchmarks/few_long.py).
+    """
+    return bool(problem.truth.ptr[-1] >= MANY_TOKENS and _longest(problem) <= LONGEST)
+
+
+def _one_example(problem: Problem) -> bool:
+    """Whether one example of several has most of a large sample."""
+    size = problem.truth.ptr[-1]
+    return bool(problem.n > 1 and size >= FEW_TOKENS and _longest(problem) > MOST)
+
+
+def _longest(problem: Problem) -> float:
+    """Share of the longest output in all."""
+    ptr = problem.truth.ptr
+    return float(np.diff(ptr).max(initial=0) / max(int(ptr[-1]), 1))
 
 
 def count(problem: Problem, sample: int = SAMPLE) -> Costs:

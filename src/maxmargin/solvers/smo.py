@@ -35,7 +35,7 @@ from maxmargin.inference.graph.forest import rooted
 from maxmargin.inference.graph.tables import GraphTables
 from maxmargin.inference.graph.triangulation import MAX_TABLE
 from maxmargin.inference.loopy import relaxation
-from maxmargin.inference.marginals.ascent import Ascent, Forests, Work
+from maxmargin.inference.marginals.compiled_ascent import Ascent, Forests, Work
 from maxmargin.inference.marginals.directions import Direction
 from maxmargin.inference.marginals.polytope import Point
 from maxmargin.solvers.base import Solver, State

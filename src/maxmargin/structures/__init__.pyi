@@ -4,6 +4,7 @@ from .chain.structure import Chain as Chain
 from .check import StructureError as StructureError
 from .check import check_structure as check_structure
 from .check import report_structure as report_structure
+from .classes.label_sets import LabelSets as LabelSets
 from .classes.structure import Multiclass as Multiclass
 from .classes.taxonomy import Taxonomy as Taxonomy
 from .clusters.coreference import Coreference as Coreference
@@ -12,7 +13,7 @@ from .dependency.structure import Dependency as Dependency
 from .grammar.structure import Grammar as Grammar
 from .matching import Matching as Matching
 from .motif import Motif as Motif
-from .network.graphs import Graph as Graph
+from .network.graphs.graph import Graph as Graph
 from .network.structure import Network as Network
 from .python_structure import OwnStructure as OwnStructure
 from .python_structure import own_loss as own_loss

@@ -1,15 +1,16 @@
-"""A motif at an unknown place in a DNA sequence.
+"""A motif at an unknown place in a sequence of bases or amino acids.
 
 The set: y is 1 (the sequence holds the motif) or 0; h is where it starts, and on which
 strand. The sum runs over the bases: those under the motif meet a position-specific
-weight matrix of length l, all others a Markov background of order 0 to 3,
+weight matrix of length l, all others a Markov background of order 0 to 3 (proteins: 0
+or 1),
 
     psi(x, 1, h) = sum_{j<l} e[j, x_{h+j}] + sum_{i outside} e[x_{i-order} .. x_i]
     psi(x, 0)    = sum_i e[x_{i-order} .. x_i].
 
 The background outside the motif cancels in every difference, so a plane has at most 4l
 entries. A row is (y, start, strand); (1, -1, 0) is a motif not placed yet, (0, 0, 0)
-no motif. Bases that are not A, C, G, T carry no features.
+no motif. Letters that are none of the 4 bases, or 20 amino acids, carry no features.
 
 [1] Yu 2011, section 5.4.1.
 """
@@ -37,22 +38,33 @@ from maxmargin.core.structure import (
 )
 from maxmargin.inference.motif_sampler import log_background, markov, sample
 
-LETTERS = "ACGT"
-UNKNOWN = 4
-PSEUDO = 0.5  # added to each count of a base while sampling places
-_CODE = np.full(256, -1, np.int32)
-for _letter in "NRYSWKMBDHVX-.":
-    _CODE[ord(_letter)] = _CODE[ord(_letter.lower())] = UNKNOWN
-for _code, _pair in enumerate(("Aa", "Cc", "Gg", "TtUu")):
-    for _letter in _pair:
-        _CODE[ord(_letter)] = _code
+LETTERS = {"dna": "ACGT", "protein": "ACDEFGHIKLMNPQRSTVWY"}
+OTHERS = {"dna": "NRYSWKMBDHVX-.", "protein": "XBZJUO*-."}  # known to be unknown
+ORDERS = {"dna": 3, "protein": 1}  # of the background at most
+PSEUDO = 0.5  # added to each count of a letter while sampling places
+
+
+def _codes(alphabet: str) -> Labels:
+    """The number of each byte: of letters in either case, and of unknown ones; or -1."""
+    out = np.full(256, -1, np.int32)
+    known = [*LETTERS[alphabet]]
+    for letter in OTHERS[alphabet]:
+        out[ord(letter)] = out[ord(letter.lower())] = len(known)
+    for code, letter in enumerate(known):
+        out[ord(letter)] = out[ord(letter.lower())] = code
+    if alphabet == "dna":
+        out[ord("U")] = out[ord("u")] = out[ord("T")]
+    return out
+
+
+_CODES = {alphabet: _codes(alphabet) for alphabet in LETTERS}
 
 
 class Bases(NamedTuple):
     """Encoded inputs."""
 
     ptr: Ints  # (n + 1,)
-    letter: Labels  # (bases,) 0 .. 3, or 4 if unknown
+    letter: Labels  # (bases,) from 0 on; the number of letters if unknown
     context: Labels  # (bases,) background feature, or -1
 
     @property
@@ -75,35 +87,65 @@ class Motif(Structure):
         Whether the motif may also lie on the reverse strand.
     sweeps : int
         Sweeps of Gibbs sampling that `guess` makes; 0 for uniform places.
+    alphabet : {"dna", "protein"}
+        Bases, or the twenty amino acids, which have one strand and a background of order
+        0 or 1.
     """
 
     length: int = 11
     order: int = 3
     both_strands: bool = False
     sweeps: int = 50
+    alphabet: str = "dna"
     losses: ClassVar[tuple[LossForm, ...]] = ("motif",)
+
+    @property
+    def letters(self) -> str:
+        """The letters, in the order of the columns of the matrix."""
+        return LETTERS[self.alphabet]
+
+    @property
+    def k(self) -> int:
+        """Number of letters; that of an unknown one."""
+        return len(self.letters)
 
     @property
     def dim(self) -> int:
         """Length of w: the matrix first, then the background of orders 0 to `order`."""
-        return 4 * self.length + (4 ** (self.order + 2) - 4) // 3
+        k = self.k
+        return k * self.length + (k ** (self.order + 2) - k) // (k - 1)
 
     def validate(self) -> None:
         """Sizes within what the loops are written for."""
         check_types(self)
         require(0 < self.length < 2**24, f"length={self.length} is out of range")
-        require(0 <= self.order <= 3, f"order={self.order} is not one of 0 to 3")
+        require(self.alphabet in LETTERS, f"alphabet={self.alphabet!r} is not known")
+        most = ORDERS[self.alphabet]
+        require(
+            0 <= self.order <= most, f"order={self.order} is not one of 0 to {most}"
+        )
+        require(self.alphabet == "dna" or not self.both_strands, "proteins: one strand")
         require(0 <= self.sweeps < 2**24, f"sweeps={self.sweeps} is out of range")
 
     def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
         """Check the sizes; nothing has to be learnt from the data."""
         if self.length < 1:
-            raise ValueError(f"length={self.length}: a motif has at least one base")
-        if self.order not in (0, 1, 2, 3):
-            raise ValueError(f"order={self.order}: the background has order 0 to 3")
+            raise ValueError(f"length={self.length}: a motif has at least one letter")
+        if not isinstance(self.alphabet, str) or self.alphabet not in LETTERS:
+            raise ValueError(
+                f"alphabet={self.alphabet!r} is neither 'dna' nor 'protein'"
+            )
+        most = ORDERS[self.alphabet]
+        if self.order not in range(most + 1):
+            raise ValueError(
+                f"order={self.order}: the background of {self.alphabet} sequences has "
+                f"order 0 to {most}"
+            )
+        if self.alphabet != "dna" and self.both_strands:
+            raise ValueError("both_strands=True: proteins have one strand")
         for i, x in enumerate(X):
             if not hasattr(x, "__len__"):
-                raise ValueError(f"sequence {i} is {x!r}, not a string of bases")
+                raise ValueError(f"sequence {i} is {x!r}, not a string of letters")
         if all(len(x) < self.length for x in X):
             raise ValueError(
                 f"a motif of length {self.length} is longer than every sequence"
@@ -111,15 +153,15 @@ class Motif(Structure):
         return self
 
     def encode(self, X: Sequence[Any]) -> Bases:
-        """Strings of bases, in either case."""
+        """Strings of letters, in either case."""
         if isinstance(X, str):
             raise ValueError("X is one string, not a list of sequences: write [X]")
         if not hasattr(X, "__iter__"):
             raise TypeError(f"X is one {type(X).__name__}, not a list of sequences")
-        codes = [_encode(s, i) for i, s in enumerate(X)]
+        codes = [_encode(s, i, self.alphabet) for i, s in enumerate(X)]
         letter = np.concatenate(codes) if codes else np.empty(0, np.int32)
         ptr = pointers([len(c) for c in codes])
-        return Bases(ptr, letter, _contexts(ptr, letter, self.order))
+        return Bases(ptr, letter, _contexts(ptr, letter, self.order, self.k))
 
     def encode_labels(self, x: Bases, Y: Sequence[Any]) -> Ragged:
         """Labels 0 or 1, or (label, start, strand) where the place is known."""
@@ -148,7 +190,7 @@ class Motif(Structure):
     def features(self, x: Bases, ids: Ints, labels: Ragged) -> Rows:
         """Matrix entries under the motif, background entries elsewhere."""
         rows = labels.data.reshape(-1, 3)
-        return Rows(*_features(*x, ids, rows, self.length))
+        return Rows(*_features(*x, ids, rows, self.length, self.k))
 
     def argmax(
         self, x: Bases, ids: Ints, w: Floats, augment: Augment | None = None
@@ -164,7 +206,7 @@ class Motif(Structure):
         seen = within > without
         labels = np.where(seen[:, None], place, np.int32(0))
         score = np.where(seen, within, without)
-        score = score + _background(*x, ids, w, self.length)
+        score = score + _background(*x, ids, w, self.length, self.k)
         return Found(_rows(labels), score, score)
 
     def cuts(self, x: Bases, ids: Ints, w: Floats, augment: Augment) -> Answer:
@@ -172,7 +214,7 @@ class Motif(Structure):
         found = self.argmax(x, ids, w, augment)
         truth = augment.truth.take(ids)
         rows, true_rows = found.labels.data.reshape(-1, 3), truth.data.reshape(-1, 3)
-        dpsi = Rows(*_differences(*x, ids, true_rows, rows, self.length))
+        dpsi = Rows(*_differences(*x, ids, true_rows, rows, self.length, self.k))
         delta = augment.loss.value(truth, found.labels)
         return Answer(
             found.labels, dpsi, delta, augment.weight[ids] * delta - dpsi.dot(w)
@@ -183,7 +225,7 @@ class Motif(Structure):
     ) -> Layers:
         """The best placed motif and none: one of them has the true label."""
         place, gain = self._places(x, ids, w)
-        base = _background(*x, ids, w, self.length)
+        base = _background(*x, ids, w, self.length, self.k)
         label = augment.truth.data[augment.truth.ptr[:-1]][ids]
         cost = augment.loss.table[label]
         fits = np.isfinite(gain)
@@ -223,10 +265,10 @@ class Motif(Structure):
         letters = Ragged(x.ptr, x.letter).take(ids)
         context = Ragged(x.ptr, x.context).take(ids).data
         behind = Ragged(x.ptr, x.context).take(np.flatnonzero(rows[:, 0] == 0)).data
-        odds = log_background(context, markov(behind, self.order))
+        odds = log_background(context, markov(behind, self.order, self.k))
         draws = rng.random((self.sweeps + 1, len(ids)))
         _, _, place = sample(
-            letters.ptr, letters.data, odds, self.length, strands, draws, PSEUDO
+            letters.ptr, letters.data, odds, self.length, strands, draws, PSEUDO, self.k
         )
         rows[ids, 1], rows[ids, 2] = place // strands, place % strands
         return _rows(rows)
@@ -236,7 +278,7 @@ class Motif(Structure):
         return self._places(x, ids, w)
 
     def _places(self, x: Bases, ids: Ints, w: Floats) -> tuple[Labels, Floats]:
-        return _places(*x, ids, w, self.length, self.both_strands)
+        return _places(*x, ids, w, self.length, self.both_strands, self.k)
 
     def explain_pieces(self, x: Bases, i: int, row: Labels) -> Pieces:
         """The background of the whole sequence, then each base of the motif."""
@@ -245,11 +287,13 @@ class Motif(Structure):
         label, start, strand = (int(v) for v in row)
         for j in range(self.length if label else 0):
             h = int(x.ptr[i]) + start
-            c = int(_read(x.letter, h, j, self.length, strand))
-            at = [(4 * j + c, 1.0)] if c < 4 else []
+            c = int(_read(x.letter, h, j, self.length, strand, self.k))
+            at = [(self.k * j + c, 1.0)] if c < self.k else []
             if x.context[h + j] >= 0:
-                at.append((4 * self.length + int(x.context[h + j]), -1.0))
-            names.append(f"motif {j + 1}: {(LETTERS + 'N')[c]}")
+                at.append((self.k * self.length + int(x.context[h + j]), -1.0))
+            names.append(
+                f"motif {j + 1}: {(self.letters + OTHERS[self.alphabet][0])[c]}"
+            )
             both = np.array(at).reshape(-1, 2)
             parts.append((both[:, 0], both[:, 1]))
         return Pieces(names, Rows.pack(parts))
@@ -271,10 +315,12 @@ class Motif(Structure):
 
     def feature_names(self) -> list[str]:
         """Motif positions and contexts by name."""
-        names = [f"motif {j + 1}: {c}" for j in range(self.length) for c in LETTERS]
+        names = [
+            f"motif {j + 1}: {c}" for j in range(self.length) for c in self.letters
+        ]
         words = [""]
         for _ in range(self.order + 1):
-            words = [word + c for word in words for c in LETTERS]
+            words = [word + c for word in words for c in self.letters]
             names += [f"background: {word}" for word in words]
         return names
 
@@ -284,51 +330,58 @@ def _rows(array: Labels) -> Ragged:
     return Ragged(3 * np.arange(len(data) + 1, dtype=np.int64), data.reshape(-1))
 
 
-def _encode(sequence: Any, i: int) -> Labels:
+def _encode(sequence: Any, i: int, alphabet: str) -> Labels:
     if not isinstance(sequence, str | bytes):
         raise ValueError(f"sequence {i} is a {type(sequence).__name__}, not a string")
     raw = (
         sequence.encode("latin-1", "replace") if isinstance(sequence, str) else sequence
     )
-    code = _CODE[np.frombuffer(raw, np.uint8)]
+    code = _CODES[alphabet][np.frombuffer(raw, np.uint8)]
     if (code < 0).any():
         at = int(np.flatnonzero(code < 0)[0])
+        what = "a nucleotide" if alphabet == "dna" else "an amino acid"
+        hint = ""
+        if (
+            alphabet == "dna"
+            and (_CODES["protein"][np.frombuffer(raw, np.uint8)] >= 0).all()
+        ):
+            hint = "; for proteins say alphabet='protein'"
         raise ValueError(
-            f"sequence {i}, position {at}: {chr(raw[at])!r} is not a nucleotide"
+            f"sequence {i}, position {at}: {chr(raw[at])!r} is not {what}{hint}"
         )
     return code
 
 
 @loop
-def _contexts(ptr, letter, order):
+def _contexts(ptr, letter, order, k):
     """The background feature of each base: it and the known bases before it."""
     out = np.full(len(letter), -1, np.int32)
     for i in range(len(ptr) - 1):
         for t in range(ptr[i], ptr[i + 1]):
-            if letter[t] == 4:
+            if letter[t] == k:
                 continue
             code, power, first = np.int64(letter[t]), 1, 0
-            for k in range(1, order + 1):
-                if t - k < ptr[i] or letter[t - k] == 4:
+            for back in range(1, order + 1):
+                if t - back < ptr[i] or letter[t - back] == k:
                     break
-                power *= 4
+                power *= k
                 first += power
-                code += power * letter[t - k]
+                code += power * letter[t - back]
             out[t] = first + code
     return out
 
 
 @loop
-def _read(letter, h, j, length, strand):
+def _read(letter, h, j, length, strand, k):
     """Base j of the motif that starts at h."""
     if strand == 0:
         return letter[h + j]
     c = letter[h + length - 1 - j]
-    return c if c == 4 else 3 - c
+    return c if c == k else k - 1 - c
 
 
 @loop
-def _places(ptr, letter, context, ids, w, length, both):
+def _places(ptr, letter, context, ids, w, length, both, k):
     """Rows (1, start, strand) of the best windows and what they gain over none."""
     rows = np.zeros((len(ids), 3), np.int32)
     gain = np.full(len(ids), -np.inf)
@@ -336,7 +389,7 @@ def _places(ptr, letter, context, ids, w, length, both):
         a, b = ptr[ids[q]], ptr[ids[q] + 1]
         lost = np.zeros(b - a + 1)
         for t in range(a, b):
-            v = w[4 * length + context[t]] if context[t] >= 0 else 0.0
+            v = w[k * length + context[t]] if context[t] >= 0 else 0.0
             lost[t - a + 1] = lost[t - a] + v
         rows[q, 0] = 1
         for h in range(b - a - length + 1):
@@ -344,9 +397,9 @@ def _places(ptr, letter, context, ids, w, length, both):
             for strand in range(2 if both else 1):
                 s = -away
                 for j in range(length):
-                    c = _read(letter, a + h, j, length, strand)
-                    if c < 4:
-                        s += w[4 * j + c]
+                    c = _read(letter, a + h, j, length, strand, k)
+                    if c < k:
+                        s += w[k * j + c]
                 if s > gain[q]:
                     gain[q] = s
                     rows[q, 1], rows[q, 2] = h, strand
@@ -354,33 +407,33 @@ def _places(ptr, letter, context, ids, w, length, both):
 
 
 @loop
-def _background(ptr, letter, context, ids, w, length):
+def _background(ptr, letter, context, ids, w, length, k):
     """<w, psi(x, 0)>."""
     out = np.zeros(len(ids))
     for q in range(len(ids)):
         for t in range(ptr[ids[q]], ptr[ids[q] + 1]):
             if context[t] >= 0:
-                out[q] += w[4 * length + context[t]]
+                out[q] += w[k * length + context[t]]
     return out
 
 
 @inner_loop
-def _put_window(letter, context, a, row, length, sign, n, idx, val):
+def _put_window(letter, context, a, row, length, k, sign, n, idx, val):
     """Entries of psi(x, 1, h) - psi(x, 0), times sign, from n on."""
     h, strand = a + row[1], row[2]
     for j in range(length):
-        c = _read(letter, h, j, length, strand)
-        if c < 4:
-            idx[n], val[n] = 4 * j + c, sign
+        c = _read(letter, h, j, length, strand, k)
+        if c < k:
+            idx[n], val[n] = k * j + c, sign
             n += 1
         if context[h + j] >= 0:
-            idx[n], val[n] = 4 * length + context[h + j], -sign
+            idx[n], val[n] = k * length + context[h + j], -sign
             n += 1
     return n
 
 
 @loop
-def _differences(ptr, letter, context, ids, truth, rows, length):
+def _differences(ptr, letter, context, ids, truth, rows, length, k):
     out = np.zeros(len(ids) + 1, np.int64)
     idx = np.empty(4 * length * len(ids), np.int32)
     val = np.empty(4 * length * len(ids))
@@ -389,15 +442,15 @@ def _differences(ptr, letter, context, ids, truth, rows, length):
         a, t, r = ptr[ids[q]], truth[q], rows[q]
         if t[0] != r[0] or t[1] != r[1] or t[2] != r[2]:
             if t[0] == 1 and t[1] >= 0:
-                n = _put_window(letter, context, a, t, length, 1.0, n, idx, val)
+                n = _put_window(letter, context, a, t, length, k, 1.0, n, idx, val)
             if r[0] == 1 and r[1] >= 0:
-                n = _put_window(letter, context, a, r, length, -1.0, n, idx, val)
+                n = _put_window(letter, context, a, r, length, k, -1.0, n, idx, val)
         out[q + 1] = n
     return out, idx[:n].copy(), val[:n].copy()
 
 
 @loop
-def _features(ptr, letter, context, ids, rows, length):
+def _features(ptr, letter, context, ids, rows, length, k):
     out = np.zeros(len(ids) + 1, np.int64)
     total = 0
     for i in ids:
@@ -408,9 +461,9 @@ def _features(ptr, letter, context, ids, rows, length):
         a, b = ptr[ids[q]], ptr[ids[q] + 1]
         for t in range(a, b):
             if context[t] >= 0:
-                idx[n], val[n] = 4 * length + context[t], 1.0
+                idx[n], val[n] = k * length + context[t], 1.0
                 n += 1
         if rows[q, 0] == 1 and rows[q, 1] >= 0:
-            n = _put_window(letter, context, a, rows[q], length, 1.0, n, idx, val)
+            n = _put_window(letter, context, a, rows[q], length, k, 1.0, n, idx, val)
         out[q + 1] = n
     return out, idx[:n].copy(), val[:n].copy()

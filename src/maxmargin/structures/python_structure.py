@@ -45,7 +45,7 @@ from maxmargin.core.structure import (
     P,
     Structure,
 )
-from maxmargin.losses.own import OwnLoss, pickled, unpickled
+from maxmargin.losses.python_loss import OwnLoss, pickled, unpickled
 
 METHODS = ("joint_feature", "loss", "argmax")
 

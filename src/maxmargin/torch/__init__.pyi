@@ -9,6 +9,7 @@ from .losses import LOSSES as LOSSES
 from .losses import LogLikelihood as LogLikelihood
 from .losses import Perceptron as Perceptron
 from .losses import PerturbedLoss as PerturbedLoss
+from .losses import SoftmaxMargin as SoftmaxMargin
 from .losses import SparseMAP as SparseMAP
 from .losses import StructuredHinge as StructuredHinge
 from .losses import structured_loss as structured_loss

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from maxmargin.decode.chain import Chain
+from maxmargin.decode.sequences.chain import Chain
 from maxmargin.torch.losses import structured_loss
 
 IGNORED = -100

@@ -19,9 +19,9 @@ import torch
 from torch import Tensor, nn
 
 from maxmargin.core.data.arrays import Floats
-from maxmargin.estimators.chain import ChainSVM
-from maxmargin.structures.chain.names import input_weights
+from maxmargin.estimators.sequences.chain import ChainSVM
 from maxmargin.structures.chain.structure import Chain as ChainStructure
+from maxmargin.structures.chain.weight_names import input_weights
 from maxmargin.torch.layers import StructuredLoss
 
 

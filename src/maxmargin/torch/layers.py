@@ -113,10 +113,7 @@ class StructuredLoss(nn.Module):
         """
         tables, mask = self._tables(scores, mask)
         names = list(tables)
-        value = _Evaluate.apply(self, names, target, mask, *tables.values())
-        if self.reduction == "none":
-            return value
-        return value.mean() if self.reduction == "mean" else value.sum()
+        return _Evaluate.apply(self, names, target, mask, *tables.values())
 
     @torch.compiler.disable
     @torch.no_grad()
@@ -174,7 +171,7 @@ class StructuredLoss(nn.Module):
             if mask is not None:
                 raise ValueError("packed scores know their lengths: give no mask")
             main, mask = pad_packed_sequence(main, batch_first=True)
-        own: dict[str, Tensor] = dict(self.named_parameters(recurse=False))
+        own = {k: p for k, p in self._parameters.items() if p is not None}
         return {first: main} | own | given | {first: main}, mask
 
 
@@ -192,20 +189,30 @@ class _Evaluate(Function):
         value, ctx.gradient = loss.evaluate(batch, _plain(target), wanted)
         ctx.structure, ctx.batch, ctx.names = loss.structure, batch, names
         ctx.like = [(t.shape, t.dtype, t.device) for t in tables]
-        main = tables[0]
-        return torch.from_numpy(value).to(main.device, _result_type(main))
+        ctx.rows, ctx.share = batch.rows, 1.0
+        whole = torch.from_numpy(value)
+        if loss.reduction != "none":
+            whole = whole.sum()
+            ctx.share = 1.0 / batch.rows if loss.reduction == "mean" else 1.0
+            whole = whole * ctx.share
+        return whole.to(tables[0].device, _result_type(tables[0]))
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
-        factor = upstream.detach().cpu().double().contiguous().numpy()
+        each = upstream.detach().cpu().double() * ctx.share
+        factor = each.expand(ctx.rows).contiguous().numpy()
         arrays = ctx.batch.arrays
         out = tuple(np.zeros(a.shape, a.dtype) for a in arrays)
         ctx.gradient(factor, out)
         by_name = dict(zip(ctx.structure.tables, out, strict=True))
         grads = [
             torch.from_numpy(by_name[name]).reshape(shape).to(device, dtype)
-            for name, (shape, dtype, device) in zip(ctx.names, ctx.like, strict=True)
+            if needed
+            else None
+            for name, needed, (shape, dtype, device) in zip(
+                ctx.names, ctx.needs_input_grad[4:], ctx.like, strict=True
+            )
         ]
         return None, None, None, None, *grads
 

@@ -7,11 +7,15 @@ With s(y) the score of output y and t the target:
 | StructuredHinge | max_y delta(t, y) + s(y) - s(t), and its rescaled relatives  |
 | Perceptron      | max_y s(y) - s(t)                                            |
 | LogLikelihood   | log sum_y exp s(y) - s(t)                                    |
+| SoftmaxMargin   | log sum_y exp(delta(t, y) + s(y)) - s(t)                     |
 | PerturbedLoss   | E max_y s(y) + <sigma Z, y> - s(t),    Z random              |
 | SparseMAP       | max_mu <s, mu> - ||mu||^2 / 2 - (s(t) - ||t||^2 / 2)         |
 
 The first two have subgradients, the others are smooth. All are convex in the scores,
 not negative (perturbation: in the mean), and zero or smallest where t wins clearly.
+
+Softmax-margin: Gimpel and Smith 2010, Softmax-margin CRFs: training log-linear models
+with cost functions.
 """
 
 from __future__ import annotations
@@ -21,12 +25,16 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.core.data.arrays import Floats
+from maxmargin.core.data.arrays import Floats, Ragged
 from maxmargin.core.formulations import Formulation
 from maxmargin.decode.machinery import smoothing
 from maxmargin.decode.machinery.base import ScoreStructure
 from maxmargin.decode.machinery.batch import ScoreBatch, Table
-from maxmargin.decode.machinery.oracle import default_loss, search
+from maxmargin.decode.machinery.oracle import (
+    default_loss,
+    loss_augmented,
+    search,
+)
 from maxmargin.torch.layers import Gradient, StructuredLoss
 
 
@@ -152,36 +160,104 @@ class LogLikelihood(StructuredLoss):
     def evaluate(
         self, batch: ScoreBatch, target: Any, wanted: bool
     ) -> tuple[Floats, Gradient]:
-        """Log Z now, marginals when a gradient is asked for.
+        """Log Z, and the marginals with it where they can be scaled later.
 
-        Tables with rows of their own can be scaled later, so where there are no others
-        the marginals come with log Z.
+        They can if all rows will have the same factor, as in a mean or a sum, or if
+        every table has rows of its own. Otherwise they are computed when the factors
+        are known.
         """
         truth, own = self.structure.read_target(batch, target)
-        early = len(batch.arrays) == 1 and wanted
+        summed = self.summed_scores(batch, truth)
+        same = self.reduction != "none"
+        early = wanted and (same or len(batch.arrays) == 1)
         marginals: tuple[Table, ...] = ()
         if early:
             ones = np.ones(batch.rows)
             log_z, marginals = self.structure.weighted_marginals(
-                batch, ones, self.threads()
+                summed, ones, self.threads()
             )
         else:
-            log_z = self.structure.log_partition(batch, self.threads())
+            log_z = self.structure.log_partition(summed, self.threads())
         self.structure.check_found(log_z)
-        value = log_z - own
 
         def gradient(factor: Floats, out: Sequence[Table]) -> None:
-            tables = marginals
-            if not early:
+            tables, scale = marginals, np.ones(1)
+            if early:
+                scale = factor[:1] if same else factor
+            else:
                 _, tables = self.structure.weighted_marginals(
-                    batch, factor, self.threads()
+                    summed, factor, self.threads()
                 )
             for table, marginal in zip(out, tables, strict=True):
-                scale = factor.reshape(-1, *[1] * (table.ndim - 1)) if early else 1.0
-                np.multiply(marginal, scale, out=table, casting="same_kind")
+                wide = scale.reshape(-1, *[1] * (table.ndim - 1))
+                np.multiply(marginal, wide, out=table, casting="same_kind")
             self.structure.add_indicators(batch, truth, -factor, out)
 
-        return value, gradient
+        return self.smooth_maximum(log_z) - own, gradient
+
+    def summed_scores(self, batch: ScoreBatch, truth: Ragged) -> ScoreBatch:
+        """Scores under which all outputs are summed."""
+        return batch
+
+    def smooth_maximum(self, log_z: Floats) -> Floats:
+        """What takes the place of the maximum."""
+        return log_z
+
+
+class SoftmaxMargin(LogLikelihood):
+    """A likelihood with a margin: the hinge with its maximum made smooth.
+
+        temperature * log sum_y exp((delta(t, y) + s(y)) / temperature) - s(t)
+
+    At a small temperature it is the structured hinge, and without a loss it is the
+    likelihood. It takes the time of the likelihood and exists for the same structures.
+
+    Parameters
+    ----------
+    structure : ScoreStructure
+        What an output is: see `maxmargin.decode`.
+    loss : str or array, optional
+        As for `StructuredHinge`, but a sum over parts: not "zero-one" of whole outputs.
+    temperature : float, default=1.0
+        How smooth the maximum is.
+    **options
+        `n_labels`, `learn`, `reduction`, `n_jobs`: see `StructuredLoss`.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from maxmargin.decode import Chain
+    >>> scores = torch.tensor([[[1.0, 0.0], [0.0, 0.5]]])
+    >>> for temperature in (1.0, 0.01):
+    ...     layer = SoftmaxMargin(Chain(), temperature=temperature, n_labels=2)
+    ...     print(round(layer(scores, torch.tensor([[0, 1]])).item(), 3))
+    1.667
+    0.507
+    """
+
+    def __init__(
+        self,
+        structure: ScoreStructure,
+        loss: Any = None,
+        temperature: float = 1.0,
+        **options: Any,
+    ) -> None:
+        super().__init__(structure, **options)
+        if not 0 < temperature < np.inf:
+            raise ValueError(f"temperature={temperature!r} must be positive")
+        self.loss = default_loss(structure) if loss is None else loss
+        self.temperature = temperature
+
+    def summed_scores(self, batch: ScoreBatch, truth: Ragged) -> ScoreBatch:
+        """With the losses of their parts, divided by the temperature."""
+        summed, self._constant = loss_augmented(
+            self.structure, batch, truth, self.loss, self.temperature
+        )
+        return summed
+
+    def smooth_maximum(self, log_z: Floats) -> Floats:
+        """Back to the scale of the scores."""
+        return self.temperature * log_z + self._constant
 
 
 class PerturbedLoss(StructuredLoss):
@@ -318,6 +394,7 @@ LOSSES: dict[str, type[StructuredLoss]] = {
     "hinge": StructuredHinge,
     "perceptron": Perceptron,
     "log-likelihood": LogLikelihood,
+    "softmax-margin": SoftmaxMargin,
     "perturbed": PerturbedLoss,
     "sparsemap": SparseMAP,
 }
@@ -326,7 +403,9 @@ LOSSES: dict[str, type[StructuredLoss]] = {
 def structured_loss(
     name: str, structure: ScoreStructure, **options: Any
 ) -> StructuredLoss:
-    """A loss by name: "hinge", "perceptron", "log-likelihood", "perturbed", "sparsemap".
+    """A loss by name: one of `LOSSES`.
+
+    "hinge", "perceptron", "log-likelihood", "softmax-margin", "perturbed", "sparsemap".
 
     Examples
     --------

@@ -228,3 +228,28 @@ def test_span_confidences_are_marginals_when_all_outputs_compete():
             and (last == 2 or y[last + 1] != "I-P")
         ]  # fmt: skip
         assert confidence == pytest.approx(sum(holds))
+
+
+def test_the_power_is_that_of_the_data():
+    """Truths drawn from  p(c) ~ exp(-below(c)^power / T)  give power and T back."""
+    rng = np.random.default_rng(0)
+    scores = Candidates.of_table(rng.gamma(1.0, 2.0, size=(20000, 3)))
+    drawn = Temperature(inverse=1.5, power=0.6)(scores).scores.reshape(-1, 3)
+    truth = (rng.random((20000, 1)) > np.cumsum(drawn, axis=1)).sum(axis=1)
+    fitted = Temperature.fit(scores, np.minimum(truth, 2), power=True)
+    assert fitted.power == pytest.approx(0.6, abs=0.06)
+    assert fitted.inverse == pytest.approx(1.5, abs=0.1)
+    plain = Temperature.fit(scores, np.minimum(truth, 2))
+    assert log_loss(fitted(scores), truth) < log_loss(plain(scores), truth)
+
+
+def test_the_power_keeps_the_order_and_impossible_candidates():
+    scores = Candidates.of_table([[2.0, -np.inf, 0.5], [0.0, 1.0, -3.0]])
+    p = Temperature(inverse=0.7, power=0.5)(scores)
+    assert p.scores[1] == 0.0
+    for i in range(2):
+        order = np.argsort(scores.row(i), kind="stable")
+        assert (np.argsort(p.row(i), kind="stable") == order).all()
+        assert p.row(i).sum() == pytest.approx(1.0)
+    with pytest.raises(ValueError, match="power"):
+        Temperature(power=0.0)

@@ -7,6 +7,8 @@ import pytest
 
 from maxmargin.cli.main import main
 from maxmargin.cli.tasks.detect import detect
+from maxmargin.io.sequences.conll import load_conll
+from maxmargin.io.text import FormatError
 from maxmargin.reports.progress import Progress, primal_of
 
 FOUR = ">a\nAC-D\n>b\nACGD\n>c\nA-GD\n>d\nACG-\n"
@@ -84,3 +86,25 @@ def test_few_lines_where_there_is_no_terminal(capsys):
 
 def test_an_unknown_primal_is_shown_as_an_estimate():
     assert primal_of(row(1, 0.0)) == "~4" and primal_of(row(1, 0.0, 5.0)) == "5"
+
+
+def test_an_export_with_a_header_and_missing_labels(tmp_path, capsys):
+    """Neither the names of columns nor an empty cell are labels."""
+    rows = ["word\tpos\tlabel", "Ana\tNNP\tB-PER", "in\tIN\t", "Lima\tNNP\tB-LOC"]
+    data, model = tmp_path / "export.tsv", tmp_path / "m.mm"
+    data.write_bytes(b"\xef\xbb\xbf" + "\r\n".join(rows).encode())
+    assert main(["train", str(data), str(model)]) == 3
+    said = capsys.readouterr().err
+    assert "line 1: 'word pos label' looks like the names of the columns" in said
+    data.write_text("\n".join(rows[1:]), encoding="utf8")
+    assert main(["train", str(data), str(model)]) == 3
+    assert "line 2: there is no label" in capsys.readouterr().err
+    with pytest.raises(FormatError, match="line 2: there is no label"):
+        load_conll(data, separator="\t")
+
+
+def test_csv_is_no_svmlight(tmp_path, capsys):
+    data = tmp_path / "t.csv"
+    data.write_text("id,size,label\n1,2.5,a\n2,3.5,b\n", encoding="utf8")
+    assert main(["train", "multiclass", str(data), str(tmp_path / "m.mm")]) == 3
+    assert "line 1: this is a line of CSV" in capsys.readouterr().err

@@ -119,7 +119,16 @@ def test_mixed_schemes_name_what_is_mixed(tmp_path, capsys):
     data.write_text("Ana B-PER\nva O\n\nEva I-PER\nva O\n")
     assert main(["train", str(data), str(tmp_path / "m.mm")]) == 3
     told = capsys.readouterr().err
-    assert "mixed.conll" in told and "IOB1 and BIO are mixed" in told
+    assert "mixed.conll, line 4" in told and "IOB1 and BIO are mixed" in told
+
+
+def test_bio_among_bioes_names_the_line(tmp_path, capsys):
+    data = tmp_path / "mixed.conll"
+    data.write_text("Ana B-PER\nRuiz E-PER\n\nEva B-PER\nLuna I-PER\nva O\n")
+    assert main(["train", str(data), str(tmp_path / "m.mm")]) == 3
+    told = capsys.readouterr().err
+    assert "mixed.conll, line 5: labels of BIOES and another scheme are mixed" in told
+    assert "'I-PER' stands where BIOES has 'E-PER'" in told
 
 
 def test_a_few_stray_beginnings_are_forgiven(tmp_path, capsys):

@@ -8,6 +8,7 @@ from score_cases import CASES, same
 
 from maxmargin.core import Formulation
 from maxmargin.decode import most_violated
+from maxmargin.decode.machinery import batch as batches
 
 seeds = st.integers(0, 2**32 - 1)
 every_case = pytest.mark.parametrize("name", CASES)
@@ -240,7 +241,8 @@ def test_sums_survive_extreme_scores(name, scale):
         assert tables[0].sum() == pytest.approx(counts[case.structure.tables[0]].sum())
 
 
-def test_threads_give_the_same_bits():
+def test_threads_give_the_same_bits(monkeypatch):
+    monkeypatch.setattr(batches, "WORTH_THREADS", 0.0)  # also for small batches
     rng = np.random.default_rng(0)
     from maxmargin.decode import Chain
 

@@ -6,7 +6,7 @@ from scipy import stats
 from sklearn.exceptions import NotFittedError
 
 from maxmargin import AlignmentSVM, HomologySVM, load, save
-from maxmargin.estimators.alignment_significance import (
+from maxmargin.estimators.alignment.significance import (
     ChanceScores,
     fit_distribution,
     shifted,

@@ -149,6 +149,17 @@ def test_backgrounds_of_log_odds():
         LogOdds("ABC", background="none").fit(X, Y)
 
 
+def test_letters_of_unrelated_sequences_count_in_the_background():
+    X, Y = [("AABC", "AABB")], [[[k, k] for k in range(4)]]
+    table = LogOdds("ABC").fit(X, Y, others=["CCCC", {"residue": "CC"}])
+    joint = np.array([[3.0, 1, 1], [1, 2, 1], [1, 2, 1]]) / 13.0
+    letters = np.array([5.0, 4.0, 8.0]) / 17.0  # A 4, B 3, C 7, one added to each
+    odds = joint / np.outer(letters, letters)
+    np.testing.assert_allclose(table.scores, np.log(odds))
+    with pytest.raises(ValueError, match="background='letters' only"):
+        LogOdds("ABC", background="pairs").fit(X, Y, others=["A"])
+
+
 def overhanging(n, seed):
     """A short sequence inside a longer one, without gaps within."""
     rng = np.random.default_rng(seed)

@@ -2,6 +2,7 @@
 
 import io
 import warnings
+from copy import deepcopy
 
 import numpy as np
 import pytest
@@ -192,6 +193,8 @@ def test_ranked_outputs_belong_to_their_inputs(kind):
 MISTAKES = {
     "folds": ({"cv": 1}, "at least 2"),
     "too many folds": ({"cv": 100}, "only 30 examples"),
+    "no outputs": ({"n": 0}, "n=0: a whole number of outputs"),
+    "half an output": ({"n": 1.5}, "n=1.5: a whole number of outputs"),
 }
 
 
@@ -211,6 +214,18 @@ def test_more_mistakes(chain):
     ranking = mm.RankingSVM(k=1).fit([np.eye(2)], [[1, 0]])
     with pytest.raises(ValueError, match="cannot list the n best outputs"):
         ranking.calibrate([np.eye(2)], [[1, 0]])
+
+
+def test_few_examples_are_named_as_such():
+    X, y = blobs(200, 0)
+    model = mm.MulticlassSVM().fit(X[20:], y[20:]).calibrate(X[:8], y[:8])
+    with pytest.warns(
+        UserWarning, match="8 held-out examples are too few for coverage"
+    ):
+        assert len(model.predict_set(X[:1], coverage=0.9)[0]) == 4
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.predict_set(X[:1], coverage=0.8)
 
 
 def test_flat_sequences_can_be_calibrated(chain):
@@ -293,3 +308,22 @@ def test_calibrated_classes_are_saved(tmp_path):
     X = blobs(9, 8)[0]
     again = mm.load(tmp_path / "model.mm")
     assert np.array_equal(again.predict_proba(X), model.predict_proba(X))
+
+
+def test_truths_that_training_has_not_shown_are_never_covered(chain):
+    """They count against the promise, and a warning says so."""
+    X, y = blobs(400, 0)
+    model = mm.MulticlassSVM().fit(X[y < 3], y[y < 3])
+    with pytest.warns(
+        UserWarning, match=r"of 400 held-out examples have a true output"
+    ):
+        model.calibrate(X, y)
+    with pytest.warns(UserWarning, match="less often than"):  # a quarter is of class 3
+        assert all(len(one) == 3 for one in model.predict_set(X[:5], coverage=0.9))
+    chain, (X, y) = deepcopy(chain), sequences(60, 5)
+    strange = [["new", *row[1:]] if i % 4 == 0 else row for i, row in enumerate(y)]
+    with pytest.warns(UserWarning, match="15 of 60 held-out examples"):
+        chain.calibrate(X, strange)
+    n = chain.calibration_.n
+    with pytest.warns(UserWarning, match=f"sets hold all {n}"):
+        chain.predict_set(X[:2], coverage=0.9, per="output")

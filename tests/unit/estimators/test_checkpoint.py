@@ -49,7 +49,9 @@ def test_a_resumed_run_takes_the_same_steps(name, tmp_path):
             made(checkpoint=where, callbacks=kill_at(at)).fit(X, y)
         assert where.path.exists()
     again = made(checkpoint=where).fit(X, y)
-    # Nearly always the same bits; once in hundreds of runs the last bit differs.
+    # Nearly always the same bits; twice in full runs of the suite a last bit differed. The
+    # cause is not known. Ruled out by trials: the step that the checkpoint is from, how
+    # many are written, where arrays lie in memory, memory not yet written to, BLAS threads.
     close = {"rtol": 1e-7, "atol": 1e-10}
     np.testing.assert_allclose(again.result_.w, whole.result_.w, **close)
     assert again.result_.dual == pytest.approx(whole.result_.dual, rel=1e-11)

@@ -2,6 +2,7 @@
 
 import pickle
 import warnings
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import Pipeline
 
-from maxmargin import StructuralSVM
+from maxmargin import ChainSVM, StructuralSVM
 from maxmargin.core import OracleError
 from maxmargin.losses import Hamming
 from maxmargin.structures import Matching
@@ -82,6 +83,21 @@ def test_pickle_keeps_predictions_and_leaves_planes_behind():
     assert list(again.predict(X)) == list(model.predict(X))
     assert again.result_.status is model.result_.status
     assert len(data) < 50_000
+
+
+def test_a_pickle_holds_weights_without_their_zeros():
+    """Many features, most of them without weight: once, and not as a dense array."""
+    rng = np.random.default_rng(0)
+    Y = [[str(k) for k in rng.integers(0, 8, 6)] for _ in range(40)]
+    X = [[[f"f{k}", f"r{rng.integers(10**6)}"] for k in row] for row in Y]
+    model = ChainSVM(C=0.01, tol=0.1, warm_start=True).fit(X, Y)
+    data = pickle.dumps(model)
+    again = pickle.loads(data)
+    assert again.coef_ is again.result_.w
+    assert np.array_equal(again.coef_, model.coef_)
+    model.result_ = replace(model.result_, w=np.zeros(10**6))
+    model.coef_ = model.result_.w
+    assert len(pickle.dumps(model)) < len(data) + 1000
 
 
 @NOISE

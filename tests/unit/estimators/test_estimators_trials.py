@@ -27,7 +27,9 @@ from maxmargin import (
     KernelSVM,
     MotifSVM,
     MulticlassSVM,
+    NetworkSVM,
     PathCV,
+    SegmentSVM,
     StructuralSVM,
     load,
 )
@@ -237,9 +239,72 @@ def test_large_features_start_at_a_smaller_C():
     assert Cs == sorted(Cs) and Cs[-1] == pytest.approx(30.0) and result.converged
     assert result.primal == pytest.approx(plain.result_.primal, rel=1e-3)
     assert "smaller_C" not in plain.result_.notes
-    assert result.oracle_calls > result.history["oracle_calls"][-1]
     assert seconds.result_.status is Status.MAX_TIME
+    history = result.history
+    assert history["iteration"].tolist() == list(range(1, result.iterations + 1))
+    assert (np.diff(history["oracle_calls"]) >= 0).all()
+    assert (np.diff(history["seconds"]) >= 0).all()
+    assert result.oracle_calls == history["oracle_calls"][-1]
+    assert np.isinf(history["primal"][0]) and np.isfinite(history["primal"][-1])
     assert "smaller_C" not in MulticlassSVM().fit(*IRIS).result_.notes
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("penalty", ["linear", "squared"])
+@pytest.mark.parametrize("scale", [1e-6, 1e-8, 1e-12])
+def test_tiny_features_lose_no_digits(scale, penalty):
+    """Dual variables sum to C, whatever the scale: a dual above the primal proves nothing."""
+    model = MulticlassSVM(fit_intercept=False, penalty=penalty)
+    result = model.fit(scale * IRIS[0], IRIS[1]).result_
+    assert result.converged and result.dual <= result.primal * (1.0 + 1e-12)
+    zero = 0.2 * len(IRIS[1]) * (0.5 if penalty == "squared" else 1.0)
+    assert result.primal == pytest.approx(zero, rel=1e-6)
+
+
+def test_l1_says_when_nothing_was_learned():
+    said = warnings_of(MulticlassSVM(regularizer="l1"), 1e-8 * IRIS[0], IRIS[1])
+    assert "all weights are zero" in said and "scale the features up" in said
+    assert warnings_of(MulticlassSVM(regularizer="l1"), *IRIS) == ""
+    X, y = load_wine(return_X_y=True)
+    said = warnings_of(MulticlassSVM(regularizer="l1", max_iter=20), X, y)
+    assert "features differ in size by a factor of" in said
+
+
+@pytest.mark.parametrize("make", [MulticlassSVM, ChainSVM])
+def test_batches_are_not_for_l1(make):
+    data = IRIS if make is MulticlassSVM else sentences()
+    with pytest.raises(
+        ValueError, match="partial_fit is not there for regularizer='l1'"
+    ):
+        make(regularizer="l1").partial_fit(*data)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_runs_at_smaller_C_are_seen_and_limited(tmp_path):
+    """Callbacks see every step, max_iter counts all, and a checkpoint changes nothing."""
+    data = PAIRS, ALIGNED
+    options = {"normalize": False, "C": 300.0, "tol": 1e-4}
+    rows = []
+    whole = AlignmentSVM(**options, callbacks=rows.append).fit(*data).result_
+    assert [row["iteration"] for row in rows] == list(range(1, whole.iterations + 1))
+    assert np.isinf(rows[0]["primal"]) and np.isinf(rows[0]["gap"])
+    assert np.isfinite(rows[0]["dual"])
+    for most in (1, 2, 3):
+        few = AlignmentSVM(**options, max_iter=most).fit(*data).result_
+        assert few.iterations == most and np.isfinite(few.primal)
+    stopped = AlignmentSVM(**options, callbacks=lambda row: True).fit(*data).result_
+    assert stopped.status is Status.STOPPED and stopped.iterations == 1
+    assert stopped.dual <= stopped.primal < np.inf
+    path = tmp_path / "run.ck"
+    kept = AlignmentSVM(**options, checkpoint=path).fit(*data).result_
+    assert kept.notes["smaller_C"] == whole.notes["smaller_C"]
+    assert kept.iterations == whole.iterations
+    assert np.isclose(kept.primal, whole.primal, rtol=1e-9) and not path.exists()
+    steps = int(np.isinf(whole.history["gap"]).sum()) + 1
+    short = AlignmentSVM(**options, max_iter=steps, checkpoint=path).fit(*data).result_
+    assert short.iterations == steps and path.exists()
+    went_on = AlignmentSVM(**options, max_iter=10**4, checkpoint=path)
+    assert went_on.fit(*data).result_.converged
 
 
 def test_kernels_that_see_one_column_only():
@@ -420,6 +485,12 @@ def test_primal_and_gap_are_those_of_the_formulas(solver, penalty):
     assert result.primal == pytest.approx(objective)
 
 
+def test_jobs_of_a_fitted_model_are_checked():
+    model = ChainSVM().fit([[["a"], ["b"]]] * 4, [["x", "y"]] * 4).set_params(n_jobs=0)
+    with pytest.raises(ValueError, match="n_jobs=0: a number of threads"):
+        model.predict([[["a"]]])
+
+
 def test_the_seed_is_used():
     X, y = load_digits(return_X_y=True)
     X, y = X[:200] / 16.0, y[:200]
@@ -433,3 +504,22 @@ def test_the_seed_is_used():
         MulticlassSVM(solver="block-dual", random_state=s).fit(X, y) for s in (0, 1)
     ]
     assert not np.array_equal(blocks[0].coef_, blocks[1].coef_)
+
+
+def test_labels_that_differ_in_case_only():
+    """They stay two labels, and a warning names them."""
+    X, y = sentences()
+    mixed = [["per" if v == "P" and i % 2 else "PER" if v == "P" else v for v in row]
+             for i, row in enumerate(y)]  # fmt: skip
+    spans = [["O" if v == "O" else f"B-{v}ER" for v in row] for row in mixed]
+    points = np.array(["High", "high ", "LOW"])[IRIS[1]]
+    graphs = [(np.eye(2), [(0, 1)])] * 2, [["up", "down"], ["Up", "down"]]
+    for model, data in [
+        (ChainSVM(), (X, mixed)), (SegmentSVM(), (X, spans)),
+        (MulticlassSVM(), (IRIS[0], points)), (NetworkSVM(), graphs),
+    ]:  # fmt: skip
+        with pytest.warns(UserWarning, match="differ in case or blanks only"):
+            model.fit(*data)
+    assert (
+        warnings_of(MulticlassSVM(), IRIS[0], np.array(["a", "A", "b"])[IRIS[1]]) == ""
+    )

@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin import HomologySVM, load, save
 from maxmargin.datasets import BLOSUM62, make_homologs
-from maxmargin.estimators.homology_start import learn_prior
+from maxmargin.estimators.alignment.homology_start import learn_prior
 from maxmargin.io.biology import parse_substitution
 from maxmargin.structures.alignment import Alignment, Prior
 

@@ -273,7 +273,7 @@ def test_every_class_of_ours_is_in_the_table_or_left_out_on_purpose():
         "LetterCodes Points Documents Bases PairFeatures Augment Found Layers Answer "
         "OuterProductFeatures OuterCoordinates Gathered NamedTokens FeatureColumns KnownInputs Part Reason Node Mention Document _Facts Tree Sentence "
         "LinkInputs DependencyInputs ArcFeatures TokenCodes Report Visit Store Scratch Dual Tables Space GramSpace OutsideOutputs Sums KernelSums Mean Costs Solver WorkingSets "
-        "Function Message Reply Flat TokenCut Pieces Encoded State Trainer Run Resolved Start "
+        "Function Message Reply Flat TokenCut Pieces Encoded State Trainer Run Resolved Before Start "
         "Slope Turn Drawn BasisFit KernelResult Handover Violation Bounded Moves ProductRisk Penalty "
         "ProjectedCut SampledCut Local FeatureRows Both ListedOutputs PairStructure Growing Scopes "
         "TokenInputs SequenceTask Blocks Lane SegmentInputs GivenSpans WordIds Trie _Layout Numbering Row SharedRow Sharing PathRules LetterScores Smoothed"

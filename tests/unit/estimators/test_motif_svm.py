@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 from maxmargin import MotifSVM
 from maxmargin.baselines import GibbsMotif
-from maxmargin.estimators.motif_sites import ScoreDistribution, window_scores
+from maxmargin.estimators.sequences.motif_sites import ScoreDistribution, window_scores
 from maxmargin.inference import markov
 from maxmargin.io.biology import meme_text, read_meme
 from maxmargin.reports.drawing import sequence_logo

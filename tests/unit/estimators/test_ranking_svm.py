@@ -215,3 +215,11 @@ def test_grades_and_places_that_are_none():
         RankingSVM(k=2).fit(X, [*y[:2], [1, np.nan, 0, 0]])
     with pytest.raises(ValueError, match=r"query 2, document 1: grade 0\.5 is not an"):
         RankingSVM(k=2).fit(X, [*y[:2], [1, 0.5, 0, 0]])
+
+
+@pytest.mark.parametrize("missing", [np.nan, None])
+def test_every_row_has_a_query(missing):
+    X, y, qid = table()
+    names = [missing, *qid.tolist()[1:]]
+    with pytest.raises(ValueError, match=r"qid\[0\] is (nan|None): every row needs"):
+        RankingSVM(k=1).fit(X, y, qid=names)

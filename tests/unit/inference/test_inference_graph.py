@@ -18,8 +18,8 @@ from maxmargin.inference.graph import (
     layers,
     loose_bound,
     plan,
-    search,
 )
+from maxmargin.inference.graph import toulbar2 as search
 from maxmargin.inference.graph.best_other import best_other
 from maxmargin.inference.graph.decode import decode
 from maxmargin.inference.loopy import graphcut, messages, relaxation

@@ -23,6 +23,11 @@ def test_mutants_are_refused_or_used_within_bounds():
     assert {"refused", "used"} <= outcomes
 
 
+def test_every_class_of_a_file_is_in_a_subject_of_the_fuzzer():
+    """A class of the table that no mutant ever reaches would be trusted, not tried."""
+    assert subjects.uncovered(subjects.every()) == []
+
+
 def test_certificates_are_right_in_fractions():
     told = []
     for problem, C, form, tol in certificates.fits(5, 3):

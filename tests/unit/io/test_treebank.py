@@ -18,7 +18,7 @@ from maxmargin.io import (
     write_treebank,
 )
 from maxmargin.metrics import ALL, COLLINS, bracket_scores
-from maxmargin.metrics.brackets import brackets
+from maxmargin.metrics.trees.brackets import brackets
 from maxmargin.reports.drawing import indented, svg_tree, text_tree
 
 words = st.text(alphabet="abc.,$'", min_size=1, max_size=4)

@@ -3,8 +3,9 @@
 import pytest
 
 from maxmargin.io import parse_trees
-from maxmargin.metrics import COLLINS, bracket_scores, evalb
-from maxmargin.metrics.brackets import BracketRules
+from maxmargin.metrics import COLLINS, bracket_scores
+from maxmargin.metrics.trees import evalb
+from maxmargin.metrics.trees.brackets import BracketRules
 
 TRUE = "(S (A (P this)) (B (Q is) (A (R a) (T test))))"
 LONG = f"(S {' '.join([TRUE[3:-1]] * 11)})"
@@ -86,3 +87,23 @@ def test_collins_drops_punctuation_and_takes_particles_for_adverbs():
     assert evalb([], []).bracketing_fmeasure == 0.0
     with pytest.raises(ValueError, match="1 true trees, but 0 predictions"):
         evalb([truth], [])
+
+
+def test_trees_of_another_number_are_refused():
+    tree = parse_trees(TRUE)[0]
+    with pytest.raises(ValueError, match="2 true trees, but 1 predictions"):
+        bracket_scores([tree, tree], [tree])
+
+
+def test_tags_count_words_that_are_tagged_and_bare_ones():
+    """Tags are compared word by word; a tree may have words without a tag."""
+    truth = ("S", ("NP", ("DT", "the"), ("NN", "cat")), ("VP", ("VBD", "sat")))
+    other = ("S", ("NP", ("DT", "the"), ("VB", "cat")), ("VP", ("VBD", "sat")))
+    scores = bracket_scores([truth], [other])
+    assert scores.tagging == pytest.approx(2 / 3) and scores.f1 == 1.0
+    bare = ("S", ("NP", "the", "cat"), "sat")
+    assert bracket_scores([bare], [("S", ("NP", "the", "dog"), "sat")]).tagging == (
+        pytest.approx(2 / 3)
+    )
+    with pytest.raises(ValueError, match="sentence 0: the prediction has 2 words"):
+        bracket_scores([truth], [("S", ("DT", "the"), ("NN", "cat"))])

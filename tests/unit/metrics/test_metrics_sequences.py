@@ -108,3 +108,25 @@ def test_of_two_equal_overlaps_the_span_of_the_same_type_belongs_to_the_truth():
     place = {kind: k for k, kind in enumerate(confusion.kinds)}
     assert confusion.counts[place["PER"], place["PER"]] == 1
     assert confusion.counts[-1, place["LOC"]] == 1 and errors.spurious == 1
+
+
+def test_spans_are_paired_by_the_words_that_they_share():
+    """Two spans of the same length that overlap: the one that shares more words."""
+    truth = [["B-P", "I-P", "I-P", "I-P", "O", "O"]]
+    said = [["B-Q", "O", "B-R", "I-R", "I-R", "I-R"]]
+    confusion, _ = span_confusion(truth, said)
+    where = {kind: k for k, kind in enumerate(confusion.kinds)}
+    assert confusion.counts[where["P"], where["R"]] == 1
+    assert confusion.counts[-1, where["Q"]] == 1  # spurious
+    same = span_confusion([["O", "B-P", "I-P"]], [["B-P", "I-P", "I-P"]])[0]
+    assert same.counts[0, 0] == 1
+
+
+def test_a_confusion_as_text():
+    confusion, _ = span_confusion([["B-PER", "O", "B-L"]], [["B-PER", "B-L", "O"]])
+    assert confusion.table().splitlines() == [
+        "true       L   PER  none",
+        "L          0     0     1",
+        "PER        0     1     0",
+        "none       1     0     0",
+    ]

@@ -95,3 +95,9 @@ def test_broken_runs_are_named_with_their_line(tmp_path):
         write_run(tmp_path / "other", {"1": {"a b": 1.0}})
     with pytest.raises(ValueError, match="no query of the run"):
         trec_eval(QRELS, {"q9": {"d": 1.0}})
+
+
+def test_precision_is_given_at_the_cuts_of_trec_eval():
+    scores = trec_eval({"q": {"a": 1}}, {"q": {"a": 1.0}})
+    cuts = {name for name in scores if name.startswith("P_")}
+    assert cuts == {f"P_{k}" for k in (5, 10, 15, 20, 30, 100, 200, 500, 1000)}

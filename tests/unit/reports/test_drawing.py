@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small.models import MODELS
 
+from maxmargin.reports.confusion import natural_key
 from maxmargin.reports.drawing import (
     clusters_html,
     graph_svg,
@@ -16,7 +17,6 @@ from maxmargin.reports.drawing import (
     tagging_html,
 )
 from maxmargin.reports.drawing.graph_svg import grid_shape
-from maxmargin.reports.tally import natural_key
 
 TAGS = re.compile(r"<[^>]*>")
 letters = st.text(st.characters(codec="utf-8", exclude_categories=("Cc",)), max_size=8)

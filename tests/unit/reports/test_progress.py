@@ -120,8 +120,8 @@ def test_the_history_is_a_data_frame(data):
     model = MulticlassSVM().fit(*data)
     frame = model.history_frame()
     assert list(frame.index) == list(range(1, model.result_.iterations + 1))
-    assert frame["dual"].is_monotonic_increasing
-    assert frame["gap"].iloc[-1] == model.result_.gap
+    assert (frame["dual"].diff().dropna() >= -1e-12).all()  # rounding apart
+    assert frame["gap"].iloc[-1] == pytest.approx(model.result_.gap, rel=1e-6)
 
 
 class Counting:

@@ -8,6 +8,7 @@ import pytest
 import scipy.sparse as sp
 from small.problems import chain_problem, optimum
 
+from maxmargin import ChainSVM
 from maxmargin.core import Formulation, Problem
 from maxmargin.engines import Threads
 from maxmargin.losses import Hamming
@@ -306,4 +307,18 @@ def test_auto_takes_lanes_where_there_are_many_tokens(monkeypatch):
     problem = chain_problem(0)
     assert isinstance(choose.Auto().resolve(problem).solver, BlockDual)
     monkeypatch.setattr(choose, "MANY_TOKENS", 1)
+    monkeypatch.setattr(choose, "LONGEST", 1.0)  # of few examples all are long
     assert isinstance(choose.Auto().resolve(problem).solver, Lanes)
+
+
+@pytest.mark.parametrize("sizes", [[40] * 30, [40] * 30 + [80], [40] * 30 + [1300]])
+def test_auto_looks_at_the_longest_example(sizes, monkeypatch):
+    """Lanes if all are short; the block dual with a long one; one slack if it has most."""
+    monkeypatch.setattr(choose, "MANY_TOKENS", 100)
+    monkeypatch.setattr(choose, "FEW_TOKENS", 100)
+    rng = np.random.default_rng(0)
+    Y = [[str(k) for k in rng.integers(0, 3, n)] for n in sizes]
+    X = [[[f"f{k}"] for k in row] for row in Y]
+    result = ChainSVM(tol=0.1).fit(X, Y).result_
+    expected = {40: "Lanes", 80: "BlockDual", 1300: "OneSlack"}[max(sizes)]
+    assert result.notes["chosen"] == expected and result.converged

@@ -103,7 +103,7 @@ def test_what_cannot_be_is_refused():
     with pytest.raises(ValueError, match="a kernel has none"):
         MulticlassSVM(regularizer="l1", kernel="rbf").fit(X, y)
     with pytest.raises(
-        ValueError, match="EnumeratedStream cannot train regularizer='l1'"
+        ValueError, match="partial_fit is not there for regularizer='l1'"
     ):
         MulticlassSVM(regularizer="l1").partial_fit(X, y)
     with pytest.raises(ValueError, match="CCCP cannot train regularizer='l1'"):

@@ -16,9 +16,9 @@ from maxmargin.baselines import PCFG
 from maxmargin.core import Augment, Formulation, Ragged
 from maxmargin.io import tagged_words
 from maxmargin.losses import BracketF1, BracketHamming, bracket_counts
-from maxmargin.metrics.brackets import brackets
+from maxmargin.metrics.trees.brackets import brackets
 from maxmargin.structures.grammar import BinaryShape, Grammar, f1_bound, restore
-from maxmargin.structures.grammar.binarise import binarise
+from maxmargin.structures.grammar.treebank.binarise import binarise
 
 seeds = st.integers(0, 2**31)
 shapes = st.builds(

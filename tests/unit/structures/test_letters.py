@@ -7,7 +7,7 @@ import pytest
 
 from maxmargin import AlignmentSVM, HomologySVM, load, save
 from maxmargin.structures.alignment import UnknownLetterWarning
-from maxmargin.structures.alignment.letters import LetterReader
+from maxmargin.structures.alignment.inputs.letters import LetterReader
 
 PROTEIN = "ACDEFGHIKLMNPQRSTVWY"
 X = [(PROTEIN, PROTEIN[:10] + PROTEIN[12:]), (PROTEIN[::-1], PROTEIN[::-1][3:])]

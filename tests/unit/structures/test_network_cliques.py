@@ -150,7 +150,7 @@ def test_mistakes_are_named():
         NetworkSVM().fit([X[0]._replace(cliques=[[0]])], y[:1])
     with pytest.raises(ValueError, match="clique_types has 2 entries for 1 cliques"):
         NetworkSVM().fit([X[0]._replace(clique_types=["a", "b"])], y[:1])
-    with pytest.raises(ValueError, match="is no pattern"):
+    with pytest.raises(ValueError, match="a tuple of patterns or a dict is needed"):
         NetworkSVM(cliques="ring").fit(X, y)
     with pytest.raises(ValueError, match="no clique has type 'ring'"):
         NetworkSVM(cliques={"ring": "equal"}).fit(X, y)

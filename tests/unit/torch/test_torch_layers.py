@@ -14,6 +14,7 @@ from maxmargin.decode import (  # noqa: E402
     Segments,
     SpanTree,
 )
+from maxmargin.decode.machinery import batch  # noqa: E402
 from maxmargin.torch import (  # noqa: E402
     LOSSES,
     PerturbedLoss,
@@ -132,8 +133,8 @@ def test_types(dtype):
 
 def test_scores_on_the_cpu_are_shared():
     x = scores(2, 3, 3)
-    batch = Chain().read({"emissions": x.numpy()})
-    assert batch.main.ctypes.data == x.data_ptr()
+    shared = Chain().read({"emissions": x.numpy()})
+    assert shared.main.ctypes.data == x.data_ptr()
 
 
 def test_views_and_expanded_tensors():
@@ -145,7 +146,13 @@ def test_views_and_expanded_tensors():
     assert (layer.decode(wide)[0] == layer.decode(wide)[1]).all()
 
 
-def test_threads_change_nothing():
+@pytest.fixture
+def threads_for_everything(monkeypatch):
+    """Small batches are otherwise left to one thread."""
+    monkeypatch.setattr(batch, "WORTH_THREADS", 0.0)
+
+
+def test_threads_change_nothing(threads_for_everything):
     x, y = scores(64, 20, 5).requires_grad_(), torch.randint(0, 5, (64, 20))
     found = []
     for n_jobs in (1, 2):
@@ -218,7 +225,8 @@ class Decoded(torch.utils.data.Dataset):
         return self.layer.decode(self.x)
 
 
-def test_workers_of_data_loaders():
+@pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning")  # where JAX is loaded, too
+def test_workers_of_data_loaders(threads_for_everything):
     rows = Decoded()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # fork with threads

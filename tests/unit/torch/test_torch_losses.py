@@ -8,12 +8,13 @@ from score_cases import CASES
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 from maxmargin.core import Formulation  # noqa: E402
-from maxmargin.decode import Ranking  # noqa: E402
+from maxmargin.decode import Classes, Ranking  # noqa: E402
 from maxmargin.torch import (  # noqa: E402
     LOSSES,
     LogLikelihood,
     Perceptron,
     PerturbedLoss,
+    SoftmaxMargin,
     SparseMAP,
     StructuredHinge,
     structured_loss,
@@ -84,6 +85,46 @@ def test_perceptron_and_likelihood_by_enumeration(name, seed):
         np.testing.assert_allclose(value, expected, atol=tolerance(case))
 
 
+@every_case
+@settings(max_examples=3)
+@given(seed=seeds, temperature=st.sampled_from([0.3, 1.0, 2.0]))
+def test_softmax_margin_by_enumeration(name, seed, temperature):
+    case, targets, tensors = made(name, seed)
+    if not case.sums:
+        return
+    for loss, delta in case.losses.items():
+        layer = SoftmaxMargin(
+            case.structure, loss, temperature, learn=False, reduction="none"
+        )
+        whole = isinstance(loss, str) and loss == "zero-one"
+        if whole and not isinstance(case.structure, Classes):
+            with pytest.raises(NotImplementedError, match="not a sum over parts"):
+                layer(tensors, case.given(targets), case.mask)
+            continue
+        value = layer(tensors, case.given(targets), case.mask)
+        for b in range(len(targets)):
+            rows = margins(case, targets, b)
+            total = np.array([delta(targets[b], y, b) + m for y, m in rows])
+            expected = temperature * np.logaddexp.reduce(total / temperature)
+            assert value[b].item() == pytest.approx(expected, abs=10 * tolerance(case))
+
+
+def test_softmax_margin_lies_between_its_relatives():
+    """Without a loss it is the likelihood; at temperature 0 it is the hinge."""
+    case, targets, tensors = made("chain", 5)
+    options = {"learn": False, "reduction": "none"}
+    given = tensors, case.given(targets), case.mask
+    hinge = StructuredHinge(case.structure, **options)(*given)
+    cold = SoftmaxMargin(case.structure, temperature=1e-4, **options)(*given)
+    np.testing.assert_allclose(cold, hinge, atol=1e-2)
+    labels = tensors["emissions"].shape[2]
+    free = SoftmaxMargin(case.structure, np.zeros((labels, labels)), **options)(*given)
+    exact = LogLikelihood(case.structure, **options)(*given)
+    np.testing.assert_allclose(free, exact, atol=1e-6)
+    with pytest.raises(ValueError, match="temperature"):
+        SoftmaxMargin(case.structure, temperature=0.0, **options)
+
+
 def simplex_qp(gram, s):
     """max s p - 1/2 p G p over the simplex, by an interior point method."""
     clarabel = pytest.importorskip("clarabel")
@@ -136,7 +177,7 @@ def options_of(kind):
 @pytest.mark.parametrize("name", DOUBLE)
 def test_gradients_are_those_of_differences(name, kind):
     case, targets, tensors = made(name, 11, grad=True)
-    if kind == "log-likelihood" and not case.sums:
+    if kind in ("log-likelihood", "softmax-margin") and not case.sums:
         pytest.skip("no sum over all outputs")
     layer = structured_loss(kind, case.structure, learn=False, **options_of(kind))
     names = list(tensors)
@@ -182,8 +223,6 @@ def test_gradients_of_rankings(loss):
 
 
 def test_gumbel_noise_on_classes_estimates_the_likelihood():
-    from maxmargin.decode import Classes
-
     scores, target = torch.tensor([[0.3, -1.0, 0.8]]), torch.tensor([1])
     layer = PerturbedLoss(Classes(), samples=4000, reduction="none")
     exact = LogLikelihood(Classes(), reduction="none")(scores, target)

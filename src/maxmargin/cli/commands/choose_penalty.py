@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 import maxmargin
-from maxmargin.core.data.label_schemes import recognise_scheme
+from maxmargin.core.data.tokens.label_schemes import recognise_scheme
 from maxmargin.metrics.sequences import span_f1
 
 FEW = 1000  # examples below which three folds are used instead of one

@@ -17,7 +17,7 @@ from maxmargin.cli.errors import DONE, InputError, UsageError
 from maxmargin.cli.streams import STANDARD, Inputs, output_path
 from maxmargin.cli.tasks.detect import detect
 from maxmargin.cli.tasks.names import SEQUENCE_FORMATS
-from maxmargin.core.data.sequences import Sequences
+from maxmargin.core.data.tokens.sequences import Sequences
 
 Tokens = list[list[dict[str, float]]]
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from maxmargin.core.compiled.compiling import working_time
 from maxmargin.datasets.postcodes import LENGTH, Written, written_postcodes
-from maxmargin.estimators.chain import ChainSVM
 from maxmargin.estimators.multiclass import MulticlassSVM
+from maxmargin.estimators.sequences.chain import ChainSVM
 
 
 def run(path: str, seed: int = 0) -> int:

@@ -12,10 +12,11 @@ import numpy as np
 
 import maxmargin
 from maxmargin.cli.errors import DONE, InputError, UsageError
+from maxmargin.cli.field_flags import track_files
 from maxmargin.cli.streams import Inputs, model_source, output_path
 from maxmargin.cli.tasks.data import Data
 from maxmargin.cli.tasks.table import TASKS, Task
-from maxmargin.cli.tasks.writers import predicted_labels
+from maxmargin.cli.tasks.writers import predicted_labels, site_lines
 from maxmargin.estimators.fitting.inputs import check_examples
 from maxmargin.reports.sentences import sentence_lines
 
@@ -24,7 +25,11 @@ def predict(args: argparse.Namespace, inputs: Inputs) -> int:
     """Write the predictions for a data file."""
     model = maxmargin.load(model_source(args.model))
     task, data = _read(model, args, inputs)
-    if args.json:
+    if args.sites is not None:
+        if not isinstance(model, maxmargin.MotifSVM):
+            raise UsageError("--sites is for motifs")
+        lines = site_lines(model, data, args.sites)
+    elif args.json:
         lines = [json.dumps(_plain(y)) for y in predicted_labels(model, data)]
     else:
         lines = task.lines(model, data, data.form)
@@ -94,6 +99,24 @@ def report(args: argparse.Namespace, inputs: Inputs) -> int:
     return DONE
 
 
+def export(args: argparse.Namespace, inputs: Inputs) -> int:
+    """Write a motif, or learned scores, for other programs."""
+    model = maxmargin.load(model_source(args.model))
+    if isinstance(model, maxmargin.MotifSVM) and args.to in (None, "meme"):
+        text = model.to_meme()
+    elif isinstance(model, maxmargin.AlignmentSVM) and args.to != "meme":
+        whole = model.scoring().integers(args.largest)
+        text = whole.ncbi_text() if args.to in (None, "matrix") else whole.json_text()
+    else:
+        what = "motifs go to meme, alignments to matrix or json"
+        raise UsageError(
+            f"a {type(model).__name__} cannot be exported like this: {what}"
+        )
+    with output_path(args.out) as path, open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    return DONE
+
+
 def describe(args: argparse.Namespace, inputs: Inputs) -> int:
     """Print what a model file says about itself; as JSON without making the model."""
     from maxmargin.io.model_file.model import describe as described
@@ -153,6 +176,7 @@ COMMANDS = {
     "evaluate": evaluate,
     "report": report,
     "describe": describe,
+    "export": export,
 }
 
 
@@ -183,6 +207,8 @@ def _read(model: Any, args: argparse.Namespace, inputs: Inputs) -> tuple[Task, D
         raise InputError("the model file does not say how data are read")
     if args.encoding is not None:
         options = {**options, "encoding": args.encoding}
+    if args.track:
+        options = {**options, "tracks": track_files(args.track, inputs)}
     task = TASKS[name]
     paths = [inputs.plain(path) for path in args.data]
     data = task.formats[form](paths, dict(options))

@@ -17,6 +17,12 @@ import maxmargin
 from maxmargin.cli import errors
 from maxmargin.cli.commands.choose_penalty import fit_best
 from maxmargin.cli.errors import InputError, UsageError
+from maxmargin.cli.field_flags import (
+    check_fields,
+    field_settings,
+    fitted_models,
+    track_files,
+)
 from maxmargin.cli.flags import explained, meant, parameters, stopper
 from maxmargin.cli.streams import STANDARD, Inputs
 from maxmargin.cli.tasks.data import Data
@@ -40,7 +46,7 @@ def run(args: argparse.Namespace, inputs: Inputs) -> int:
     form = args.format
     if task is None or form is None:
         task, form = _found(task, form, paths[0], names[0])
-    options: dict[str, Any] = _reading(args)
+    options: dict[str, Any] = _reading(args, inputs)
     data = TASKS[task].formats[form](paths, options)
     if data.y is None or len(data.y) == 0:
         without = data.y is None and len(data.X) > 0
@@ -50,13 +56,17 @@ def run(args: argparse.Namespace, inputs: Inputs) -> int:
         print(f"maxmargin: {data.said}", file=sys.stderr)
     n = len(data.y)
     say(f"encoding {n} examples ...")
-    model = _fitted(args, task, form, data)
+    check_fields(args, task, place)
+    model, *further = fitted_models(args, task, _fitted(args, task, form, data), data)
     progress.end_status()
     notes = {
         "task": task, "format": form, "options": options,
         "command": shlex.join(["maxmargin", *sys.argv[1:]]), "examples": n,
     }  # fmt: skip
     _write(model, place, notes)
+    for k, other in enumerate(further, 2):
+        path = Path(place)
+        _write(other, str(path.with_name(f"{path.stem}-{k}{path.suffix}")), notes)
     _say(args, model, task, form, place, n)
     status = model.result_.status.name
     if status == "INTERRUPTED":
@@ -112,9 +122,11 @@ def _found(task: str | None, form: str | None, path: str, name: str) -> tuple[st
     return found
 
 
-def _reading(args: argparse.Namespace) -> dict[str, Any]:
+def _reading(args: argparse.Namespace, inputs: Inputs) -> dict[str, Any]:
     names = {"label_column": args.label_column, "encoding": args.encoding}
     out = {k: v for k, v in names.items() if v is not None}
+    if args.track:
+        out["tracks"] = track_files(args.track, inputs)
     return out | ({"normalize": True} if args.normalize else {})
 
 
@@ -134,6 +146,7 @@ def _fitted(args: argparse.Namespace, task: str, form: str, data: Data) -> Any:
     made = getattr(maxmargin, TASKS[task].estimator)
     n = len(data.y)
     settings = _features(args, task, form) | parameters(args, made, n)
+    settings |= field_settings(args, settings)
     model = made(**settings)
     stop = stopper(args, model.C, n)
     model.set_params(

@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
 from maxmargin.cli.tasks.data import Data
 
 
@@ -20,6 +22,18 @@ def _unseen(model: Any, labels: Iterable[Any]) -> dict[str, float]:
     """How many labels of the data the model cannot know, if any."""
     strange = set(labels) - set(model.classes_)
     return {"unseen_labels": len(strange)} if strange else {}
+
+
+def label_set_measures(model: Any, data: Data) -> dict[str, float]:
+    """F1 of all labels together, their mean, and the share of sets that are right."""
+    truth = model.labels_.table(data.y, strange=True)
+    found = model._predicted(model.decision_function(data.X))
+    out = {"examples": len(truth), "micro_f1": model.score(data.X, data.y)}
+    some = np.maximum((truth + found).sum(axis=0), 1)
+    out["macro_f1"] = float(np.mean(2.0 * (truth * found).sum(axis=0) / some))
+    out["sets_right"] = float((truth == found).all(axis=1).mean())
+    strange = model.labels_.strangers(data.y)
+    return out | ({"unseen_labels": strange} if strange else {})
 
 
 def sequence_measures(model: Any, data: Data) -> dict[str, Any]:
@@ -80,8 +94,8 @@ def tree_measures(model: Any, data: Data) -> dict[str, float]:
     evalb leaves sentences without a parse out; below its figures they count as trees
     without brackets.
     """
-    from maxmargin.metrics.brackets import COLLINS, bracket_scores
-    from maxmargin.metrics.evalb import evalb
+    from maxmargin.metrics.trees.brackets import COLLINS, bracket_scores
+    from maxmargin.metrics.trees.evalb import evalb
 
     truth, found = list(data.y), list(model.predict(data.X))
     collins, scores = (
@@ -102,7 +116,7 @@ def tree_measures(model: Any, data: Data) -> dict[str, float]:
 
 def dependency_measures(model: Any, data: Data) -> dict[str, float]:
     """UAS and LAS of all words, and without punctuation."""
-    from maxmargin.metrics.dependencies import (
+    from maxmargin.metrics.trees.dependencies import (
         PENN_PUNCTUATION,
         UD_PUNCTUATION,
         attachment_scores,
@@ -147,8 +161,15 @@ def graph_measures(model: Any, data: Data) -> dict[str, float]:
 
 
 def motif_measures(model: Any, data: Data) -> dict[str, float]:
-    """Accuracy."""
-    return {"sequences": len(data.X), "accuracy": model.score(data.X, data.y)}
+    """Accuracy and ROC area."""
+    present = np.array([label == model.classes_[1] for label in data.y])
+    out = {"sequences": len(data.X), "accuracy": model.score(data.X, data.y)}
+    if 0 < present.sum() < len(present):
+        scores = model.decision_function(data.X)
+        high, low = scores[present], np.sort(scores[~present])
+        below = np.searchsorted(low, high) + np.searchsorted(low, high, "right")
+        out["roc_area"] = float(below.mean() / (2.0 * len(low)))
+    return out
 
 
 def coreference_measures(model: Any, data: Data) -> dict[str, float]:

@@ -25,6 +25,17 @@ def svmlight(paths: Sequence[str], options: Options) -> Data:
     return Data(X, y)
 
 
+def svmlight_sets(paths: Sequence[str], options: Options) -> Data:
+    """Svmlight lines with several labels: A,B 1:0.5; a line may have none."""
+    from maxmargin.io.svmlight import read_svmlight
+
+    X, y = read_svmlight(
+        _one(paths), options.get("n_features"), named=True, unlabelled=True
+    )
+    options.setdefault("n_features", X.shape[1])
+    return Data(X, [[v for v in row.split(",") if v] for row in y.tolist()])
+
+
 def svm_hmm(paths: Sequence[str], options: Options) -> Data:
     """SVM-hmm lines, with the features of training."""
     from maxmargin.io.sequences.svm_hmm import read_svm_hmm
@@ -74,7 +85,44 @@ def pairs(paths: Sequence[str], options: Options) -> Data:
 
     parts = [read_pairs(path) for path in paths]
     X, y, names = ([v for p in parts for v in p[k]] for k in range(3))
+    wanted, given = options.get("track_names"), options.pop("tracks", {})
+    if wanted is not None and sorted(given) != sorted(wanted):
+        raise InputError(
+            f"the model was trained with the tracks {', '.join(wanted) or 'none'}: give "
+            "each by --track NAME=FILE"
+        )
+    options["track_names"] = sorted(given)
+    if given:
+        X = _with_tracks(X, names, {k: read_pairs(p) for k, p in given.items()})
     return Data(X, None if any(c is None for c in y) else y, names)
+
+
+def _with_tracks(X: list[Any], names: list[Any], tracks: dict[str, Any]) -> list[Any]:
+    """Sequences with what other files say of each letter, in the same order."""
+    for track, found in tracks.items():
+        if found.names != names:
+            k = next(
+                (k for k, (a, b) in enumerate(zip(found.names, names)) if a != b),
+                min(len(found.names), len(names)),
+            )
+            raise InputError(
+                f"the track {track!r} does not have the pairs of the data: they differ at "
+                f"pair {k}"
+            )
+        for k, (pair, other) in enumerate(zip(X, found.X, strict=True)):
+            for name, a, b in zip(names[k], pair, other, strict=True):
+                if len(a) != len(b):
+                    raise InputError(
+                        f"pair {k}, {name!r}: {len(a)} letters, but {len(b)} in the track "
+                        f"{track!r}"
+                    )
+    return [
+        tuple(
+            {"residue": pair[s], **{t: found.X[k][s] for t, found in tracks.items()}}
+            for s in (0, 1)
+        )
+        for k, pair in enumerate(X)
+    ]
 
 
 def alignment(paths: Sequence[str], options: Options) -> Data:

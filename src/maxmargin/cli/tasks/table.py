@@ -27,6 +27,13 @@ TASKS = {
         measures.class_measures,
         "classes; svmlight lines 'LABEL 1:0.5 7:1'",
     ),
+    "multilabel": Task(
+        "MultilabelSVM",
+        {"svmlight_sets": readers.svmlight_sets},
+        writers.label_set_lines,
+        measures.label_set_measures,
+        "several labels per example; svmlight lines 'A,B 1:0.5 7:1'",
+    ),
     "sequences": Task(
         "ChainSVM",
         {
@@ -86,7 +93,7 @@ TASKS = {
         {"fasta": readers.fasta},
         writers.motif_lines,
         measures.motif_measures,
-        "motifs in DNA; FASTA '>name LABEL', or two files: with and without",
+        "motifs in DNA and proteins; FASTA '>name LABEL', or two files: with and without",
     ),
     "coreference": Task(
         "CoreferenceSVM",

@@ -11,12 +11,13 @@ from typing import Any
 
 from maxmargin.cli.errors import InputError, UsageError
 from maxmargin.cli.tasks.data import Data, Options
-from maxmargin.core.data.label_schemes import (
+from maxmargin.core.data.tokens.label_schemes import (
     all_spans,
     convert_scheme,
+    labels_of_spans,
     recognise_scheme,
 )
-from maxmargin.io.sequences.conll import ConllText, read_conll_text
+from maxmargin.io.sequences.conll import ConllText, label_column, read_conll_text
 from maxmargin.io.sequences.conllu import COLUMNS, read_conllu
 from maxmargin.io.text import FormatError
 
@@ -46,7 +47,7 @@ def conll(paths: Sequence[str], options: Options) -> Data:
     options.setdefault("columns", have)
     at = range(have)[column] if told else have
     words: list[Any] = [[row[:at] + row[at + 1 :] for row in s] for s in rows]
-    y = [[row[at] for row in s] for s in rows] if told else None
+    y = label_column(text, at, path) if told else None
     said = ""
     if y is not None:
         y, said = _one_scheme(y, options, path, _line_numbers(text))
@@ -128,18 +129,44 @@ def _recognised(
 ) -> tuple[str | None, str]:
     """The scheme of a file; a few spans of BIO may begin with I-."""
     try:
-        return recognise_scheme(y)
+        scheme, reason = recognise_scheme(y)
     except ValueError as error:
         strays = _strays(y)
         spans = len(all_spans(y))
-        if "IOB1" in str(error) and len(strays) <= STRAY * spans:
-            i, t = strays[0]
-            at = lines[sum(map(len, y[:i])) + t]
-            return "bio with strays", (
-                f"the labels are BIO, but {len(strays)} of {spans} spans begin with I-, "
-                f"the first in line {at} ({y[i][t]!r}): they are read as B-"
-            )
-        raise InputError(f"{path}: {error}") from None
+        if "IOB1" not in str(error):
+            raise InputError(f"{path}: {error}") from None
+        i, t = strays[0]
+        at = lines[sum(map(len, y[:i])) + t]
+        if len(strays) > STRAY * spans:
+            raise InputError(f"{path}, line {at}: {error}") from None
+        return "bio with strays", (
+            f"the labels are BIO, but {len(strays)} of {spans} spans begin with I-, "
+            f"the first in line {at} ({y[i][t]!r}): they are read as B-"
+        )
+    if scheme in ("bioes", "bilou"):
+        _check_ends(y, scheme, reason, path, lines)
+    return scheme, reason
+
+
+def _check_ends(
+    y: list[list[str]], scheme: str, reason: str, path: str, lines: list[int]
+) -> None:
+    """Refuse BIOES and BILOU mixed with spans as BIO would write them."""
+    found: list[list[tuple[str, int, int]]] = [[] for _ in y]
+    for kind, i, first, last in all_spans(y):
+        found[i].append((kind, first, last))
+    at, wrong = 0, []
+    for row, spans in zip(y, found, strict=True):
+        made = labels_of_spans(spans, len(row), scheme)
+        wrong += [(at + t, *v) for t, v in enumerate(zip(row, made)) if v[0] != v[1]]
+        at += len(row)
+    if len(wrong) > STRAY * sum(map(len, found)):
+        t, label, other = wrong[0]
+        raise InputError(
+            f"{path}, line {lines[t]}: labels of {scheme.upper()} and another scheme are "
+            f"mixed: {label!r} stands where {scheme.upper()} has {other!r} ({reason}); "
+            "convert one of the parts"
+        )
 
 
 def _strays(y: list[list[str]]) -> list[tuple[int, int]]:

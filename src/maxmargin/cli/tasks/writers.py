@@ -15,6 +15,11 @@ def class_lines(model: Any, data: Data, form: str) -> list[str]:
     return [str(label) for label in model.predict(data.X)]
 
 
+def label_set_lines(model: Any, data: Data, form: str) -> list[str]:
+    """The labels of an example per line, with commas between them."""
+    return [",".join(map(str, labels)) for labels in model.predict(data.X)]
+
+
 def sequence_lines(model: Any, data: Data, form: str) -> list[str]:
     """The lines of the file with the labels; without columns, one label per line."""
     found = predicted_labels(model, data)
@@ -35,7 +40,7 @@ def predicted_labels(model: Any, data: Data) -> list[Any]:
     found = list(model.predict(data.X))
     if data.written is None:
         return found
-    from maxmargin.core.data.label_schemes import convert_scheme
+    from maxmargin.core.data.tokens.label_schemes import convert_scheme
 
     source, target = data.written
     return convert_scheme(found, target, source)[0]
@@ -75,13 +80,19 @@ def dependency_lines(model: Any, data: Data, form: str) -> list[str]:
 
 
 def alignment_lines(model: Any, data: Data, form: str) -> list[str]:
-    """FASTA rows with gaps, two by two."""
+    """FASTA rows with gaps, two by two; with E-values where the model has them."""
     from maxmargin.io.biology.alignments import rows_of_columns
 
     lines = []
-    for pair, columns, names in zip(data.X, model.predict(data.X), data.records):
-        for name, row in zip(names, rows_of_columns(columns, *pair), strict=True):
-            lines += [f">{name}", row]
+    chance = [""] * len(data.X)
+    if "score_distribution_" in vars(model):
+        chance = [f" E={value:.3g}" for value in model.evalues(data.X)]
+    for pair, columns, names, e in zip(
+        data.X, model.predict(data.X), data.records, chance, strict=True
+    ):
+        letters = [s["residue"] if isinstance(s, dict) else s for s in pair]
+        for name, row in zip(names, rows_of_columns(columns, *letters), strict=True):
+            lines += [f">{name}{e}", row]
     return lines
 
 
@@ -104,6 +115,15 @@ def motif_lines(model: Any, data: Data, form: str) -> list[str]:
     return ["name\tlabel\tstart\tstrand\tscore"] + [
         f"{name}\t{label}\t{site['start']}\t{site['strand']}\t{float(site['score'])!r}"
         for name, label, site in zip(data.records, labels, sites, strict=True)
+    ]
+
+
+def site_lines(model: Any, data: Data, p_value: float) -> list[str]:
+    """Tab-separated: all sites of the motif with p-values, best first."""
+    return ["name\tstart\tstrand\tscore\tp_value"] + [
+        f"{data.records[site.sequence]}\t{site.start}\t{site.strand}\t{site.score!r}\t"
+        f"{site.p_value:.3g}"
+        for site in model.sites(data.X, p_value)
     ]
 
 

@@ -5,7 +5,7 @@
     Numba       compiles, and the user cache keeps the result
 
 Code is found by the name of the loop and a hash of all that it depends on
-(`code_stamp.py`), so that a loop that has changed is compiled anew. Where nothing fits it
+(`code_stamp.py`), so that a loop that has changed is compiled again. Where nothing fits it
 is compiled, as if there were no packs. `python -m maxmargin.runtime` prints which of them
 is used, and why.
 

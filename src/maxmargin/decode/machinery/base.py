@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -21,10 +22,12 @@ import numpy as np
 from maxmargin.core.data.arrays import Floats, Ints, Labels, Ragged
 from maxmargin.decode.machinery.batch import ScoreBatch, Scores, Table, over_rows
 from maxmargin.decode.machinery.cell_loops import (
+    add_changes,
     add_factors_to_cells,
     add_scores_of_cells,
     cut,
     pad,
+    spread_costs,
 )
 from maxmargin.inference import hypergraph
 from maxmargin.inference.hypergraph import Hypergraph
@@ -256,6 +259,10 @@ class ScoreStructure(ABC):
         """Say what is forbidden in the target of row b."""
         return f"row {b}: the target chooses something with the score -inf"
 
+    def main_cells(self, batch: ScoreBatch, rows: Ragged) -> Cells:
+        """Cells of the main table that each output chooses."""
+        return self.cells(batch, rows)[0]
+
     def row_scores(self, batch: ScoreBatch, rows: Ragged) -> Floats:
         """Score of each row of integers."""
         out = np.zeros(batch.rows)
@@ -279,7 +286,7 @@ class ScoreStructure(ABC):
     ) -> tuple[Ragged, Floats]:
         """Maximise score + loss: the row, and a bound on that sum."""
         main = batch.main.copy()
-        main.reshape(-1)[costs.place] += costs.change.astype(main.dtype)
+        add_changes(main.reshape(-1), costs.place, costs.change)
         rows, bound = self.find_best(batch.with_main(main), n_jobs)
         return rows, bound + costs.constant
 
@@ -363,15 +370,22 @@ def position_costs(
             ones, -counts, np.zeros(batch.rows, np.int64),
         )  # fmt: skip
     k = len(cost)
-    true = truth.place % k
-    index = (truth.place - true)[:, None] + np.arange(k)
-    unit = smallest_unit(cost)
-    steps = np.rint(cost / unit).astype(np.int64) if unit > 0 else np.zeros((k, k), int)
-    high = np.bincount(truth.row, steps.max(axis=1)[true], minlength=batch.rows)
-    return Costs(
-        index.ravel(), cost[true].ravel(), 0.0 * ones, unit * ones,
-        np.zeros(batch.rows, np.int64), high.astype(np.int64),
-    )  # fmt: skip
+    unit, most = _units(cost.tobytes(), k)
+    place = np.empty(k * len(truth.place), np.int64)
+    change, high = np.empty(len(place)), np.zeros(batch.rows, np.int64)
+    spread_costs(truth.row, truth.place, cost, most, place, change, high)
+    none: Ints = np.zeros(batch.rows, np.int64)
+    return Costs(place, change, 0.0 * ones, unit * ones, none, high)
+
+
+@lru_cache(maxsize=16)
+def _units(cost: bytes, k: int) -> tuple[float, Ints]:
+    """Smallest unit of a cost matrix; the largest cost of each true choice in units."""
+    table = np.frombuffer(cost).reshape(k, k)
+    unit = smallest_unit(table)
+    if unit == 0.0:
+        return unit, np.zeros(k, np.int64)
+    return unit, np.rint(table / unit).astype(np.int64).max(axis=1)
 
 
 def smallest_unit(cost: Floats) -> float:
@@ -390,16 +404,21 @@ def cost_matrix(loss: Any, k: int, what: str) -> Floats | None:
     """A (k, k) cost matrix if `loss` is one; None for a name."""
     if isinstance(loss, str):
         return None
-    cost = np.asarray(loss, dtype=np.float64)
+    cost = np.ascontiguousarray(loss, dtype=np.float64)
     if cost.shape != (k, k):
         raise ValueError(f"loss has shape {cost.shape}, but there are {k} {what}")
-    if not (
-        np.isfinite(cost).all() and (cost >= 0).all() and (cost.diagonal() == 0).all()
-    ):
-        raise ValueError(
-            "loss: costs must be finite, not negative, and 0 on the diagonal"
-        )
+    _check_costs(cost.tobytes(), k)
     return cost
+
+
+@lru_cache(maxsize=16)
+def _check_costs(cost: bytes, k: int) -> None:
+    """Refuse what is no cost; a matrix that has passed is not checked again."""
+    table = np.frombuffer(cost).reshape(k, k)
+    if not (table.min(initial=0.0) >= 0.0 and table.max(initial=0.0) < np.inf):
+        raise ValueError("loss: costs must be finite and not negative")
+    if table.diagonal().any():
+        raise ValueError("loss: costs must be 0 on the diagonal")
 
 
 def named_loss(loss: Any, known: Sequence[str]) -> str:

@@ -17,6 +17,7 @@ from maxmargin.engines.threads import work_together
 
 Scores = ArrayLike | Mapping[str, ArrayLike]
 Table = NDArray[np.floating[Any]]
+WORTH_THREADS = 2e7  # additions: some five milliseconds of one thread
 CHUNK = 8  # rows of a task; fixed, so that sums do not depend on the number of threads
 
 
@@ -142,7 +143,17 @@ def check_finite(table: Table, valid: Callable[[int], Any], name: str) -> None:
             )
 
 
-def over_rows(rows: int, task: Callable[[int, int], Any], n_jobs: int) -> list[Any]:
-    """task(first, last) over chunks of rows, on `n_jobs` threads; answers in order."""
+def over_rows(
+    rows: int,
+    task: Callable[[int, int], Any],
+    n_jobs: int,
+    work: float = np.inf,
+) -> list[Any]:
+    """task(first, last) over chunks of rows, on `n_jobs` threads; answers in order.
+
+    `work` is the number of additions in all. Where it is small, other threads would take
+    longer to wake up than the task takes, and PyTorch's own may hold the cores.
+    """
+    n_jobs = n_jobs if work >= WORTH_THREADS else 1
     chunks = [(a, min(a + CHUNK, rows)) for a in range(0, rows, CHUNK)]
     return work_together(lambda chunk: task(*chunk), chunks, n_jobs)

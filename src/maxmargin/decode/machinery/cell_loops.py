@@ -46,6 +46,28 @@ def sum_costs(cost_place, change, cell_place, size, rows, out):
 
 
 @loop
+def add_changes(table, place, change):
+    """Add change[k] to table[place[k]]."""
+    for k in range(len(place)):
+        table[place[k]] += change[k]
+
+
+@loop
+def spread_costs(truth_row, truth_place, cost, most, place, change, high):
+    """Costs of all choices at each true cell; the largest of a row, in units, in `high`.
+
+    The table is (rows, positions, choices), cost is (choices, choices).
+    """
+    K = len(cost)
+    for k in range(len(truth_place)):
+        true = truth_place[k] % K
+        for c in range(K):
+            place[k * K + c] = truth_place[k] - true + c
+            change[k * K + c] = cost[true, c]
+        high[truth_row[k]] += most[true]
+
+
+@loop
 def pad(ptr, data, width):
     """Rows as (rows, width), -1 behind each."""
     n = len(ptr) - 1

@@ -107,6 +107,33 @@ def search(
     return search_rows(structure, batch, truth, own, costs, formulation, n_jobs)
 
 
+def loss_augmented(
+    structure: ScoreStructure,
+    batch: ScoreBatch,
+    truth: Ragged,
+    loss: Any,
+    temperature: float = 1.0,
+) -> tuple[ScoreBatch, Floats]:
+    """Scores under which output y has (score(y) + loss(y) - constant) / temperature.
+
+    For losses that are sums over cells. Returns the batch and the constant of each row.
+    """
+    whole = isinstance(loss, str) and loss == "zero-one"
+    if isinstance(structure, Ranking) or (whole and not isinstance(structure, Classes)):
+        raise NotImplementedError(
+            f"the loss {loss!r} of {type(structure).__name__} is not a sum over parts of "
+            "an output, which a smooth maximum needs: use the hinge"
+        )
+    costs = structure.costs(batch, truth, loss)
+    main, extra = batch.main.copy(), batch.extra
+    if isinstance(structure, Classes):
+        extra = structure.class_costs(batch, costs) / temperature
+    else:
+        main.reshape(-1)[costs.place] += costs.change.astype(main.dtype)
+    arrays = tuple(a / a.dtype.type(temperature) for a in (main, *batch.arrays[1:]))
+    return batch._replace(arrays=arrays, extra=extra), costs.constant
+
+
 def _kept(found: MostViolated) -> MostViolated:
     """The target itself violates by zero: rows below that become the target."""
     bad = found.value < 0
@@ -126,7 +153,7 @@ def loss_of(
     """Loss of rows, from the costs of their cells."""
     if isinstance(structure, Classes):
         return structure.class_costs(batch, costs)[np.arange(rows.n), rows.data]
-    cells, out = structure.cells(batch, rows)[0], costs.constant.copy()
+    cells, out = structure.main_cells(batch, rows), costs.constant.copy()
     size = batch.main[0].size
     sum_costs(costs.place, costs.change, cells.place, size, batch.rows, out)
     return np.maximum(out, 0.0)

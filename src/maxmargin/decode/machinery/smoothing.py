@@ -155,7 +155,7 @@ def sparse_map(
         found, bound = structure.find_best(batch.with_main(main), n_jobs)
         structure.check_found(bound)
         linear = structure.row_scores(batch, found)
-        cells = structure.cells(batch, found)[0]
+        cells = structure.main_cells(batch, found)
         order = np.argsort(cells.row, kind="stable")
         ends = np.searchsorted(cells.row[order], np.arange(rows + 1))
         for b in np.flatnonzero(open_rows).tolist():
@@ -204,6 +204,6 @@ def add_mixes(
 
 def main_norms(structure: ScoreStructure, batch: ScoreBatch, rows: Ragged) -> Any:
     """||indicator in the main table||^2 of each row of integers."""
-    cells = structure.cells(batch, rows)[0]
+    cells = structure.main_cells(batch, rows)
     amount = np.ones(len(cells.row)) if cells.weight is None else cells.weight**2
     return np.bincount(cells.row, amount, minlength=batch.rows)

@@ -69,7 +69,7 @@ def label_parts(
     sets = tuple(
         ConformalSets.fit(below, truth, per=per, sequences=ptr) for per in PROMISES
     )
-    return Temperature.fit(candidates, truth), sets
+    return Temperature.fit(candidates, truth, power=True), sets
 
 
 def calibration_of(model: Any) -> Calibration:

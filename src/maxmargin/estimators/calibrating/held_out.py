@@ -16,7 +16,7 @@ from sklearn.model_selection import KFold
 
 from maxmargin.calibration.candidates import Candidates
 from maxmargin.core.data.arrays import Floats, Ints, Ragged, pointers
-from maxmargin.core.data.sequences import flat_labels
+from maxmargin.core.data.tokens.sequences import flat_labels
 from maxmargin.core.structure import Layers, NBest, Structure
 from maxmargin.estimators.explaining.fitted_model import FittedModel
 from maxmargin.estimators.fitting.inputs import (
@@ -53,6 +53,7 @@ class HeldOut(NamedTuple):
     labels: Candidates | None
     label_truth: Ints
     ptr: Ints  # first token of each sequence
+    never: int = 0  # examples whose true output training has not shown
 
 
 def held_out(model: Calibrated, X: Any, y: Any, cv: int | None, n: int) -> HeldOut:
@@ -100,31 +101,40 @@ def _best(structure: Structure, x: Any, ids: Ints, w: Floats, k: int) -> Layers:
 
 
 def _scores_on(asked: Calibrated, model: Calibrated, X: Any, y: Any, n: int) -> HeldOut:
-    """Scores of `model`; labels are numbered as in `asked`."""
+    """Scores of `model`; labels are numbered as in `asked`.
+
+    A true output that `asked` does not know is among no candidates; examples that only a
+    fold does not know, or whose labels are not all given, are left out.
+    """
     scores = model._label_scores(X)
     labels, label_truth, ptr = None, np.empty(0, np.int64), np.zeros(1, np.int64)
-    known = np.setdiff1d(np.arange(len(y)), model._unknown(y))
+    hidden: list[int] = []
     if scores is not None:
         flat, starts = flat_labels(y)
         labels, label_truth, ptr = _label_candidates(asked, X, scores, flat, starts)
         hidden = [i for i, row in enumerate(y) if any(v is None for v in row)]
-        strange = _with_unknown(model, y, scores)
-        known = np.setdiff1d(known, [*hidden, *strange])
-    if len(known) < len(y):
-        X, y = take_rows(X, known), take_rows(y, known)
-    if scores is not None and model.structure_.offers(NBest) is None:
+    sequences = scores is not None
+    never = np.setdiff1d(_strange(asked, y, sequences), hidden)
+    known = np.setdiff1d(np.arange(len(y)), [*hidden, *_strange(model, y, sequences)])
+    if sequences and model.structure_.offers(NBest) is None:
         none = Candidates(np.zeros(1, np.int64), np.empty(0))
-        return HeldOut(none, np.empty(0, np.int64), labels, label_truth, ptr)
-    _, found = nbest_of(model, X, n)
-    truth = model._encoded(X, y)[1] if len(known) else None
-    places = _places(found.labels, found.ptr, truth) if truth else np.empty(0, np.int64)
+        empty = np.empty(0, np.int64)
+        return HeldOut(none, empty, labels, label_truth, ptr, len(never))
+    kept = np.union1d(known, never).astype(np.int64)
+    _, found = nbest_of(model, take_rows(X, kept), n)
+    places = np.full(len(kept), -1, np.int64)
+    if len(known):
+        truth = model._encoded(take_rows(X, known), take_rows(y, known))[1]
+        _find(found.labels, found.ptr, truth, np.searchsorted(kept, known), places)
     outputs = Candidates(found.ptr, np.ascontiguousarray(found.score)).checked()
-    return HeldOut(outputs, places, labels, label_truth, ptr)
+    return HeldOut(outputs, places, labels, label_truth, ptr, len(never))
 
 
-def _with_unknown(model: Any, y: Any, scores: LabelScores) -> list[int]:
-    """Sequences with labels that the model does not know."""
-    known = set(scores.labels)
+def _strange(model: Any, y: Any, sequences: bool) -> list[int]:
+    """Examples whose true output the model does not know."""
+    if not sequences:
+        return list(model._unknown(y))
+    known = {None, *model.classes_}
     return [i for i, row in enumerate(y) if not known.issuperset(row)]
 
 
@@ -147,16 +157,14 @@ def _label_candidates(
     return Candidates.of_table(table[told]), truth[told], pointers(sizes)
 
 
-def _places(found: Ragged, ptr: Ints, truth: Ragged) -> Ints:
-    """Place of each true output among those that were found; -1 if it is not there."""
-    out = np.full(len(ptr) - 1, -1, np.int64)
-    for i in range(len(out)):
-        row = truth.row(i)
+def _find(found: Ragged, ptr: Ints, truth: Ragged, rows: Ints, places: Ints) -> None:
+    """Note the place of each true output among those found for its row, if it is there."""
+    for k, i in enumerate(rows):
+        row = truth.row(k)
         for q in range(ptr[i], ptr[i + 1]):
             if np.array_equal(found.row(q), row):
-                out[i] = q - ptr[i]
+                places[i] = q - ptr[i]
                 break
-    return out
 
 
 def _joined(parts: Sequence[HeldOut]) -> HeldOut:
@@ -173,4 +181,5 @@ def _joined(parts: Sequence[HeldOut]) -> HeldOut:
         together(labels) if labels else None,
         np.concatenate([part.label_truth for part in parts]),
         pointers(np.concatenate([np.diff(part.ptr) for part in parts])),
+        sum(part.never for part in parts),
     )

@@ -1,6 +1,9 @@
 """Probabilities of the labels of tokens, sets of labels, and how sure spans are.
 
-p(label k at token t) ~ exp(m_tk / T),    m_tk: best score of a sequence with k at t
+p(label k at token t) ~ exp(-(m_t - m_tk)^power / T)
+
+where m_tk is the best score of a sequence with label k at token t, and m_t the largest
+of them.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from maxmargin.calibration.candidates import Candidates
 from maxmargin.calibration.conformal import PROMISES
 from maxmargin.calibration.spans import SpanConfidence, span_confidences
 from maxmargin.core.data.arrays import Floats
-from maxmargin.core.data.sequences import flat_labels
+from maxmargin.core.data.tokens.sequences import flat_labels
 from maxmargin.estimators.calibrating.calibration import Calibration, calibration_of
 from maxmargin.estimators.calibrating.held_out import Calibrated, LabelScores
 from maxmargin.estimators.calibrating.outputs import predict_ranked

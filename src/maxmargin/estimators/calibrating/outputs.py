@@ -15,6 +15,7 @@ from maxmargin.calibration.candidates import Candidates
 from maxmargin.calibration.conformal import ConformalSets
 from maxmargin.calibration.temperature import Temperature
 from maxmargin.estimators.calibrating.calibration import (
+    MOST,
     Calibration,
     calibration_of,
     label_parts,
@@ -33,7 +34,15 @@ def calibrated(
     model: Calibrated, X: Any, y: Any, cv: int | None, n: int
 ) -> Calibration:
     """What held-out examples say; see `StructuredEstimator.calibrate`."""
+    if isinstance(n, bool) or not isinstance(n, int | np.integer) or not 1 <= n <= MOST:
+        raise ValueError(f"n={n!r}: a whole number of outputs, 1 to {MOST}, is needed")
     seen = held_out(model, X, y, cv, n)
+    if seen.never:
+        warnings.warn(
+            f"{seen.never} of {len(y)} held-out examples have a true output that training "
+            "has not shown: no set can hold it, and probabilities are as if it never occurred",
+            stacklevel=4,
+        )
     temperature = sets = None
     if (seen.output_truth >= 0).any():
         sets = ConformalSets.fit(seen.outputs.below_top(), seen.output_truth)
@@ -63,11 +72,16 @@ def output_sets(model: Calibrated, X: Any, coverage: float) -> list[list[Any]]:
     if known.output_sets is None:
         raise ValueError(NONE_FOUND.format(known.n))
     if np.isinf(known.output_sets.thresholds(coverage)).any():
-        warnings.warn(
-            f"the true output is among the {known.n} best ones less often than "
-            f"coverage={coverage}: sets hold all {known.n}; calibrate with a larger n",
-            stacklevel=3,
+        held = len(known.output_sets.strangeness)
+        few = coverage * (held + 1) > held + 1e-9
+        why = (
+            f"{held} held-out examples are too few for coverage={coverage}: sets hold all "
+            f"{known.n} outputs that are listed; calibrate with more data"
+            if few
+            else f"the true output is among the {known.n} best ones less often than "
+            f"coverage={coverage}: sets hold all {known.n}; calibrate with a larger n"
         )
+        warnings.warn(why, stacklevel=3)
     outputs, candidates = _listed(model, X, known.n)
     chosen = known.output_sets.sets(candidates.below_top(), coverage)
     starts = candidates.ptr.tolist()

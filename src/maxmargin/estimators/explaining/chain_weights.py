@@ -10,8 +10,8 @@ import numpy as np
 
 from maxmargin.core.data.arrays import Floats
 from maxmargin.reports.explanation import Explanation
-from maxmargin.structures.chain.names import input_weights
 from maxmargin.structures.chain.structure import Chain
+from maxmargin.structures.chain.weight_names import input_weights
 
 Pair = tuple[Hashable, Hashable]
 

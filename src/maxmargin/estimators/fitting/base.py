@@ -12,7 +12,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from joblib import effective_n_jobs
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
@@ -32,10 +31,10 @@ from maxmargin.estimators.calibrating.outputs import (
     output_sets,
     predict_ranked,
 )
-from maxmargin.estimators.explaining.drawn import DrawnOutputs
 from maxmargin.estimators.explaining.explain import best_few, explain, top_weights
+from maxmargin.estimators.explaining.pictures import DrawnOutputs
 from maxmargin.estimators.explaining.report import hardest, report
-from maxmargin.estimators.explaining.support import support_structures
+from maxmargin.estimators.explaining.support_examples import support_structures
 from maxmargin.estimators.fitting.callbacks import CallbackSupportMixin
 from maxmargin.estimators.fitting.inputs import (
     by_position,
@@ -43,11 +42,12 @@ from maxmargin.estimators.fitting.inputs import (
     check_parameters,
     check_same_length,
     example_C,
+    jobs_of,
     named_loss,
     object_array,
     seed_of,
 )
-from maxmargin.estimators.fitting.parameter_types import (
+from maxmargin.estimators.fitting.parameters import (
     CallbackChoice,
     CheckpointChoice,
     EngineChoice,
@@ -72,7 +72,7 @@ from maxmargin.io.model_file.archive import MOST_BYTES
 from maxmargin.io.model_file.model import Place
 from maxmargin.reports.explanation import Explanation, Hard, SupportTable
 from maxmargin.reports.history import history_frame
-from maxmargin.reports.learned import largest_weights
+from maxmargin.reports.weight_tables import largest_weights
 from maxmargin.solvers.base import Result, State, Trainer
 from maxmargin.solvers.cccp import CCCP
 from maxmargin.solvers.choose import choose
@@ -348,9 +348,9 @@ class StructuredEstimator(CallbackSupportMixin, DrawnOutputs, BaseEstimator):
 
     def _engine(self) -> Engine:
         """The engine chosen by `engine` and `n_jobs`; respects joblib's `parallel_config`."""
-        jobs = effective_n_jobs(self.n_jobs)
+        jobs = jobs_of(self.n_jobs)
         if isinstance(self.engine, str) and self.n_jobs is None and jobs == 1:
-            jobs = effective_n_jobs(-1)
+            jobs = jobs_of(-1)
         if self.engine is None and jobs == 1:
             return Serial()
         return choose_engine(self.engine, jobs)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.utils import _safe_indexing, check_random_state
 
 from maxmargin.core.data.arrays import Floats
 from maxmargin.core.loss import Loss
-from maxmargin.estimators.fitting.parameter_types import SampleWeight
+from maxmargin.estimators.fitting.parameters import SampleWeight
 from maxmargin.losses.labels import Hamming
 
 FORMER_NAMES = {"hamming-normalized": "hamming-mean"}  # still accepted
@@ -26,6 +28,28 @@ def check_same_length(X: Any, y: Any) -> None:
         raise ValueError(f"X has {n} examples, but y has {m}")
     if n == 0:
         raise ValueError("X and y are empty: there is nothing to learn from")
+
+
+def warn_if_alike(labels: Iterable[Any]) -> None:
+    """Say so where labels differ in case or blanks only; letters and digits may.
+
+    Examples
+    --------
+    >>> warn_if_alike(["B-PER", "B-LOC", "O", "a", "A"])
+    """
+    seen: dict[str, str] = {}
+    for label in labels:
+        if not isinstance(label, str) or len(label) < 2:
+            continue
+        other = seen.setdefault(label.strip().lower(), label)
+        if other != label:
+            warnings.warn(
+                f"labels {other!r} and {label!r} differ in case or blanks only, and are "
+                "learned as two labels: write them alike if they are the same",
+                UserWarning,
+                stacklevel=4,
+            )
+            return
 
 
 def check_examples(data: Any, name: str = "X") -> int:
@@ -161,6 +185,10 @@ RULES = {
     "bias": FLAG,
     "both_strands": FLAG,
     "calibration": WHOLE,
+    "cliques": Rule(
+        lambda v: isinstance(v, tuple | Mapping) or v in ("table", "equal"),
+        "'table', 'equal', a tuple of patterns or a dict is needed",
+    ),
     "class_weight": Rule(
         _is_class_weight, "'balanced', a dict from label to weight, or None is needed"
     ),
@@ -197,6 +225,10 @@ RULES = {
     "skip_pairs": FLAG,
     "start_end": FLAG,
     "sweeps": WHOLE,
+    "tagger": Rule(
+        lambda v: v is None or isinstance(v, str) or hasattr(v, "get_params"),
+        "'chain', an estimator, or None is needed",
+    ),
     "vertical": WHOLE,
     "window": WHOLE,
     "words": _or_none(NAME),
@@ -237,6 +269,12 @@ def check_parameters(given: Mapping[str, Any]) -> None:
         rule = RULES.get(name)
         if rule is not None and not rule.holds(value):
             raise ValueError(f"{name}={value!r:.80}: {rule.wanted}")
+
+
+def jobs_of(n_jobs: Any) -> int:
+    """Number of threads, as joblib counts: None is 1 or its setting, -1 all cores."""
+    check_parameters({"n_jobs": n_jobs})
+    return int(effective_n_jobs(n_jobs))
 
 
 def example_C(C: Any, sample_weight: SampleWeight, n: int) -> Floats:

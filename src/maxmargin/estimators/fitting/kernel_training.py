@@ -31,7 +31,7 @@ from maxmargin.core.data.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import MappedInputs, Structure
 from maxmargin.estimators.fitting.base import StructuredEstimator
-from maxmargin.estimators.fitting.parameter_types import SampleWeight
+from maxmargin.estimators.fitting.parameters import SampleWeight
 from maxmargin.estimators.fitting.training import TrainingData, TrainingPlan
 from maxmargin.kernels.functions import Kernel, Precomputed, named_kernel, rows_for
 from maxmargin.kernels.gram import check_semidefinite
@@ -42,7 +42,7 @@ from maxmargin.kernels.maps import (
     incomplete_cholesky,
     nystroem,
 )
-from maxmargin.reports.learned import kernel_points
+from maxmargin.reports.weight_tables import kernel_points
 from maxmargin.solvers.base import Result, State, Trainer
 from maxmargin.solvers.choose import choose
 from maxmargin.solvers.enumerated.kernel_dual import KernelDual, kernel_dual_applies

@@ -1,4 +1,4 @@
-"""Descriptions of constructor parameters, each written once.
+"""Constructor parameters that estimators share: types, and descriptions written once.
 
 An estimator describes the parameters of its own in the "Parameters" section of its
 docstring, without defaults. The decorator `describe_parameters` completes the section:
@@ -17,10 +17,38 @@ inspect and the API page (docs/extensions/described_parameters.py) show the same
 from __future__ import annotations
 
 import inspect
+import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from textwrap import dedent, indent
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from maxmargin.core.data.tokens.token_features import TokenTemplates
+from maxmargin.core.engine import Engine
+from maxmargin.core.loss import Loss
+from maxmargin.estimators.saving.checkpoint import Checkpoint
+from maxmargin.kernels.functions import Kernel
+from maxmargin.kernels.joint import JointKernel
+from maxmargin.solvers.base import Trainer
+
+# Types, under the names that signatures show.
+Callback: TypeAlias = Callable[[np.void], object]  # of a row of the history
+
+CallbackChoice: TypeAlias = Callback | Sequence[Callback] | None
+CheckpointChoice: TypeAlias = str | os.PathLike[str] | Checkpoint | None
+EngineChoice: TypeAlias = str | Engine | None
+FeaturesChoice: TypeAlias = str | os.PathLike[str] | TokenTemplates | None
+KernelChoice: TypeAlias = (
+    str | Kernel | JointKernel | Callable[[Any, Any], ArrayLike] | None
+)
+LossChoice: TypeAlias = str | ArrayLike | Mapping[Any, float] | Loss
+SampleWeight: TypeAlias = ArrayLike | None
+Seed: TypeAlias = int | np.random.RandomState | None
+SolverChoice: TypeAlias = str | Trainer
+LossesByName: TypeAlias = dict[str, Loss]
 
 T = TypeVar("T", bound=type)
 

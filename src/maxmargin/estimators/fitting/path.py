@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from maxmargin.core.data.arrays import Floats
-from maxmargin.estimators.fitting.parameter_types import SampleWeight
+from maxmargin.estimators.fitting.parameters import SampleWeight
 from maxmargin.estimators.fitting.training import (
     Trainable,
     TrainingData,

@@ -18,8 +18,7 @@ import numpy as np
 
 from maxmargin.core.data.arrays import Floats, Ragged, pointers
 from maxmargin.core.engine import Engine
-from maxmargin.core.oracle import CHUNK
-from maxmargin.core.prediction import A, OutputQuestion, S, answer, best_outputs
+from maxmargin.core.oracle import CHUNK, A, OutputQuestion, S, answer, best_outputs
 from maxmargin.core.structure import Found, Layers, Structure
 
 BATCH = 4 * CHUNK  # examples per batch

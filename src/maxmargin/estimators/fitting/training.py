@@ -32,7 +32,17 @@ from maxmargin.core.structure import (
 )
 from maxmargin.estimators.fitting.callbacks import Watched, watching
 from maxmargin.estimators.saving.checkpoint import FileKeeper
-from maxmargin.solvers.base import Result, Run, State, Status, Trainer, Watch, run
+from maxmargin.solvers.base import (
+    Before,
+    Result,
+    Run,
+    State,
+    Status,
+    Trainer,
+    Watch,
+    relative_gap,
+    run,
+)
 from maxmargin.solvers.cccp import CCCP, LatentResult
 from maxmargin.solvers.certificate import AS_ASKED
 from maxmargin.solvers.choose import Auto
@@ -121,19 +131,17 @@ def once(start: State | None = None, keeper: FileKeeper | None = None) -> Schedu
         if MappedInputs not in getattr(plan.trainer, "needs", ()):  # else: a kernel
             steepness = constraint_size(plan.problem)
             warn_if_large(plan.problem, steepness)
-        if keeper is None:
-            steep = STEEP < steepness < HOPELESS and isinstance(plan.trainer, Auto)
-            if start is None and steep:
-                made = raising_C(plan, watch, steepness)
+        steep = STEEP < steepness < HOPELESS and isinstance(plan.trainer, Auto)
+        with nullcontext() if keeper is None else keeper.running():
+            fresh = start is None and (keeper is None or keeper.earlier() is None)
+            if fresh and steep:
+                made = raising_C(plan, watch, steepness, keeper)
             else:
-                made = run(plan.trainer, plan.problem, start=start, watch=watch)
-            yield _with_hint(plan.problem, made)
-            return
-        with keeper.running():
-            made = run(
-                plan.trainer, plan.problem, start=start, watch=watch, keeper=keeper
-            )
-            keeper.finish(made.result)
+                made = run(
+                    plan.trainer, plan.problem, start=start, watch=watch, keeper=keeper
+                )
+            if keeper is not None:
+                keeper.finish(made.result)
         yield _with_hint(plan.problem, made)
 
     return runs
@@ -150,44 +158,66 @@ def _with_hint(problem: Problem, made: Run) -> Run:
     return Run(noted, made.state)
 
 
-def raising_C(plan: TrainingPlan, watch: Watch | None, steepness: float) -> Run:
+def raising_C(
+    plan: TrainingPlan, watch: Watch | None, steepness: float,
+    keeper: FileKeeper | None = None,
+) -> Run:  # fmt: skip
     """A run whose dual variables come from rough runs at smaller C, one after the other.
 
     Where features are large for C the dual is badly conditioned, and a run from zero takes
     several times as long. The optimum rises with C, so that the dual of a smaller C is a
-    lower bound. The time and the inference of the rough runs count. Callbacks and progress
-    see the last run only. Runs with a checkpoint start at C itself.
+    lower bound; the primal at C is not known before the last run. Steps, time and inference
+    of the rough runs count, and callbacks and progress see them. Checkpoints are written
+    by the last run, of which an interrupted one makes a step.
     """
     trainer, problem = plan.trainer, plan.problem
-    state, calls, seconds, rough = None, 0, 0.0, []
+    state, before = None, Before([], 0.0, 0)
+    rough: list[float] = []
     steps = min(int(np.log10(steepness / STEEP)) + 2, MOST_STEPS)
     for k in range(steps, 0, -1):
+        most = min(len(before.rows) + ROUGH_STEPS, trainer.max_iter - 1)
+        if most <= len(before.rows):
+            break  # the last run needs a step
         smaller = problem.with_C(problem.C / 10.0**k)
-        first = replace(
-            trainer, tol=max(ROUGH, trainer.tol), max_time=_left(trainer, seconds),
-            max_iter=min(ROUGH_STEPS, trainer.max_iter),
-        )  # fmt: skip
-        result, state = run(first, smaller, start=state)
-        calls, seconds = calls + result.oracle_calls, seconds + result.seconds
+        first = replace(trainer, tol=max(ROUGH, trainer.tol), max_iter=most)
+        seen = _without_primal(watch, keeper)
+        result, state = run(first, smaller, start=state, watch=seen, before=before)
+        before = Before(
+            _lower_bounds(result.history), result.seconds, result.oracle_calls
+        )
         rough.append(float(smaller.C.max()))
-        if result.status is Status.INTERRUPTED:
-            ended = exactly(problem, result, trainer.tol)
-            calls += problem.n
-            return Run(replace(ended, oracle_calls=calls, seconds=seconds), state)
+        ended = result.status in (Status.INTERRUPTED, Status.STOPPED)
+        if ended and not (keeper is not None and keeper.interrupted()):
+            return Run(exactly(problem, result, trainer.tol), state)
         state.drop_idle()
-    last = replace(trainer, max_time=_left(trainer, seconds))
-    result, state = run(last, problem, start=state, watch=watch)
-    whole = replace(
-        result, oracle_calls=calls + result.oracle_calls,
-        seconds=seconds + result.seconds, notes={**result.notes, "smaller_C": rough},
-    )  # fmt: skip
-    return Run(whole, state)
+        if ended or result.status is Status.MAX_TIME:
+            break
+    result, state = run(
+        trainer, problem, start=state, watch=watch, keeper=keeper, before=before
+    )
+    return Run(replace(result, notes={**result.notes, "smaller_C": rough}), state)
 
 
-def _left(trainer: Trainer, seconds: float) -> float | None:
-    """The time that is left, where it is limited."""
-    limit = trainer.max_time
-    return None if limit is None else max(limit - seconds, 0.0)
+def _lower_bounds(history: np.ndarray) -> list[tuple[Any, ...]]:
+    """Steps at a smaller C: their dual is a lower bound, their primal is another one."""
+    rows = history.copy()
+    rows["primal"], rows["gap"] = np.inf, np.inf
+    return [tuple(row) for row in rows.tolist()]
+
+
+def _without_primal(watch: Watch | None, keeper: FileKeeper | None) -> Watch | None:
+    """What watches a run at a smaller C: its primal and gap are not shown."""
+
+    def seen(row: Any, ended: Callable[[], Result]) -> bool:
+        def so_far() -> Result:
+            return replace(ended(), primal=np.inf, gap=np.inf)
+
+        known = row.copy()
+        known["primal"], known["gap"] = np.inf, np.inf
+        stop = watch is not None and bool(watch(known, so_far))
+        return stop or (keeper is not None and keeper.interrupted())
+
+    return None if watch is None and keeper is None else seen
 
 
 def path_over(Cs: Sequence[float]) -> Schedule:
@@ -240,7 +270,7 @@ def coarse_first(coarse: Problem, told: dict[str, Any], refine: bool) -> Schedul
 def exactly(problem: Problem, result: Result, tol: float) -> Result:
     """The result with the primal value and the gap of a problem without pruning."""
     primal = problem.primal_at(result.w, problem.risk_at(result.w))
-    gap = max(primal - result.dual, 0.0) / max(abs(primal), 1e-300)
+    gap = relative_gap(primal, result.dual, result.rounding)
     status = result.status
     if status is Status.CONVERGED and gap > tol:
         status = Status.NO_PROGRESS
@@ -262,6 +292,11 @@ def next_batch(state: State | None) -> Schedule:
                 "partial_fit is not there for outputs with hidden parts, which are "
                 "completed again and again: use fit, with warm_start=True to go on"
             )
+        if plan.problem.formulation.regularizer == "l1":
+            raise ValueError(
+                "partial_fit is not there for regularizer='l1': use fit with all data, or "
+                "regularizer='l2'"
+            )
         few = plan.problem.structure.offers(FewOutputs) is not None
         kind: type[SummedStream | EnumeratedStream | StreamDual] = StreamDual
         if plan.problem.formulation.penalty == "summed":
@@ -277,7 +312,7 @@ def next_batch(state: State | None) -> Schedule:
 def warn_unless_converged(result: Result) -> None:
     """Say so when neither the tolerance nor another rule asked for was met."""
     hint = result.notes.get("hint")
-    if not (result.converged or result.status in AS_ASKED):
+    if result.status not in AS_ASKED:
         more = "" if hint is None else f"; {hint}"
         warnings.warn(
             f"{result.status.value} ({result.summary()}){more}", ConvergenceWarning,
@@ -299,6 +334,11 @@ STEEP = 1e3  # the same, above which training starts at a smaller C,
 HOPELESS = 1e12  # unless rounding errors leave nothing to gain
 MOST_STEPS = 6  # of raising C by a factor of ten
 ROUGH, ROUGH_STEPS = 0.1, 200  # gap and steps of the runs at smaller C
+ALL_ZERO = (
+    "all weights are zero, so nothing was learned: with regularizer='l1' this C is too small "
+    "for these features. Try ten or a hundred times as much (`fit_path` takes several), or "
+    "scale the features up"
+)
 SLOW = (Status.MAX_ITER, Status.MAX_TIME, Status.NO_PROGRESS)
 
 
@@ -323,11 +363,16 @@ def scale_hint(problem: Problem, result: Result) -> str | None:
     if kernel or problem.dim == 0:
         return None
     form = problem.formulation
-    if form.penalty not in ("linear", "squared") or form.regularizer != "l2":
+    if form.penalty not in ("linear", "squared"):
         return None
     if problem.structure.offers(MostViolated) is None:
         return None
-    small = problem.structure.square(result.w) < 2.0 * SMALL * abs(result.primal)
+    sparse = form.regularizer == "l1"
+    small = (
+        not result.w.any()
+        if sparse
+        else (problem.structure.square(result.w) < 2.0 * SMALL * abs(result.primal))
+    )
     slow = result.status in SLOW
     if not small and not slow:
         return None
@@ -350,6 +395,8 @@ def scale_hint(problem: Problem, result: Result) -> str | None:
                 "smaller C"
             )
         return hint
+    if sparse:
+        return ALL_ZERO
     after = problem.costs(problem.cuts(result.w, ids).slack, ids).risk
     if after < UNMOVED * before:
         return None  # something was learned

@@ -1,7 +1,7 @@
-"""Checkpoints: the dual state in a file, so that a killed run can be gone on with.
+"""Checkpoints: the dual state in a file, so that a killed run can be continued.
 
-The file is written anew every so often, atomically, so that whatever happens to the
-process there is always a whole one. It holds a digest of all that the planes depend
+The file is replaced from time to time, atomically: whatever happens to the process,
+there is always a complete one. It holds a digest of all that the planes depend
 on - data, structure, loss, formulation, C and trainer - and a run that differs in any
 of these is refused, because planes of other data would make the certificate wrong.
 """
@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.core.data.files import Lock, remove_halves
+from maxmargin.core.data.safe_files import Lock, remove_halves
 from maxmargin.core.problem import Problem
 from maxmargin.estimators.saving.model_files import class_of, tag_of
 from maxmargin.io.model_file.archive import ModelFileError
@@ -129,7 +129,8 @@ class FileKeeper:
 
     def finish(self, result: Result) -> None:
         """Remove the file when there is nothing left to go on with."""
-        if result.status.as_asked or result.status is Status.NO_PROGRESS:
+        ended = Status.NO_PROGRESS, Status.ROUNDING
+        if result.status.as_asked or result.status in ended:
             try:
                 self.path.unlink(missing_ok=True)
             except OSError as error:

@@ -32,6 +32,7 @@ STRUCTURES = {
     "KernelSVM": ("Multiclass",),
     "MotifSVM": ("Motif",),
     "MulticlassSVM": ("Multiclass", "ClassPairs"),
+    "MultilabelSVM": ("LabelSets",),
     "NetworkSVM": ("Network", "CliqueNetwork", "KernelNetwork", "PartialNetwork"),
     "RankingSVM": ("Ranking", "FullOrder"),
     "SegmentSVM": ("Segments",),

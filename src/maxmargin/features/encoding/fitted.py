@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maxmargin.core.data.arrays import Ints, Labels, Ragged, Vectors
-from maxmargin.core.data.token_features import TokenFeatures, TokenParts
+from maxmargin.core.data.tokens.token_features import TokenFeatures, TokenParts
 from maxmargin.features.encoding import loops
 from maxmargin.features.encoding.plan import KindPlan, TemplatePlan
 from maxmargin.features.encoding.strings import Strings

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maxmargin.core.data.arrays import Ints, Labels
-from maxmargin.core.data.sequences import place
+from maxmargin.core.data.tokens.sequences import place
 
 
 class TokenColumns(NamedTuple):

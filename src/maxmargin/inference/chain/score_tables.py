@@ -155,6 +155,59 @@ def chain_cells(ptr, labels, tokens, K, by_row):
     return row, label, own[:pairs], pair[:pairs], last[:triples], triple[:triples]
 
 
+@loop
+def label_cells(ptr, labels, tokens, K, row, place):
+    """Row and place of the labels of sequences in a flat table of emissions."""
+    for b in range(len(ptr) - 1):
+        for at in range(ptr[b], ptr[b + 1]):
+            row[at] = b
+            place[at] = (b * tokens + at - ptr[b]) * K + labels[at]
+
+
+@loop
+def add_chain_scores(
+    ptr, labels, emissions, transitions, triples, order, start, end, out
+):
+    """Add the score of each sequence to out[row]."""
+    at_row, at_token = transitions.shape[0] - 1, transitions.shape[1] - 1
+    for b in range(len(ptr) - 1):
+        first, last = ptr[b], ptr[b + 1]
+        score = 0.0
+        for at in range(first, last):
+            t, c = at - first, labels[at]
+            score += emissions[b, t, c]
+            if t > 0:
+                a = labels[at - 1]
+                score += transitions[min(b, at_row), min(t - 1, at_token), a, c]
+            if t > 1 and order == 2:
+                score += triples[labels[at - 2], labels[at - 1], c]
+        if last > first:
+            score += start[labels[first]] + end[labels[last - 1]]
+        out[b] += score
+
+
+@loop
+def add_chain_indicators(
+    ptr, labels, factor, emissions, transitions, triples, order, start, end
+):
+    """Add factor[row] to all cells that each sequence chooses."""
+    at_row, at_token = transitions.shape[0] - 1, transitions.shape[1] - 1
+    for b in range(len(ptr) - 1):
+        first, last, f = ptr[b], ptr[b + 1], factor[b]
+        if f == 0.0 or last == first:
+            continue
+        for at in range(first, last):
+            t, c = at - first, labels[at]
+            emissions[b, t, c] += f
+            if t > 0:
+                a = labels[at - 1]
+                transitions[min(b, at_row), min(t - 1, at_token), a, c] += f
+            if t > 1 and order == 2:
+                triples[labels[at - 2], labels[at - 1], c] += f
+        start[labels[first]] += f
+        end[labels[last - 1]] += f
+
+
 class ScoreTables(NamedTuple):
     """Scores of a batch of sequences."""
 

@@ -64,9 +64,10 @@ def _solve(score: Floats, triples: np.ndarray) -> Floats:
     values = np.tile([1.0, 1.0, -1.0], count)
     where = np.repeat(np.arange(count), 3), triples.ravel()
     A = sp.csr_array((values, where), shape=(count, len(score)))
-    found = linprog(-score, A_ub=A, b_ub=np.ones(count), bounds=(0, 1))
+    gain = score / max(float(np.abs(score).max(initial=0.0)), 1e-300)  # of size one
+    found = linprog(-gain, A_ub=A, b_ub=np.ones(count), bounds=(0, 1))
     if found.x is None:
-        raise RuntimeError(f"the linear program of a partition failed: {found.message}")
+        raise ValueError(f"the linear program of a partition failed: {found.message}")
     return np.clip(found.x, 0.0, 1.0)
 
 

@@ -8,7 +8,7 @@ triangulation.py  Elimination orders and their cliques
 layers.py         Forests: the best labels for each value of a cost
 best_other.py     The best labels that differ from given ones
 cliques.py        Factors over more than two nodes
-search.py         Exact search with toulbar2
+toulbar2.py       Exact search with toulbar2
 """
 
 import lazy_loader as lazy

@@ -22,7 +22,8 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.core.data.arrays import Ints, Labels, pointers
-from maxmargin.inference.graph import forest, junction, search
+from maxmargin.inference.graph import forest, junction
+from maxmargin.inference.graph import toulbar2 as search
 from maxmargin.inference.graph.tables import Best, GraphTables, spans
 from maxmargin.inference.graph.triangulation import (
     Elimination,

@@ -1,8 +1,8 @@
 """Points of the marginal polytope, for the factored dual.
 
-polytope.py    A point for each graph, and moves of mass
-directions.py  Directions, and how far one may go along each
-ascent.py      What a compiled ascent on forests works on
+polytope.py         A point for each graph, and moves of mass
+directions.py       Directions, and how far one may go along each
+compiled_ascent.py  What a compiled ascent on forests works on
 """
 
 import lazy_loader as lazy

@@ -291,9 +291,10 @@ def _backwards(steps: list[_Removal], n: int, single: bool) -> Floats:
         known = np.where(np.isfinite(new), new, 0.0)
         taken, kept = after * np.exp(past - known), after * np.exp(table - known)
         through = taken.sum()  # arcs that led past k
-        counted = np.exp(table[q] - p)
+        counted = table[q] - p
         if single and len(left) > 1:
-            counted[0] = 0.0
+            counted[0] = -np.inf  # not among the terms of p
+        counted = np.exp(counted)
         kept[q] = taken.sum(axis=0) + (1.0 - through) * counted
         kept[:, q + 1] = taken.sum(axis=1)
         kept[q, q + 1] = 0.0

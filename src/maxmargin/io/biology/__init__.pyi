@@ -15,6 +15,7 @@ from .fasta import read_tracks as read_tracks
 from .fasta import write_fasta as write_fasta
 from .meme import meme_text as meme_text
 from .meme import read_meme as read_meme
+from .meme import start_weights as start_weights
 from .pairs import read_pairs as read_pairs
 from .pairs import write_pairs as write_pairs
 from .scoring import Scoring as Scoring

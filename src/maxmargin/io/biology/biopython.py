@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from maxmargin.core.data.records import from_biopython as from_biopython
-from maxmargin.core.data.records import is_of_biopython
+from maxmargin.core.data.biopython_records import from_biopython as from_biopython
+from maxmargin.core.data.biopython_records import is_of_biopython
 from maxmargin.io.biology.alignments import columns_of_rows
 from maxmargin.io.biology.pairs import Pairs
 

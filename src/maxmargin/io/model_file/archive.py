@@ -27,7 +27,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from maxmargin.core.data.files import replace_file
+from maxmargin.core.data.safe_files import replace_file
 
 FORMAT, VERSION = "maxmargin model", 1
 MANIFEST, SEAL = "manifest.json", "manifest.sha256"

@@ -17,6 +17,23 @@ from maxmargin.io.sequences.templates import Template, ner
 from maxmargin.io.text import FormatError, numbered_lines, open_text
 
 Sentence = list[tuple[str, ...]]
+# Names of columns, by which a header is told from a token.
+WORD_NAMES = frozenset(("word", "words", "token", "tokens", "form", "text"))
+LABEL_NAMES = frozenset(
+    (
+        "label",
+        "labels",
+        "tag",
+        "tags",
+        "ner",
+        "ner_tag",
+        "ner_tags",
+        "iob",
+        "bio",
+        "class",
+        "pos",
+    )
+)
 _KEY_AND_VALUE = re.compile(r"#\s*[\w.:-]+\s*=")  # as in "# text = Ana va"
 
 
@@ -145,12 +162,41 @@ def load_conll(
     **options
         As in `read_conll`.
     """
-    X, y = [], []
-    for sentence in read_conll(path, **options):
+    text = read_conll_text(path, **options)
+    y = label_column(text, label, path)
+    X = []
+    for sentence in text.sentences:
         at = range(len(sentence[0]))[label]
         X.append(template([row[:at] + row[at + 1 :] for row in sentence]))
-        y.append([row[at] for row in sentence])
     return X, y
+
+
+def label_column(text: ConllText, column: int, path: str | Path) -> list[list[str]]:
+    """The labels of all tokens; a missing label and a header are refused.
+
+    Examples
+    --------
+    >>> text = ConllText([[("the", "DT"), ("cat", "NN")]], [None, None], " ")
+    >>> label_column(text, -1, "tags.txt")
+    [['DT', 'NN']]
+    """
+    y = [[row[column] for row in sentence] for sentence in text.sentences]
+    lines = [n for n, line in enumerate(text.lines, 1) if line is None]
+    if y and y[0][0].lower() in LABEL_NAMES:
+        first = [cell.lower() for cell in text.sentences[0][0]]
+        if WORD_NAMES.intersection(first):
+            raise FormatError(
+                path, lines[0], f"{' '.join(text.sentences[0][0])!r} looks like the names of "
+                "the columns: leave this line out",
+            )  # fmt: skip
+    flat = [label for row in y for label in row]
+    if "" in flat:
+        raise FormatError(
+            path,
+            lines[flat.index("")],
+            "there is no label: give one, or leave the sentence out",
+        )
+    return y
 
 
 def write_conll(

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.core.data.sequences import Sequences
+from maxmargin.core.data.tokens.sequences import Sequences
 from maxmargin.io.text import FormatError, numbered_lines, open_text
 
 LARGEST = 2**31 - 2  # number of a feature, and of a tag

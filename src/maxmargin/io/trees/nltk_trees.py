@@ -44,6 +44,10 @@ def to_nltk(tree: Tree | None) -> Any:
     """
     if tree is None or isinstance(tree, str):
         return tree
-    from nltk.tree import Tree as NltkTree
-
+    try:
+        from nltk.tree import Tree as NltkTree
+    except ImportError as error:
+        raise ImportError(
+            "the model was trained on trees of NLTK: pip install nltk"
+        ) from error
     return NltkTree(tree[0], [to_nltk(child) for child in tree[1:]])

@@ -2,7 +2,8 @@
 
     height of base c at position j = p[j, c] * sum_d p[j, d] log2(p[j, d] / q[d])
 
-Schneider and Stephens 1990; q is the background (uniform: at most 2 bits).
+Schneider and Stephens 1990; q is the background (uniform: at most 2 bits for bases, 4.3
+for amino acids).
 """
 
 from __future__ import annotations
@@ -12,6 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from maxmargin.core.data.arrays import Floats
 
+AMINO_ACIDS = "ACDEFGHIKLMNPQRSTVWY"
+KINDS = {  # of amino acids, by what they have in common
+    "#2a9d4b": "GSTYCNQ", "#c8313b": "DE", "#2464b4": "KRH", "#333333": "AVLIPWFM",
+}  # fmt: skip
 COLOURS = {"A": "#2a9d4b", "C": "#2464b4", "G": "#e6a100", "T": "#c8313b"}
 # Outlines in a box of 100 x 100, y downwards.
 SHAPES = {
@@ -32,7 +37,7 @@ WIDTH, HEIGHT, LEFT, TOP, BOTTOM = 36.0, 150.0, 44.0, 10.0, 26.0
 def letter_heights(
     probabilities: ArrayLike, background: ArrayLike | None = None
 ) -> NDArray[np.float64]:
-    """Height of each letter in bits, (length, 4).
+    """Height of each letter in bits, (length, 4), or (length, 20) for amino acids.
 
     Examples
     --------
@@ -40,7 +45,10 @@ def letter_heights(
     [[2.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]]
     """
     p = np.asarray(probabilities, dtype=np.float64)
-    q = np.full(4, 0.25) if background is None else np.asarray(background, float)
+    if background is None:
+        q = np.full(p.shape[-1], 1.0 / p.shape[-1])
+    else:
+        q = np.asarray(background, float)
     terms = np.where(p > 0, p * np.log2(np.maximum(p, 1e-300) / q), 0.0)
     heights: Floats = p * np.maximum(terms.sum(axis=1), 0.0)[:, None]
     return heights
@@ -53,9 +61,10 @@ def sequence_logo(
 
     Parameters
     ----------
-    probabilities : array (length, 4)
-        Share of A, C, G, T at each position.
-    background : array (4,), optional
+    probabilities : array (length, 4) or (length, 20)
+        Share of A, C, G, T, or of the amino acids in the order of their letters, at each
+        position.
+    background : array (4,) or (20,), optional
         Shares that carry no information; uniform if absent.
     title : str
         Read out by screen readers and shown on hover.
@@ -101,6 +110,9 @@ def _stack(j: int, column: NDArray[np.float64], most: float) -> list[str]:
         if tall < 0.3:
             continue
         y -= tall
+        if len(column) == 20:
+            out.append(_amino_acid(AMINO_ACIDS[c], x, y, tall))
+            continue
         letter = "ACGT"[c]
         out.append(
             f'<path transform="translate({x + 1:.2f} {y:.2f}) '
@@ -112,6 +124,16 @@ def _stack(j: int, column: NDArray[np.float64], most: float) -> list[str]:
         f'font-family="sans-serif" font-size="11" fill="#444">{j + 1}</text>'
     )
     return out
+
+
+def _amino_acid(letter: str, x: float, y: float, tall: float) -> str:
+    """A letter of a font, stretched to its height."""
+    colour = next(c for c, letters in KINDS.items() if letter in letters)
+    return (
+        f'<text transform="translate({x + WIDTH / 2:.2f} {y + tall:.2f}) '
+        f'scale(1 {tall / 24:.5f})" text-anchor="middle" font-family="sans-serif" '
+        f'font-weight="bold" font-size="33" fill="{colour}">{letter}</text>'
+    )
 
 
 def _escape(text: str) -> str:

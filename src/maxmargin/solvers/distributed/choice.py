@@ -23,7 +23,7 @@ from maxmargin.core.problem import Problem
 from maxmargin.solvers.base import Solver
 from maxmargin.solvers.distributed.cocoa import Cocoa
 from maxmargin.solvers.n_slack.block_dual import BlockDual
-from maxmargin.solvers.one_slack import OneSlack
+from maxmargin.solvers.one_slack.cutting_plane import OneSlack
 
 PASSES = {"here": 7, "shards": 25, "one-slack": 447}
 SAMPLE = 64  # examples that are clocked

@@ -24,7 +24,7 @@ Only the entries of w that changed travel: a round costs what it touched, howeve
 weights there are.
 
 What a shard holds is a feasible alpha at any time, so a shard that lost its memory
-starts from alpha = 0, and w is then added up anew from what the shards hold. The
+starts from alpha = 0, and w is then summed again from what the shards hold. The
 certificate is exact: primal by a full oracle pass at w, dual from those alphas.
 
 [1] Ma, Smith, Jaggi et al.: Adding vs. averaging in distributed primal-dual
@@ -45,8 +45,8 @@ import numpy as np
 
 from maxmargin.core.cuts import Risk
 from maxmargin.core.data.arrays import Labels
-from maxmargin.core.data.changes import Change, Weights
 from maxmargin.core.data.memory import MEMORY
+from maxmargin.core.data.vector_changes import Change, Weights
 from maxmargin.core.problem import Problem
 from maxmargin.solvers.base import Solver, State, Status
 from maxmargin.solvers.distributed.shards import (

@@ -19,7 +19,7 @@ import numpy as np
 
 from maxmargin.core.cuts import Cuts, Risk
 from maxmargin.core.data.arrays import Floats, Ints
-from maxmargin.core.data.changes import Change, Lease
+from maxmargin.core.data.vector_changes import Change, Lease
 from maxmargin.core.formulations import DualSet, Formulation
 from maxmargin.core.oracle import CHUNK
 from maxmargin.core.problem import Problem

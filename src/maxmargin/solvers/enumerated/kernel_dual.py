@@ -31,7 +31,8 @@ import scipy.sparse as sp
 
 from maxmargin.core.data.arrays import Floats, Ints
 from maxmargin.core.data.memory import MEMORY
-from maxmargin.core.problem import Problem
+from maxmargin.core.data.validation import check_range
+from maxmargin.core.problem import Problem, kernel_rounding
 from maxmargin.core.structure import FewOutputs, MappedInputs
 from maxmargin.kernels.functions import Kernel, Linear, rows_for
 from maxmargin.kernels.gram import Columns
@@ -47,11 +48,12 @@ from maxmargin.solvers.enumerated.loops import (
 )
 from maxmargin.solvers.kernel.result import KernelResult
 
-TOGETHER = 512  # examples of a working set
+TOGETHER = 1024
 KEPT = 0.5  # share of them from the last one
 SWEEPS = 60  # over a working set at most ...
-SOLVED = 0.1  # ... or until its gap is so small a share of what it was
+SOLVED = 0.05  # ... or until its gap is so small a share of what it was
 QUIET = 0.5  # of the mean gap: examples below it are not moved in a sweep
+WHOLE = 4  # one sweep in so many visits all of the set, the others what had large gaps
 SHORT_TOL = 1e-5  # tolerances below it need columns in double precision
 PATIENCE = 20  # steps that hardly raise the dual, after which training ends
 MISSES = 2  # certificates above a tolerance that short columns had promised
@@ -63,7 +65,7 @@ class KernelDualState(State):
     """Dual variables of all outputs, and the scores of all examples."""
 
     DERIVED: ClassVar[tuple[str, ...]] = (
-        *State.DERIVED, "tables", "columns", "constant", "gaps", "slack",
+        *State.DERIVED, "tables", "columns", "constant", "gaps", "slack", "measured",
     )  # fmt: skip
 
     tables: Tables
@@ -71,6 +73,7 @@ class KernelDualState(State):
     constant: float  # value of the constant feature, 0 without
     gaps: Floats  # (n,)
     slack: Floats  # (n,)
+    measured: bool = False  # whether these two are those of the scores
     alpha: Floats  # (n, outputs)
     scores: Floats  # (output features, n)
     chosen: Ints = field(default_factory=lambda: np.empty(0, np.int64))
@@ -85,6 +88,10 @@ class KernelDualState(State):
         own = weight.sum(axis=1)[:, None] * t.lambdas[t.truth]
         return np.asarray(own - weight @ t.lambdas)
 
+    def check_restored(self) -> None:
+        """Refuse a working set, read from a file, of rows that there are not."""
+        check_range(self.chosen, 0, len(self.gaps), "row of the working set")
+
     def values(self, problem: Problem, R: Floats) -> tuple[float, float]:
         """Primal and dual, from scores, slacks and alpha."""
         t, alpha = self.tables, self.alpha
@@ -97,6 +104,7 @@ class KernelDualState(State):
     def measure(self) -> None:
         """Gap and slack of each example."""
         score_gaps(self.tables, self.scores, self.alpha, self.gaps, self.slack)
+        self.measured = True
 
 
 @dataclass(frozen=True)
@@ -170,7 +178,8 @@ class KernelDual(Solver[KernelDualState]):
         if state.columns.short and (not state.short or state.misses >= MISSES):
             state.short = False
             state.columns = Columns(self.kernel, state.columns.X, self.memory)
-        state.measure()
+        if not state.measured:
+            state.measure()
         ids = self._choose(state)
         if len(ids):
             self._solve(state, ids)
@@ -214,11 +223,12 @@ class KernelDual(Solver[KernelDualState]):
         R, gaps = np.zeros((size, S.shape[0])), np.zeros(size)
         rng = np.random.default_rng([self.seed, state.turn, 1])
         first = total = float(state.gaps[ids].sum())
-        for _ in range(SWEEPS):
-            total = sweep_block(
-                state.tables, ids, rng.permutation(size), K, S, state.alpha, R, gaps,
-                QUIET * total / size,
-            )  # fmt: skip
+        for sweep in range(SWEEPS):
+            closed, order = QUIET * total / size, rng.permutation(size)
+            if sweep % WHOLE:
+                order = order[gaps[order] > closed]
+            sweep_block(state.tables, ids, order, K, S, state.alpha, R, gaps, closed)
+            total = float(gaps.sum())
             if total <= SOLVED * first or state.late():
                 break
         add_columns(columns.store, places, R, state.scores)
@@ -235,6 +245,13 @@ class KernelDual(Solver[KernelDualState]):
         state.w, state.fresh = R.ravel(), True
         if primal < state.primal:
             state.primal, state.best_w = primal, state.w.copy()
+
+    def rounding(self, problem: Problem, state: KernelDualState) -> float:
+        """That of scores which are sums over all rows."""
+        R = state.coefficients() if state.best_w is None else state.best_w
+        largest = float(self.kernel.diagonal(state.columns.X).max(initial=0.0))
+        largest += state.constant**2
+        return kernel_rounding(problem, R, largest, state.primal, float(problem.n))
 
     def report(
         self, problem: Problem, state: KernelDualState, result: Result

@@ -362,22 +362,27 @@ def _gap(m, h, a, upper, ridge, box):
 def _project(m, h, a, xx, upper, ridge, v):
     """Exact step where a_y = phi (x) (e_truth - e_y): v = max(v - theta, 0) - a.
 
-    v = a + h / xx. With a bound on the sum the truth takes what is left of it and
-    theta makes the sum right; on a cone theta = S - S0 + ridge S / xx for the sums S,
-    S0 of new and old a. Outputs at or below theta are dropped until none is: theta
-    only grows. The change of a is left in v.
+    v = a + (h - top) / xx, top the largest height, so that outputs of that height lose no
+    digits where xx is tiny. With a bound on the sum the truth, of height zero, takes what
+    is left of it and theta makes the sum right; on a cone theta = S - S0 - top / xx +
+    ridge S / xx for the sums S, S0 of new and old a. Outputs at or below theta are
+    dropped until none is: theta only grows. The change of a is left in v.
     """
     total, sum_v = 0.0, 0.0
+    top = 0.0 if upper < np.inf else -np.inf
+    for e in range(m):
+        top = max(top, h[e])
     for e in range(m):
         total += a[e]
-        v[e] = a[e] + h[e] / xx
+        v[e] = a[e] + (h[e] - top) / xx
         sum_v += v[e]
     if upper < np.inf:
         left, sum_to, extra, active = max(upper - total, 0.0), upper, 0.0, m + 1
+        left -= top / xx
         sum_v += left
     else:
         extra = 1.0 / (1.0 + ridge / xx)
-        left, sum_to, active = -np.inf, extra * total, m
+        left, sum_to, active = -np.inf, extra * total + top / (xx + ridge), m
     theta = 0.0
     while active + extra > 0.0:
         theta = (sum_v - sum_to) / (active + extra)

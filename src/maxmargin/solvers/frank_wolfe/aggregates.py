@@ -33,10 +33,11 @@ from maxmargin.core.data.validation import (
 from maxmargin.core.jit import inner_loop, loop
 from maxmargin.core.structure import OuterCoordinates
 from maxmargin.solvers.planes.coordinates import (
-    part_add,
-    part_clear,
-    part_dot,
+    adds,
+    clears,
+    dots,
     place,
+    rings_of,
 )
 from maxmargin.solvers.planes.store import space_of
 
@@ -164,7 +165,7 @@ class Aggregates:
         return w
 
     def rescale(self, upper: Floats) -> None:
-        """Another C: each plane is multiplied by the ratio; the average begins anew."""
+        """Another C: each plane is multiplied by the ratio; the average starts again."""
         factor = np.where(self.upper > 0, upper / np.maximum(self.upper, 1e-300), 0.0)
         _scale(self._sums, factor)
         self.upper = upper
@@ -232,12 +233,15 @@ def _toward(
 ):
     """Line search from each aggregated plane towards upper times the new one."""
     rise, work = 0.0, 0
-    step = np.zeros(1)
+    step, score, rings = np.zeros(1), np.zeros(1), rings_of(space)
     for q in range(len(ids)):
         i, c = ids[q], upper[ids[q]]
-        h = b[q]
-        for e in range(ptr[q], ptr[q + 1]):
-            h -= val[e] * part_dot(space, idx[e], w)
+        if len(score) < s.size[i] + ptr[q + 1] - ptr[q]:
+            score = np.zeros(2 * (s.size[i] + ptr[q + 1] - ptr[q]))
+        h, first = b[q], ptr[q]
+        dots(space, idx, first, ptr[q + 1] - first, w, score)
+        for e in range(first, ptr[q + 1]):
+            h -= val[e] * score[e - first]
         if h <= 0.0:
             c = 0.0  # the zero plane is the highest
         at, m = s.at[i], s.size[i]
@@ -249,13 +253,14 @@ def _toward(
             step[p] = -s.val[at + p]
         if c > 0.0:
             for e in range(ptr[q], ptr[q + 1]):
-                step[where[place(space, idx[e])]] += c * val[e]
+                step[where[place(rings, idx[e])]] += c * val[e]
             for p in range(m):
-                where[place(space, s.idx[at + p])] = -1
+                where[place(rings, s.idx[at + p])] = -1
         slope = c * b[q] - s.b[i]
+        dots(space, s.idx, at, m, w, score)
         for p in range(m):
-            slope -= step[p] * part_dot(space, s.idx[at + p], w)
-        curve = _square(space, spread, s.idx[at : at + m], step)
+            slope -= step[p] * score[p]
+        curve = _square(space, spread, s.idx, at, m, step, score)
         gaps[i] = max(slope + upper[i] * max(slack[q] - max(h, 0.0), 0.0), 0.0)
         work += 3 * m + 2 * (ptr[q + 1] - ptr[q])
         if slope > 0.0:
@@ -268,30 +273,29 @@ def _toward(
 
 
 @inner_loop
-def _square(space, spread, idx, step):
+def _square(space, spread, idx, at, m, step, score):
     """Squared length of a step, by way of the step in weight space."""
     out = 0.0
     if space.last == 0:
-        for p in range(len(idx)):
+        for p in range(m):
             out += step[p] * step[p]
         return out
-    for p in range(len(idx)):
-        part_add(space, idx[p], step[p], spread)
-    for p in range(len(idx)):
-        out += step[p] * part_dot(space, idx[p], spread)
-    for p in range(len(idx)):
-        part_clear(space, idx[p], spread)
+    adds(space, idx, at, m, step, spread)
+    dots(space, idx, at, m, spread, score)
+    for p in range(m):
+        out += step[p] * score[p]
+    clears(space, idx, at, m, step, spread)
     return out
 
 
 @inner_loop
 def _widen(s, space, where, i, start, stop, idx):
     """Let the plane of example i have all coordinates of the new one; marks `where`."""
-    at, m = s.at[i], s.size[i]
+    at, m, rings = s.at[i], s.size[i], rings_of(space)
     for p in range(m):
-        where[place(space, s.idx[at + p])] = p
+        where[place(rings, s.idx[at + p])] = p
     for e in range(start, stop):
-        c = place(space, idx[e])
+        c = place(rings, idx[e])
         if where[c] < 0:
             where[c] = m
             s.idx[at + m], s.val[at + m] = idx[e], 0.0
@@ -307,12 +311,13 @@ def _move(s, space, mean, i, size, lift, step, w):
     if size > 0.0:
         at = s.at[i]
         for p in range(s.size[i]):
-            change = size * step[p]
-            j = s.idx[at + p]
-            s.val[at + p] += change
-            part_add(space, j, change, w)
-            if k > 0.0:
-                part_add(space, j, -change / scale, mean.z)
+            step[p] *= size
+            s.val[at + p] += step[p]
+        adds(space, s.idx, at, s.size[i], step, w)
+        if k > 0.0:
+            for p in range(s.size[i]):
+                step[p] = -step[p] / scale
+            adds(space, s.idx, at, s.size[i], step, mean.z)
         s.b[i] += size * lift
         if k > 0.0:
             mean.number[2] -= size * lift / scale
@@ -325,8 +330,8 @@ def _move(s, space, mean, i, size, lift, step, w):
 def _add_weights(s, space, first, last, w):
     """Add the planes of the examples from `first` to `last` - 1 to w."""
     for i in range(first, last):
-        for p in range(s.at[i], s.at[i] + s.size[i]):
-            part_add(space, s.idx[p], s.val[p], w)
+        at, m = s.at[i], s.size[i]
+        adds(space, s.idx, at, m, s.val[at : at + m], w)
 
 
 @loop

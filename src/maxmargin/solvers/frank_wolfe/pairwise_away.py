@@ -67,7 +67,7 @@ class Atoms:
         return self.blocks.nbytes
 
     def take_in(self, cuts: Cuts, w: Floats, gaps: Floats) -> tuple[float, float]:
-        """Keep the cuts that are news and visit their examples: (rise, work)."""
+        """Keep the new cuts and visit their examples: (rise, work)."""
         visit = self.blocks.take_in(*cuts[:4], w, closed=np.inf)
         rise, work = self.cached(cuts.ids, w, gaps)
         return rise, work + visit.work

@@ -135,6 +135,10 @@ class BinarySmo(Solver[PairState]):
         state.oracle_calls, state.planes = state.moves, int((state.alpha > 0).sum())
         state.fresh = True
 
+    def rounding(self, problem: Problem, state: PairState) -> float:
+        """Not known: a bound for scores that each move has changed is far too coarse."""
+        return float("nan")
+
     def report(
         self, problem: Problem, state: PairState, result: Result
     ) -> KernelResult:

@@ -36,7 +36,7 @@ from maxmargin.solvers.base import Result, Solver, State, Status
 from maxmargin.solvers.kernel.cuts import TokenCut, TokenCuts
 from maxmargin.solvers.kernel.result import KernelResult
 from maxmargin.solvers.kernel.theorems import most_pursuit_steps, pursuit_error
-from maxmargin.solvers.qp import maximise
+from maxmargin.solvers.one_slack.qp import maximise
 
 
 @dataclass

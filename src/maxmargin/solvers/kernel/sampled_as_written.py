@@ -32,7 +32,7 @@ from maxmargin.solvers.base import Result, Solver, State, Status
 from maxmargin.solvers.kernel.cuts import TokenCut, TokenCuts
 from maxmargin.solvers.kernel.result import KernelResult
 from maxmargin.solvers.kernel.theorems import sampling_error
-from maxmargin.solvers.qp import maximise
+from maxmargin.solvers.one_slack.qp import maximise
 
 DOUBT = 0.05  # 1 - probability of the bound of Theorem 6.2
 

@@ -39,7 +39,7 @@ from maxmargin.solvers.choose import choose
 from maxmargin.solvers.kernel.cuts import Flat, TokenCuts, carried
 from maxmargin.solvers.kernel.result import KernelResult
 
-PARTS = 16  # functions per turn, or one per label
+PARTS, EACH = 16, 4  # functions per turn, and of each label if that is more
 FEWEST = 3  # turns whose functions must fit into the memory
 ROUGH = 0.02  # tolerance of early turns
 
@@ -111,7 +111,7 @@ class SampledCuts(Solver[SampledState]):
         cuts, rng = TokenCuts(problem), np.random.default_rng(self.seed)
         n, z = cuts.X.shape[0], cuts.z
         refuse_large(
-            n, FEWEST * _parts(z) * z, self.memory,
+            n, FEWEST * _parts(z, self._most(n)) * z, self.memory,
             f"functions of {FEWEST} turns on all rows",
             "allow more memory, or use fewer rows", COPIES + 1,
         )  # fmt: skip
@@ -120,7 +120,7 @@ class SampledCuts(Solver[SampledState]):
         if isinstance(warm, SampledState) and warm.span.kernel == self.kernel:
             span = warm.span
         R = cuts.at(np.zeros((n, z)), np.zeros(cuts.others)).R
-        drawn = _draw(span, R, self.samples, rng, place)
+        drawn = self._draw(span, R, rng, place)
         return SampledState(
             np.zeros(0), cuts=cuts, span=span, place=place, rng=rng, drawn=drawn,
             certificate="estimate",
@@ -148,7 +148,7 @@ class SampledCuts(Solver[SampledState]):
         turn = state.turn = self._train(state, last)
         if turn.result.status is Status.INTERRUPTED:
             state.status = Status.INTERRUPTED
-        state.drawn = _draw(span, turn.R, self.samples, state.rng, state.place)
+        state.drawn = self._draw(span, turn.R, state.rng, state.place)
         before, state.primal = state.primal, turn.result.primal
         if turn.whole:
             state.dual = turn.result.dual - 0.5 * _left(turn, span, state.drawn)
@@ -192,13 +192,24 @@ class SampledCuts(Solver[SampledState]):
     def _make_room(self, state: SampledState) -> None:
         """Fewer functions, if the new ones would not fit into the memory."""
         rows, new = state.cuts.X.shape[0], state.drawn.sums.values.shape[1]
-        most = int(self.memory // (8.0 * rows * (COPIES + 1)))
-        turn = state.turn
+        most, turn = self._most(rows), state.turn
         if turn is not None and state.span.width + new > most:
             turned = state.span.reduce(turn.weights, most - new)
             state.turn = turn._replace(
                 weights=turned.T @ turn.weights, held=turned.T @ turn.held
             )
+
+    def _most(self, rows: int) -> int:
+        """Functions whose values on all rows fit into the memory."""
+        return int(self.memory // (8.0 * rows * (COPIES + 1)))
+
+    def _draw(
+        self, span: Functions, R: Floats, rng: np.random.Generator, place: Ints
+    ) -> Drawn:
+        """Rows drawn from R, and functions made of them."""
+        ids, S = draw(R, self.samples, rng, place)
+        parts = _parts(R.shape[1], self._most(len(R)))
+        return Drawn(ids, S, span.sums(ids, S, parts, R))
 
     def _train(self, state: SampledState, last: Turn | None) -> Turn:
         cuts, span = state.cuts, state.span
@@ -227,16 +238,15 @@ class SampledCuts(Solver[SampledState]):
         })  # fmt: skip
 
 
-def _parts(z: int) -> int:
-    """Functions per turn and label."""
-    return max(1, PARTS // z)
+def _parts(z: int, most: float) -> int:
+    """Functions per turn and label; `EACH` only where these fit, `most` in all.
 
-
-def _draw(
-    span: Functions, R: Floats, r: int, rng: np.random.Generator, place: Ints
-) -> Drawn:
-    ids, S = draw(R, r, rng, place)
-    return Drawn(ids, S, span.sums(ids, S, _parts(R.shape[1]), R))
+    Examples
+    --------
+    >>> _parts(1, 1e6), _parts(10, 1e6), _parts(10, 70)
+    (16, 4, 2)
+    """
+    return int(max(1, PARTS // z, min(EACH, most // (FEWEST * z))))
 
 
 def _left(turn: Turn, span: Functions, drawn: Drawn) -> float:

@@ -163,6 +163,10 @@ class Subspace(Solver[BasisState]):
             state.inner.status = state.inner.status or Status.STOPPED
             self._end_training(state)
 
+    def rounding(self, problem: Problem, state: BasisState) -> float:
+        """That of the problem in the span."""
+        return float("nan") if state.inner is None else state.inner.rounding
+
     def report(
         self, problem: Problem, state: BasisState, result: Result
     ) -> KernelResult:

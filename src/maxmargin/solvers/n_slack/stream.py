@@ -160,6 +160,10 @@ class StreamDual(Solver[StreamState]):
         state.gap_estimate = gap / max(state.dual + gap, 1e-300)
         state.judge(state.dual - before, 1e-13, 4)
 
+    def rounding(self, problem: Problem, state: StreamState) -> float:
+        """As for one batch, for all examples."""
+        return super().rounding(problem, state) * state.blocks.n / max(problem.n, 1)
+
     def certify(self, problem: Problem, state: StreamState) -> None:
         """Primal: exact slacks of the new batch, highest planes held of the old."""
         blocks = state.blocks

@@ -16,9 +16,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from maxmargin.core.data.arrays import Floats, Ints, Rows
-from maxmargin.core.data.changes import Change
 from maxmargin.core.data.mapped import Pages
 from maxmargin.core.data.memory import MEMORY
+from maxmargin.core.data.vector_changes import Change
 from maxmargin.core.formulations import DualSet
 from maxmargin.core.structure import OuterCoordinates
 from maxmargin.solvers.planes import loops

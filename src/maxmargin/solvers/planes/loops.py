@@ -15,14 +15,13 @@ import numpy as np
 from maxmargin.core.data.arrays import Floats, Ints, Labels
 from maxmargin.core.jit import inner_loop, loop
 from maxmargin.solvers.planes.coordinates import (
+    adds,
+    clears,
+    dots,
     list_changed,
-    part_add,
     part_add_scaled,
-    part_clear,
-    part_dot,
-    part_size,
     place,
-    sparse_dot,
+    rings_of,
 )
 from maxmargin.solvers.planes.steps import block_gap, box_steps, pair_steps
 from maxmargin.solvers.planes.store import remove
@@ -59,75 +58,11 @@ class Dual(NamedTuple):
     logged: Ints  # (1,) how many, also of those that did not fit
 
 
-@inner_loop
-def _gather_sparse(support, at, size, ptr, idx, val, k, limit, local, w):
-    """<part, w> for sparse vectors of one kind; returns the number of products."""
-    work = 0
-    for p in range(size):
-        c = support[at + p]
-        if c < limit:
-            r = c // k
-            a, z = ptr[r], ptr[r + 1]
-            local[p] = sparse_dot(idx, val, a, z, k, c - r * k, w)
-            work += z - a
-    return work
-
-
-@inner_loop
-def _scatter_sparse(support, at, size, ptr, idx, val, k, limit, acc, w):
-    """Add the sums in `acc` to w for sparse vectors of one kind, and clear them."""
-    for p in range(size):
-        c = support[at + p]
-        if c < limit and acc[p] != 0.0:
-            r = c // k
-            step, label, amount = np.uint64(k), np.uint64(c - r * k), acc[p]
-            for e in range(np.uint64(ptr[r]), np.uint64(ptr[r + 1])):
-                w[np.uint64(idx[e]) * step + label] += amount * val[e]
-            acc[p] = 0.0
-
-
-@inner_loop
-def _gather_pairs(support, at, size, space, local, w):
-    """<part, w> for pairs of labels of edges; returns the number of products."""
-    work = 0
-    for p in range(size):
-        c = support[at + p]
-        if space.limit <= c < space.last:
-            local[p] = part_dot(space, c, w)
-            work += space.pair_width
-    return work
-
-
 @loop
 def gather(store, scratch, space, i, w):
     """Gradients of the planes of example i, without the ridge; returns the work."""
     at, size = store.support_at[i], store.width[i]
-    support, local = store.support, scratch.local
-    if len(space.row) == 0 and len(space.idx) > 0:
-        work = size + _gather_sparse(
-            support,
-            at,
-            size,
-            space.ptr,
-            space.idx,
-            space.val,
-            space.k,
-            space.limit,
-            local,
-            w,
-        )
-        if space.last > space.limit:
-            work += _gather_pairs(support, at, size, space, local, w)
-        base, last = space.base, space.last
-        for p in range(size):
-            if support[at + p] >= last:
-                local[p] = w[base + support[at + p] - last]
-    else:
-        work = size
-        for p in range(size):
-            c = support[at + p]
-            local[p] = part_dot(space, c, w)
-            work += part_size(space, c)
+    work = size + dots(space, store.support, at, size, w, scratch.local)
     for j in range(store.count[i]):
         s = store.first[i] + j
         h = store.b[s]
@@ -139,12 +74,29 @@ def gather(store, scratch, space, i, w):
 
 
 @inner_loop
-def _add_stretched(space, c, amount, w, scale):
-    """Add amount * part c to w, with the stretch of each weight if there is one."""
-    if len(scale) > 0:
-        part_add_scaled(space, c, amount, w, scale)
-    else:
-        part_add(space, c, amount, w)
+def _scatter(store, scratch, space, dual, i, w):
+    """Add the sums in `acc` to w, log their coordinates if asked to, and clear them."""
+    at, size, acc = store.support_at[i], store.width[i], scratch.acc
+    if len(dual.log) > 0:
+        for p in range(size):
+            if acc[p] != 0.0:
+                if dual.logged[0] < len(dual.log):
+                    dual.log[dual.logged[0]] = store.support[at + p]
+                dual.logged[0] += 1
+    _add_stretched(space, store.support, at, size, acc, w, scratch.scale)
+    for p in range(size):
+        acc[p] = 0.0
+
+
+@inner_loop
+def _add_stretched(space, parts, at, size, amount, w, scale):
+    """`adds`, with the stretch of each weight if there is one."""
+    if len(scale) == 0:
+        adds(space, parts, at, size, amount, w)
+        return
+    for p in range(size):
+        if amount[p] != 0.0:
+            part_add_scaled(space, parts[at + p], amount[p], w, scale)
 
 
 @inner_loop
@@ -182,21 +134,7 @@ def improve(store, scratch, space, dual, i, w, closed):
             for e in range(store.start[f + j], store.stop[f + j]):
                 scratch.acc[store.idx[e]] += change * store.val[e]
         store.idle[f + j] = 0 if alpha[j] > 0.0 else store.idle[f + j] + 1
-    at = store.support_at[i]
-    alone = len(dual.log) == 0 and len(scratch.scale) == 0
-    if alone and len(space.row) == 0 and len(space.idx) > 0:
-        _scatter_sparse(
-            store.support, at, store.width[i], space.ptr, space.idx, space.val, space.k,
-            space.limit, scratch.acc, w,
-        )  # fmt: skip
-    for p in range(store.width[i]):
-        if scratch.acc[p] != 0.0:
-            c = store.support[at + p]
-            _add_stretched(space, c, scratch.acc[p], w, scratch.scale)
-            scratch.acc[p] = 0.0
-            if dual.logged[0] < len(dual.log):
-                dual.log[dual.logged[0]] = c
-            dual.logged[0] += 1
+    _scatter(store, scratch, space, dual, i, w)
     return gap, rise
 
 
@@ -252,11 +190,10 @@ def violated(store, scratch, space, start, stop, w, C, a, slack):
                 for e in range(store.start[s], store.stop[s]):
                     scratch.acc[store.idx[e]] += C[i] * store.val[e]
         if slack[i] > 0.0 and len(C) > 0:
-            at = store.support_at[i]
-            for p in range(store.width[i]):
-                if scratch.acc[p] != 0.0:
-                    part_add(space, store.support[at + p], scratch.acc[p], a)
-                    scratch.acc[p] = 0.0
+            at, size = store.support_at[i], store.width[i]
+            adds(space, store.support, at, size, scratch.acc, a)
+            for p in range(size):
+                scratch.acc[p] = 0.0
     return b
 
 
@@ -309,9 +246,10 @@ def take_in(
             mass += store.alpha[f + j]
             inner += store.alpha[f + j] * scratch.g[j]
             top = max(top, scratch.g[j])
-        h = b[q]
-        for e in range(ptr[q], ptr[q + 1]):
-            h -= val[e] * part_dot(space, idx[e], w)
+        h, first = b[q], ptr[q]
+        dots(space, idx, first, ptr[q + 1] - first, w, scratch.local)
+        for e in range(first, ptr[q + 1]):
+            h -= val[e] * scratch.local[e - first]
         height = max(h, slack[q])
         total += _gap_of(dual, i, max(height, top), inner, mass)
         found[q] = 0 if slack[q] > max(top, 0.0) + news else -1
@@ -328,12 +266,12 @@ def take_in(
 @loop
 def insert(store, scratch, space, i, a, z, idx, val, b):
     """Append a plane to block i; room must have been made (see `make_room`)."""
-    where, acc = scratch.where, scratch.acc
+    where, acc, rings = scratch.where, scratch.acc, rings_of(space)
     at, size = store.support_at[i], store.width[i]
     for p in range(size):
-        where[place(space, store.support[at + p])] = p
+        where[place(rings, store.support[at + p])] = p
     for e in range(a, z):
-        c = place(space, idx[e])
+        c = place(rings, idx[e])
         p = where[c]
         if p < 0:
             p = size
@@ -343,7 +281,7 @@ def insert(store, scratch, space, i, a, z, idx, val, b):
         acc[p] += val[e]
     store.width[i] = size
     for p in range(size):
-        where[place(space, store.support[at + p])] = -1
+        where[place(rings, store.support[at + p])] = -1
     write_plane(store, scratch, space, i, size, b)
 
 
@@ -415,16 +353,10 @@ def refill_gram(store, scratch, space):
 @inner_loop
 def spread_out(store, scratch, space, i, size):
     """local[p] = <part p, plane in acc>, by way of the plane in weight space."""
-    at = store.support_at[i]
-    for p in range(size):
-        if scratch.acc[p] != 0.0:
-            c = store.support[at + p]
-            _add_stretched(space, c, scratch.acc[p], scratch.spread, scratch.scale)
-    for p in range(size):
-        scratch.local[p] = part_dot(space, store.support[at + p], scratch.spread)
-    for p in range(size):
-        if scratch.acc[p] != 0.0:
-            part_clear(space, store.support[at + p], scratch.spread)
+    at, parts, acc = store.support_at[i], store.support, scratch.acc
+    _add_stretched(space, parts, at, size, acc, scratch.spread, scratch.scale)
+    dots(space, parts, at, size, scratch.spread, scratch.local)
+    clears(space, parts, at, size, acc, scratch.spread)
 
 
 @inner_loop

@@ -23,8 +23,8 @@ from maxmargin.core.data.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.solvers.base import Solver, State, Status
 from maxmargin.solvers.n_slack.sdm import type_one
-from maxmargin.solvers.one_slack import CutState
-from maxmargin.solvers.qp import maximise
+from maxmargin.solvers.one_slack.cutting_plane import CutState
+from maxmargin.solvers.one_slack.qp import maximise
 from maxmargin.solvers.summed.violators import Violators
 
 

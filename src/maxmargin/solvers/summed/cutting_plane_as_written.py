@@ -26,7 +26,7 @@ from maxmargin.core.data.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.solvers.base import Solver, State, Status
 from maxmargin.solvers.n_slack.sdm import type_one
-from maxmargin.solvers.qp import maximise
+from maxmargin.solvers.one_slack.qp import maximise
 from maxmargin.solvers.summed.cutting_plane import TupleState
 from maxmargin.solvers.summed.loops import sum_chosen
 from maxmargin.solvers.summed.violators import Violators

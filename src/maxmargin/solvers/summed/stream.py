@@ -111,6 +111,10 @@ class SummedStream(Solver[SummedStreamState]):
         elif added == 0:
             state.judge(state.dual - before, 1e-13, 4)
 
+    def rounding(self, problem: Problem, state: SummedStreamState) -> float:
+        """As for one batch, for all examples."""
+        return super().rounding(problem, state) * state.blocks.n / max(problem.n, 1)
+
     def certify(self, problem: Problem, state: SummedStreamState) -> None:
         """Witness w on the sets as they are."""
         self._witness(state, self._gap(state))

@@ -24,7 +24,7 @@ from maxmargin.inference.alignment.best_path import (
     MATCH,
     AlignmentTables,
 )
-from maxmargin.structures.alignment.inputs import Side
+from maxmargin.structures.alignment.inputs.encoding import Side
 from maxmargin.structures.alignment.layout import (
     EXTEND,
     FIRST,

@@ -39,9 +39,9 @@ from maxmargin.core.structure import (
     Structure,
 )
 from maxmargin.inference.alignment.best_path import DELETE, INSERT
-from maxmargin.structures.alignment.inputs import SequencePairs
+from maxmargin.structures.alignment.inputs.encoding import SequencePairs
+from maxmargin.structures.alignment.inputs.views import Prior
 from maxmargin.structures.alignment.structure import Alignment
-from maxmargin.structures.alignment.views import Prior
 
 
 class Search(NamedTuple):

@@ -19,8 +19,8 @@ import numpy as np
 
 from maxmargin.core.data.arrays import Floats, Ints, Labels
 from maxmargin.core.data.validation import check_types
-from maxmargin.structures.alignment.inputs import Symbols
-from maxmargin.structures.alignment.views import END, Gaps, Pair, Prior, View
+from maxmargin.structures.alignment.inputs.encoding import Symbols
+from maxmargin.structures.alignment.inputs.views import END, Gaps, Pair, Prior, View
 
 OPEN, EXTEND, SLOT = 0, 1, 2  # rows of AlignmentTables.row_gap and col_gap
 KINDS = ("open", "extend", "open", "extend")

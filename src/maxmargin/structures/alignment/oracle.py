@@ -22,7 +22,7 @@ from maxmargin.core.jit import inner_loop, loop
 from maxmargin.inference.alignment.best_path import band, best_paths
 from maxmargin.inference.alignment.letter_paths import LANES, letter_paths
 from maxmargin.structures.alignment.features import fill_cells, gap_scores, lower_cells
-from maxmargin.structures.alignment.inputs import Side
+from maxmargin.structures.alignment.inputs.encoding import Side
 from maxmargin.structures.alignment.layout import (
     FIRST,
     LEFT,

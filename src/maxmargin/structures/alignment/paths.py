@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from maxmargin.core.data.arrays import Ints, Labels, Ragged
 from maxmargin.core.jit import inner_loop, loop
 from maxmargin.inference.alignment.best_path import DELETE, GLOBAL, INSERT, LOCAL, MATCH
-from maxmargin.structures.alignment.letters import GAP
+from maxmargin.structures.alignment.inputs.letters import GAP
 
 Columns = NDArray[np.int32]
 

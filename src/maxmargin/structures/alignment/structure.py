@@ -48,7 +48,7 @@ from maxmargin.structures.alignment.features import (
     fill_tables,
     path_features,
 )
-from maxmargin.structures.alignment.inputs import (
+from maxmargin.structures.alignment.inputs.encoding import (
     SequencePairs,
     Side,
     Symbols,
@@ -58,9 +58,16 @@ from maxmargin.structures.alignment.inputs import (
     lay_out,
     learn_letters,
     learn_symbols,
-    own_name,
+    own_names,
     tracks_of,
 )
+from maxmargin.structures.alignment.inputs.letters import (
+    LetterReader,
+    check_rule,
+    named_alphabets,
+)
+from maxmargin.structures.alignment.inputs.positions import TRACK, Positions
+from maxmargin.structures.alignment.inputs.views import Gaps, Pair, Prior, View, simple
 from maxmargin.structures.alignment.layout import (
     EXTEND,
     OPEN,
@@ -70,11 +77,6 @@ from maxmargin.structures.alignment.layout import (
     count_entries,
     lay_weights,
     weight_names,
-)
-from maxmargin.structures.alignment.letters import (
-    LetterReader,
-    check_rule,
-    named_alphabets,
 )
 from maxmargin.structures.alignment.oracle import (
     WHOLE,
@@ -89,8 +91,6 @@ from maxmargin.structures.alignment.paths import (
     encode_path,
     outside_band,
 )
-from maxmargin.structures.alignment.positions import TRACK, Positions
-from maxmargin.structures.alignment.views import Gaps, Pair, Prior, View, simple
 
 CELLS = 2**19  # of tables filled at a time: fewer would cost more in calls
 
@@ -246,7 +246,7 @@ class Alignment(Structure):
             everything = [*views, *self.gaps.around]
             at = lay_out(seqs, names, everything, reader, self.symbols.widths)
             side = encode_side(at, self.symbols, views, self.gaps.around)
-            sides.append(side._replace(names=tuple(map(own_name, seqs))))
+            sides.append(side._replace(names=own_names(seqs)))
         reader.warn()
         return SequencePairs(a, b, sides[0], sides[1])
 

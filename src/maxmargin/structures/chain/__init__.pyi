@@ -1,5 +1,5 @@
-from .encoded import encode_sequences as encode_sequences
-from .encoded import open_encoded as open_encoded
-from .encoded import write_encoded as write_encoded
 from .structure import Chain as Chain
-from .tokens import Tokens as Tokens
+from .tokens.encoded_files import encode_sequences as encode_sequences
+from .tokens.encoded_files import open_encoded as open_encoded
+from .tokens.encoded_files import write_encoded as write_encoded
+from .tokens.token_rows import Tokens as Tokens

@@ -33,8 +33,13 @@ from maxmargin.core.data.arrays import (
     Rows,
     Vectors,
 )
-from maxmargin.core.data.sequences import flat_labels, in_order, place, same_lengths
-from maxmargin.core.data.token_features import TokenReader, TokenTemplates
+from maxmargin.core.data.tokens.sequences import (
+    flat_labels,
+    in_order,
+    place,
+    same_lengths,
+)
+from maxmargin.core.data.tokens.token_features import TokenReader, TokenTemplates
 from maxmargin.core.data.validation import (
     FeatureMap,
     check_distinct,
@@ -69,20 +74,20 @@ from maxmargin.structures.chain.layout import (
     unit_inputs,
     widened,
 )
-from maxmargin.structures.chain.named_tokens import PairColumns
-from maxmargin.structures.chain.names import (
-    InputNames,
-    WeightNames,
-    edge_names,
-    token_parts,
-)
 from maxmargin.structures.chain.oracle import best_sequences, join, row_weights, tables
-from maxmargin.structures.chain.tokens import (
+from maxmargin.structures.chain.tokens.named_tokens import PairColumns
+from maxmargin.structures.chain.tokens.token_rows import (
     Tokens,
     encode_tokens,
     known_inputs,
     label_rows,
     validate_inputs,
+)
+from maxmargin.structures.chain.weight_names import (
+    InputNames,
+    WeightNames,
+    edge_names,
+    token_parts,
 )
 
 _NO_LABELS, _NO_COST = np.empty(0, np.int32), np.empty((0, 0))

@@ -1,6 +1,7 @@
 """Classes, with output features and taxonomies.
 
 structure.py        Multiclass: the structure itself
+label_sets.py       LabelSets: several labels per example, in a taxonomy or not
 output_features.py  Output features from descriptions or similarities
 taxonomy.py         Trees and lattices above the classes
 """

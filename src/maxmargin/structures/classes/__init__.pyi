@@ -1,3 +1,4 @@
+from .label_sets import LabelSets as LabelSets
 from .output_features import compact as compact
 from .output_features import described as described
 from .output_features import similar as similar

@@ -162,8 +162,15 @@ class Multiclass(Structure):
 
     def scores(self, x: Points, w: Floats) -> Floats:
         """<w, psi(x_i, y)> of all classes, (n, k)."""
-        ids = np.arange(x.n)
+        return self.class_scores(x, np.arange(x.n), w)
+
+    def class_scores(self, x: Points, ids: Ints, w: Floats) -> Floats:
+        """<w, psi(x_i, y)> of all classes for some examples, (len(ids), k)."""
         return _scores(*x.vectors, ids, w, self.lambdas(), self.outputs is None)
+
+    def products(self, x: Points, ids: Ints, rows: Floats) -> Rows:
+        """phi(x) (x) row for each example and its row (z,) of factors."""
+        return Rows(*_features(*x.vectors, ids, rows, *x.vectors.stride(self.z)))
 
     def mapped(self, phi: Any) -> Self:
         """The same classes over phi(x) in place of x."""
@@ -204,15 +211,13 @@ class Multiclass(Structure):
 
     def features(self, x: Points, ids: Ints, labels: Ragged) -> Rows:
         """phi(x) (x) Lambda(y)."""
-        step = x.vectors.stride(self.z)
-        rows = self.lambdas()[labels.data]
-        return Rows(*_features(*x.vectors, ids, rows, *step))
+        return self.products(x, ids, self.lambdas()[labels.data])
 
     def argmax(
         self, x: Points, ids: Ints, w: Floats, augment: Augment | None = None
     ) -> Found:
         """Try all classes."""
-        table = _scores(*x.vectors, ids, w, self.lambdas(), self.outputs is None)
+        table = self.class_scores(x, ids, w)
         if augment is not None:
             truth = augment.truth.take(ids)
             weight = (augment.weight * augment.loss.scale(augment.truth))[ids]
@@ -226,8 +231,7 @@ class Multiclass(Structure):
         found = self.argmax(x, ids, w, augment)
         truth = augment.truth.take(ids)
         lambdas = self.lambdas()
-        rows = lambdas[truth.data] - lambdas[found.labels.data]
-        dpsi = Rows(*_features(*x.vectors, ids, rows, *x.vectors.stride(self.z)))
+        dpsi = self.products(x, ids, lambdas[truth.data] - lambdas[found.labels.data])
         delta = augment.loss.value(truth, found.labels)
         slack = augment.weight[ids] * delta - dpsi.dot(w)
         return Answer(found.labels, dpsi, delta, slack)
@@ -236,7 +240,7 @@ class Multiclass(Structure):
         self, x: Points, ids: Ints, w: Floats, augment: Augment
     ) -> Layers:
         """Every class is the best of its own layer."""
-        table = _scores(*x.vectors, ids, w, self.lambdas(), self.outputs is None)
+        table = self.class_scores(x, ids, w)
         truth = augment.truth.take(ids)
         scale = augment.loss.scale(augment.truth)[ids]
         loss = scale[:, None] * augment.loss.table[truth.data]
@@ -253,7 +257,7 @@ class Multiclass(Structure):
         augment: Augment | None = None,
     ) -> Layers:
         """The k best classes; with `augment` by score plus loss."""
-        table = _scores(*x.vectors, ids, w, self.lambdas(), self.outputs is None)
+        table = self.class_scores(x, ids, w)
         loss = np.zeros_like(table)
         rank = table
         if augment is not None:
@@ -276,8 +280,7 @@ class Multiclass(Structure):
         some = np.flatnonzero(own)
         rows = np.zeros((len(some), self.z))
         rows[np.arange(len(some)), some] = own[some]
-        step = x.vectors.stride(self.z)
-        psi = Rows(*_features(*x.vectors, np.full(len(some), i), rows, *step))
+        psi = self.products(x, np.full(len(some), i), rows)
         names = [f"output feature {z}" for z in some]
         return Pieces(names, psi, tuple(some.tolist()))
 

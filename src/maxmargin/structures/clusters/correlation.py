@@ -84,8 +84,8 @@ class Correlation(Structure):
 
     @property
     def certificate(self) -> str:
-        """How good primal values are: those of the greedy oracle, or relaxed."""
-        return "relaxed" if self.inference == "relaxed" else "bound"
+        """How good primal values are: a greedy oracle may miss worse outputs."""
+        return "relaxed" if self.inference == "relaxed" else "reduced"
 
     def encode_labels(self, x: MentionPairs, Y: Sequence[Any]) -> Ragged:
         """Cluster of each item."""

@@ -50,7 +50,7 @@ from maxmargin.inference.tree.dependency_trees import (
     best_trees_by_cost,
     tree_max_marginals,
 )
-from maxmargin.losses.arcs import ArcLoss
+from maxmargin.losses.trees import ArcLoss
 from maxmargin.structures.dependency.arc_features import (
     ArcFeatures,
     encode_arcs,
@@ -60,7 +60,7 @@ from maxmargin.structures.dependency.arc_features import (
     outer_arcs,
     true_keys,
 )
-from maxmargin.structures.dependency.names import ArcWeightNames
+from maxmargin.structures.dependency.feature_names import ArcWeightNames
 from maxmargin.structures.dependency.tokens import (
     Token,
     Vocabulary,

@@ -28,7 +28,7 @@ import numpy as np
 
 from maxmargin.core.data.arrays import Floats, Ints, Labels
 from maxmargin.core.data.validation import check_distinct, check_types, require
-from maxmargin.structures.grammar.productions import shape
+from maxmargin.structures.grammar.treebank.productions import shape
 
 PLACES = {
     "length": "length",

@@ -27,7 +27,7 @@ from maxmargin.core.data.arrays import Labels
 from maxmargin.core.formulations import Violation
 from maxmargin.inference.tree import parse_forest as trees
 from maxmargin.inference.tree.chart import Bonus, Chart, Forest, Gold, gold_of
-from maxmargin.losses.brackets import BracketLoss
+from maxmargin.losses.trees import BracketLoss
 from maxmargin.structures.grammar.parsing import Sentence, Tree, best_of, slip
 
 TIGHT = (0.45, 0.05)  # a: for most of the training, and for its beginning

@@ -25,9 +25,9 @@ from maxmargin.core.data.arrays import Floats, Ints, Ragged, Rows, pointers
 from maxmargin.core.data.validation import FeatureMap, require
 from maxmargin.inference.tree.chart import NODE
 from maxmargin.structures.grammar.anchors import Anchors, length_bin, spans_of
-from maxmargin.structures.grammar.productions import Productions
 from maxmargin.structures.grammar.smoothing import known_nodes
 from maxmargin.structures.grammar.structure import Grammar, GrammarInputs, SpanRows
+from maxmargin.structures.grammar.treebank.productions import Productions
 
 
 @dataclass(frozen=True, eq=False)

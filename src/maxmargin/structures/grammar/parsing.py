@@ -30,7 +30,7 @@ from maxmargin.inference.tree.chart import (
     gold_of,
     no_gold,
 )
-from maxmargin.losses.brackets import BracketLoss
+from maxmargin.losses.trees import BracketLoss
 
 
 class Tree(NamedTuple):

@@ -22,9 +22,9 @@ import numpy as np
 
 from maxmargin.core.data.arrays import Floats, Labels, Ragged, pointers
 from maxmargin.inference.tree.chart import ALL, NODE, Rules, Scores
-from maxmargin.structures.grammar.binarise import Symbol
 from maxmargin.structures.grammar.parsing import Sentence, k_best
-from maxmargin.structures.grammar.productions import Productions
+from maxmargin.structures.grammar.treebank.binarise import Symbol
+from maxmargin.structures.grammar.treebank.productions import Productions
 
 NOT_KNOWN = -1  # number of a rule that training has not shown
 

@@ -30,7 +30,7 @@ from maxmargin.core.jit import loop
 from maxmargin.core.loss import Loss, LossForm
 from maxmargin.core.structure import Augment, Found, Layers, Pieces, Structure
 from maxmargin.inference.tree.chart import ALL, NODE, Bonus, Kept, Scores, Words
-from maxmargin.losses.brackets import BracketLoss
+from maxmargin.losses.trees import BracketLoss
 from maxmargin.structures.grammar import parsing
 from maxmargin.structures.grammar.anchors import (
     Anchored,
@@ -38,21 +38,21 @@ from maxmargin.structures.grammar.anchors import (
     check_templates,
     length_bin,
 )
-from maxmargin.structures.grammar.binarise import BinaryShape, Tree
 from maxmargin.structures.grammar.f1_parsing import worst_tree
-from maxmargin.structures.grammar.productions import (
-    UNKNOWN,
-    Productions,
-    classed_by_rule,
-    read_productions,
-)
 from maxmargin.structures.grammar.smoothing import (
     Smoothed,
     best_smoothed,
     known_nodes,
     smoothed,
 )
-from maxmargin.structures.grammar.tree_rows import (
+from maxmargin.structures.grammar.treebank.binarise import BinaryShape, Tree
+from maxmargin.structures.grammar.treebank.productions import (
+    UNKNOWN,
+    Productions,
+    classed_by_rule,
+    read_productions,
+)
+from maxmargin.structures.grammar.treebank.tree_rows import (
     checked_tokens,
     checked_tree,
     row_tree,

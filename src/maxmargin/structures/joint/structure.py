@@ -34,7 +34,7 @@ from maxmargin.core.structure import (
     P,
     Structure,
 )
-from maxmargin.losses.own import pickled, unpickled
+from maxmargin.losses.python_loss import pickled, unpickled
 from maxmargin.structures.python_structure import Objects
 
 

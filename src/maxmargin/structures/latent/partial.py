@@ -24,7 +24,7 @@ from maxmargin.core.loss import LossForm
 from maxmargin.core.structure import NOT_COMPLETED, Augment, Found, Structure
 from maxmargin.structures.chain.constraints import legal_scores
 from maxmargin.structures.chain.structure import Chain
-from maxmargin.structures.chain.tokens import Tokens
+from maxmargin.structures.chain.tokens.token_rows import Tokens
 
 
 @dataclass(frozen=True)

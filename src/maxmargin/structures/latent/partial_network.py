@@ -30,14 +30,14 @@ from maxmargin.core.structure import (
 )
 from maxmargin.inference.graph.decode import decode
 from maxmargin.inference.graph.tables import GraphTables
-from maxmargin.structures.network.graphs import (
+from maxmargin.structures.network.graphs.encoding import Graphs
+from maxmargin.structures.network.graphs.graph import (
     Graph,
     SharedRow,
     as_graph,
     node_types,
     plain,
 )
-from maxmargin.structures.network.inputs import Graphs
 from maxmargin.structures.network.structure import Network
 
 

@@ -54,7 +54,7 @@ from maxmargin.structures.network.cliques import (
     lay_out_cliques,
     survey_cliques,
 )
-from maxmargin.structures.network.inputs import Graphs, Scopes, encode_graphs
+from maxmargin.structures.network.graphs.encoding import Graphs, Scopes, encode_graphs
 from maxmargin.structures.network.layout import survey
 from maxmargin.structures.network.structure import Network
 
@@ -74,7 +74,7 @@ class CliqueNetwork(Network):
 
     Examples
     --------
-    >>> from maxmargin.structures.network.graphs import Graph
+    >>> from maxmargin.structures.network.graphs.graph import Graph
     >>> X = [Graph([[1.0], [0.2], [0.1]], [], cliques=[[0, 1, 2]])]
     >>> network = CliqueNetwork(patterns="equal").bind(X, [["up", "up", "down"]])
     >>> network.dim, network.certificate, network.feature_names()[-1]

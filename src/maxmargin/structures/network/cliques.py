@@ -24,14 +24,14 @@ import numpy as np
 from maxmargin.core.data.arrays import Floats, Ints, Labels, Rows, pointers
 from maxmargin.core.data.validation import check_distinct, check_types, require
 from maxmargin.inference.graph.triangulation import MAX_TABLE
-from maxmargin.structures.network.graphs import (
+from maxmargin.structures.network.graphs.encoding import Scopes
+from maxmargin.structures.network.graphs.graph import (
     Graph,
     as_graph,
     clique_types,
     node_types,
     ordered,
 )
-from maxmargin.structures.network.inputs import Scopes
 from maxmargin.structures.network.layout import Kinds, NetworkLayout
 
 AT_MOST = "at most"

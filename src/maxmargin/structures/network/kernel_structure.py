@@ -34,14 +34,14 @@ from maxmargin.core.structure import (
     Pieces,
 )
 from maxmargin.inference.graph.tables import GraphTables, spans
-from maxmargin.inference.marginals.ascent import Ascent
+from maxmargin.inference.marginals.compiled_ascent import Ascent
 from maxmargin.inference.marginals.directions import Direction
-from maxmargin.structures.network import kernel_moves as moves
+from maxmargin.structures.network import kernel_smo as moves
 from maxmargin.structures.network import loops
-from maxmargin.structures.network.ascent import ascend_kernel
-from maxmargin.structures.network.inputs import Graphs
-from maxmargin.structures.network.kernel_moves import GramSpace, Moves
+from maxmargin.structures.network.graphs.encoding import Graphs
+from maxmargin.structures.network.kernel_smo import GramSpace, Moves
 from maxmargin.structures.network.layout import NetworkLayout, edge_pieces
+from maxmargin.structures.network.smo_loops import ascend_kernel
 from maxmargin.structures.network.structure import Network
 
 BLOCK = 2048  # nodes or edges scored at once when predicting

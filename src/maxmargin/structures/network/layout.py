@@ -27,7 +27,7 @@ from maxmargin.core.data.validation import (
     require,
 )
 from maxmargin.core.structure import Pieces
-from maxmargin.structures.network.graphs import (
+from maxmargin.structures.network.graphs.graph import (
     Graph,
     SharedRow,
     as_graph,

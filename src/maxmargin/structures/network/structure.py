@@ -43,16 +43,16 @@ from maxmargin.inference.graph.decode import FOREST, METHODS, GraphPlan, decode
 from maxmargin.inference.graph.layers import best_by_cost, common_unit
 from maxmargin.inference.graph.tables import GraphTables, spans, sum_by
 from maxmargin.inference.loopy import relaxation
-from maxmargin.inference.marginals.ascent import Ascent
+from maxmargin.inference.marginals.compiled_ascent import Ascent
 from maxmargin.inference.marginals.directions import Direction
-from maxmargin.structures.network import loops, outer
-from maxmargin.structures.network.ascent import ascend_linear
-from maxmargin.structures.network.graphs import plain
-from maxmargin.structures.network.inputs import (
+from maxmargin.structures.network import loops
+from maxmargin.structures.network import outer_coordinates as outer
+from maxmargin.structures.network.graphs.encoding import (
     Graphs,
     encode_graphs,
     with_constant_column,
 )
+from maxmargin.structures.network.graphs.graph import plain
 from maxmargin.structures.network.layout import (
     Kinds,
     NetworkLayout,
@@ -61,6 +61,7 @@ from maxmargin.structures.network.layout import (
     survey,
     widened,
 )
+from maxmargin.structures.network.smo_loops import ascend_linear
 
 CERTIFICATES = ("exact", "relaxed", "bound")
 ASCENT_NODES = 500  # of a graph whose nodes are compared with each other

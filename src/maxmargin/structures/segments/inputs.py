@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from maxmargin.core.data.arrays import Ints, Ragged, Vectors
-from maxmargin.core.data.sequences import place
+from maxmargin.core.data.tokens.sequences import place
 from maxmargin.features.templates import Templates
-from maxmargin.structures.chain.tokens import Gathered, gather
+from maxmargin.structures.chain.tokens.token_rows import Gathered, gather
 
 
 class SegmentInputs(NamedTuple):

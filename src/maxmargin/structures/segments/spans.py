@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maxmargin.core.data.arrays import Ints, Ragged
-from maxmargin.core.data.label_schemes import (
+from maxmargin.core.data.tokens.label_schemes import (
     Recognised,
     all_spans,
     labels_of_spans,
     recognise_scheme,
 )
-from maxmargin.core.data.sequences import same_lengths
+from maxmargin.core.data.tokens.sequences import same_lengths
 
 Span = tuple[int, int, Hashable]
 LONGER = ("error", "split")

@@ -24,8 +24,8 @@ from typing import Any, Self
 import numpy as np
 
 from maxmargin.core.data.arrays import Floats, Ints, Labels, Ragged, Rows, Vectors
-from maxmargin.core.data.label_schemes import SCHEMES
-from maxmargin.core.data.sequences import in_order
+from maxmargin.core.data.tokens.label_schemes import SCHEMES
+from maxmargin.core.data.tokens.sequences import in_order
 from maxmargin.core.data.validation import (
     check_distinct,
     check_types,
@@ -49,13 +49,13 @@ from maxmargin.inference.chain import segment_variants as variants
 from maxmargin.inference.chain.variants import have_unit, whole_costs
 from maxmargin.losses.spans import SpanLoss, span_counts
 from maxmargin.structures.chain.layout import some_rows, unit_vectors
-from maxmargin.structures.chain.named_tokens import (
+from maxmargin.structures.chain.tokens.named_tokens import (
     NamedTokens,
     PairColumns,
     named_vectors,
     vocabulary,
 )
-from maxmargin.structures.chain.tokens import is_sparse, vectors_of, windowed
+from maxmargin.structures.chain.tokens.token_rows import is_sparse, vectors_of, windowed
 from maxmargin.structures.segments.constraints import (
     check_layers,
     check_neighbours,
@@ -75,7 +75,6 @@ from maxmargin.structures.segments.layout import (
     layout_of,
     widened,
 )
-from maxmargin.structures.segments.names import SegmentNames, segment_parts
 from maxmargin.structures.segments.oracle import best_rows, cost_tables, join, tables
 from maxmargin.structures.segments.spans import (
     LONGER,
@@ -87,6 +86,7 @@ from maxmargin.structures.segments.spans import (
     written,
 )
 from maxmargin.structures.segments.vocabulary import FAMILIES, SegmentVocabulary
+from maxmargin.structures.segments.weight_names import SegmentNames, segment_parts
 
 _NO_CODES, _NO_COST, _NOTHING = np.empty(0, np.int32), np.empty((0, 0)), np.empty(0)
 NOT_BOUND = SegmentLayout(*[0] * 15)

@@ -1,0 +1,207 @@
+"""Legal label sequences and sets of spans from scores of elsewhere, in one call.
+
+The scores may come from any model, for instance the logits of a neural tagger: a
+sequence of n tokens is an array (n, labels). Several sequences are a list of arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from maxmargin.core.data.arrays import Floats, Ints
+from maxmargin.core.jit import loop
+from maxmargin.decode.sequences.chain import Chain
+
+Span = tuple[int, int, Hashable]
+
+
+def best_labels(
+    scores: Any,
+    labels: Sequence[Hashable],
+    scheme: str | None = None,
+    allowed: Any = None,
+    transitions: Any = None,
+    n_jobs: int = 1,
+) -> list[Any]:
+    """The best legal label sequence.
+
+    Parameters
+    ----------
+    scores : array (tokens, labels), or list of them
+        Any scores, such as logits or log-probabilities; higher is better.
+    labels : sequence
+        Names of the labels, in the order of the columns.
+    scheme : {"bio", "iob1", "bioes", "bilou"}, optional
+        How entities are written.
+    allowed : set of pairs or array (labels, labels), optional
+        Which label may follow which.
+    transitions : array (labels, labels), optional
+        Scores of label pairs.
+    n_jobs : int, default=1
+        Threads.
+
+    Returns
+    -------
+    list of labels, or a list of such lists
+
+    Examples
+    --------
+    >>> logits = [[0.1, 0.2, 2.0], [0.3, 0.1, 1.5], [3.0, 0.2, 0.1]]
+    >>> best_labels(logits, ["O", "B-PER", "I-PER"], scheme="bio")
+    ['B-PER', 'I-PER', 'O']
+    """
+    single, tables, sizes = _padded(scores, len(labels))
+    chain = Chain(labels=tuple(labels), scheme=scheme, allowed=allowed)
+    if len(sizes) == 0:
+        return []
+    named = {"emissions": tables, "transitions": transitions}
+    found = chain.best(_given(named), sizes, n_jobs).outputs
+    names = list(labels)
+    rows = [[names[k] for k in row[:n]] for row, n in zip(found, sizes, strict=True)]
+    return rows[0] if single else rows
+
+
+def nbest_labels(
+    scores: Any,
+    labels: Sequence[Hashable],
+    n: int,
+    scheme: str | None = None,
+    allowed: Any = None,
+    transitions: Any = None,
+    n_jobs: int = 1,
+) -> list[Any]:
+    """The n best legal label sequences, as pairs (labels, score); best first.
+
+    Parameters are those of `best_labels`.
+
+    Examples
+    --------
+    >>> nbest_labels([[1.0, 0.0], [0.0, 0.5]], ["N", "V"], 2)
+    [(['N', 'V'], 1.5), (['N', 'N'], 1.0)]
+    """
+    single, tables, sizes = _padded(scores, len(labels))
+    chain = Chain(labels=tuple(labels), scheme=scheme, allowed=allowed)
+    if len(sizes) == 0:
+        return []
+    named = {"emissions": tables, "transitions": transitions}
+    found = chain.nbest(_given(named), n, sizes, n_jobs)
+    names = list(labels)
+    rows = [
+        [([names[k] for k in y], float(s)) for y, s in zip(ys, score, strict=True)]
+        for ys, score in zip(found.outputs, found.score, strict=True)
+    ]
+    return rows[0] if single else rows
+
+
+def label_marginals(
+    scores: Any,
+    labels: Sequence[Hashable],
+    scheme: str | None = None,
+    allowed: Any = None,
+    transitions: Any = None,
+    n_jobs: int = 1,
+) -> Any:
+    """Probability of each label of each token, over legal sequences only.
+
+    The probability of a sequence is proportional to exp(score), so with log-softmax
+    scores this is what the model believes, given that the labels are legal. Rows sum
+    to one. Parameters are those of `best_labels`.
+
+    Examples
+    --------
+    >>> p = label_marginals(np.zeros((2, 3)), ["O", "B-X", "I-X"], scheme="bio")
+    >>> p.round(2).tolist()
+    [[0.4, 0.6, 0.0], [0.4, 0.4, 0.2]]
+    """
+    single, tables, sizes = _padded(scores, len(labels))
+    chain = Chain(labels=tuple(labels), scheme=scheme, allowed=allowed)
+    if len(sizes) == 0:
+        return []
+    named = {"emissions": tables, "transitions": transitions}
+    table = chain.marginals(_given(named), sizes, n_jobs).tables["emissions"]
+    rows = [row[:n] for row, n in zip(table, sizes, strict=True)]
+    return rows[0] if single else rows
+
+
+def best_spans(
+    spans: Iterable[tuple[int, int, Hashable, float]], threshold: float = 0.0
+) -> list[Span]:
+    """The set of spans that do not overlap with the highest total score.
+
+    Parameters
+    ----------
+    spans : iterable of (start, end, label, score)
+        Tokens start .. end - 1, as many candidates as there are, in any order.
+    threshold : float, default=0.0
+        What a span must score to be worth choosing: this is taken from every score.
+
+    Returns
+    -------
+    list of (start, end, label), from left to right
+
+    Examples
+    --------
+    >>> best_spans([(0, 2, "PER", 1.0), (1, 4, "ORG", 1.5), (2, 4, "LOC", 0.8)])
+    [(0, 2, 'PER'), (2, 4, 'LOC')]
+    """
+    rows = list(spans)
+    start, end, score = (np.array([r[k] for r in rows]) for k in (0, 1, 3))
+    for k in range(len(rows)):
+        if not (start[k] == int(start[k]) and 0 <= start[k] < end[k] == int(end[k])):
+            raise ValueError(f"span {k}: tokens {start[k]} .. {end[k]} are no span")
+        if np.isnan(score[k]) or score[k] == np.inf:
+            raise ValueError(f"span {k}: its score is {score[k]}")
+    if not rows:
+        return []
+    order = np.lexsort((start, end))
+    first, last = start[order].astype(np.int64), end[order].astype(np.int64)
+    before = np.searchsorted(last, first, "right")
+    chosen = _schedule(before, score[order].astype(np.float64) - threshold)
+    return [(int(r[0]), int(r[1]), r[2]) for r in (rows[order[k]] for k in chosen)]
+
+
+@loop
+def _schedule(before, score):
+    """Weighted interval scheduling; `before`: spans that end where each begins."""
+    n = len(score)
+    best = np.zeros(n + 1)
+    for k in range(n):
+        best[k + 1] = max(best[k], best[before[k]] + score[k])
+    chosen, size, k = np.empty(n, np.int64), 0, n
+    while k > 0:
+        if best[k] == best[k - 1]:
+            k -= 1
+        else:
+            chosen[size] = k - 1
+            size += 1
+            k = before[k - 1]
+    return chosen[:size][::-1].copy()
+
+
+def _padded(scores: Any, labels: int) -> tuple[bool, Floats, Ints]:
+    """Whether it is one sequence only; a padded batch; lengths."""
+    single = isinstance(scores, np.ndarray) and scores.ndim == 2
+    if not single and not isinstance(scores, np.ndarray):
+        single = len(scores) > 0 and np.ndim(scores[0]) == 1
+    rows = [np.asarray(r) for r in ([scores] if single else scores)]
+    for b, row in enumerate(rows):
+        if row.ndim != 2 or row.shape[1] != labels:
+            raise ValueError(
+                f"row {b}: scores of shape {row.shape}, not (tokens, {labels})"
+            )
+        if len(row) == 0:
+            raise ValueError(f"row {b} is empty: it has no tokens")
+    sizes = np.array([len(r) for r in rows], np.int64)
+    half = all(r.dtype == np.float32 for r in rows)
+    shape = (len(rows), int(sizes.max(initial=1)), labels)
+    out = np.zeros(shape, np.float32 if half else np.float64)
+    for b, row in enumerate(rows):
+        out[b, : len(row)] = row
+    return single, out, sizes
+
+
+def _given(named: dict[str, Any]) -> dict[str, Any]:
+    return {name: table for name, table in named.items() if table is not None}

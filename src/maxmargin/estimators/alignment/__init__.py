@@ -1,0 +1,13 @@
+"""Estimators of alignments, and what goes with them.
+
+alignment.py        AlignmentSVM: learn to align sequences from reference alignments
+homology.py         HomologySVM: find the homolog of a sequence among candidates
+homology_start.py   Weights that HomologySVM begins with
+position_kernel.py  Kernels between positions of sequences, for AlignmentSVM
+confidence.py       How sure each column of an alignment is
+significance.py     P-values and E-values of alignment scores
+"""
+
+import lazy_loader as lazy
+
+__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

@@ -1,0 +1,2 @@
+from .alignment import AlignmentSVM as AlignmentSVM
+from .homology import HomologySVM as HomologySVM

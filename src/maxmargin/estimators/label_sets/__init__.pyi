@@ -1,0 +1,1 @@
+from .multilabel import MultilabelSVM as MultilabelSVM

@@ -1,0 +1,9 @@
+from .brackets import ALL as ALL
+from .brackets import COLLINS as COLLINS
+from .brackets import bracket_scores as bracket_scores
+from .dependencies import PENN_PUNCTUATION as PENN_PUNCTUATION
+from .dependencies import UD_PUNCTUATION as UD_PUNCTUATION
+from .dependencies import AttachmentScores as AttachmentScores
+from .dependencies import attachment_scores as attachment_scores
+from .evalb import EvalbScores as EvalbScores
+from .evalb import evalb as evalb

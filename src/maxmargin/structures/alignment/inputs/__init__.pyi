@@ -1,0 +1,13 @@
+from .letters import UnknownLetterWarning as UnknownLetterWarning
+from .positions import learn_positions as learn_positions
+from .views import Gaps as Gaps
+from .views import Pair as Pair
+from .views import Prior as Prior
+from .views import View as View
+from .views import anova2 as anova2
+from .views import matrix as matrix
+from .views import profile as profile
+from .views import simple as simple
+from .views import structural_gaps as structural_gaps
+from .views import tensor as tensor
+from .views import window as window

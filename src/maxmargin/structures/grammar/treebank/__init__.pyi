@@ -1,0 +1,2 @@
+from .binarise import BinaryShape as BinaryShape
+from .binarise import restore as restore

@@ -1,0 +1,14 @@
+from .graph import Graph as Graph
+from .graph import SharedRow as SharedRow
+from .graph import full_edges as full_edges
+from .graph import graph_from_adjacency as graph_from_adjacency
+from .graph import graph_from_networkx as graph_from_networkx
+from .graph import graph_from_pyg as graph_from_pyg
+from .graph import grid_edges as grid_edges
+from .graph import grid_graph as grid_graph
+from .graph import image_labels as image_labels
+from .graph import multilabel_graphs as multilabel_graphs
+from .graph import tree_edges as tree_edges
+from .images import majority_labels as majority_labels
+from .images import patch_graph as patch_graph
+from .images import superpixel_graph as superpixel_graph

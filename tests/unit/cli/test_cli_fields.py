@@ -1,0 +1,126 @@
+"""Flags of single fields: taxonomies, tracks, motifs, exports."""
+
+import numpy as np
+import pytest
+
+from maxmargin import load
+from maxmargin.cli.main import main
+from maxmargin.io.biology import read_meme
+
+AMINO = "ACDEFGHIKLMNPQRSTVWY"
+ROWS = [("HEAGAWGHE-E", "--P-AW-HEAE"), ("HEAGAW", "-EA-AW"), ("GHEEPA", "GHE-PA")]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*words):
+    return main([str(word) for word in words])
+
+
+def write_label_sets(path, n=60):
+    rng = np.random.default_rng(0)
+    lines = []
+    for x in rng.normal(size=(n, 3)):
+        labels = ",".join(c for c, v in zip(("cat", "dog", "fly"), x) if v > 0.2)
+        lines.append(labels + "".join(f" {j + 1}:{v:.4f}" for j, v in enumerate(x)))
+    path.write_text("\n".join(lines) + "\n")
+
+
+def write_proteins(path):
+    rng = np.random.default_rng(1)
+    lines = []
+    for i in range(30):
+        x = "".join(rng.choice(list(AMINO), 30))
+        x = x[:8] + "WCHGNP" + x[14:] if i < 15 else x
+        lines += [f">s{i} {'+' if i < 15 else '-'}", x]
+    path.write_text("\n".join(lines) + "\n")
+
+
+def write_rows(path, letters=None):
+    rng = np.random.default_rng(2)
+    lines = []
+    for k, pair in enumerate(ROWS):
+        for name, row in zip("ab", pair, strict=True):
+            if letters is not None:
+                row = "".join(c if c == "-" else rng.choice(list(letters)) for c in row)
+            lines += [f">{name}{k}", row]
+    path.write_text("\n".join(lines) + "\n")
+
+
+def test_multilabel_with_a_taxonomy(folder, capsys):
+    write_label_sets(folder / "train.svm")
+    (folder / "above.tsv").write_text("cat\tpet\ndog\tpet\nfly\n")
+    done = run("train", "multilabel", "train.svm", "m.mm", "--taxonomy", "above.tsv",
+               "--set", "thresholds=micro", "--quiet")  # fmt: skip
+    assert done == 0 and set(load("m.mm").classes_) == {"pet", "cat", "dog", "fly"}
+    assert run("evaluate", "m.mm", "train.svm") == 0
+    told = capsys.readouterr().out
+    assert float(told.split("micro_f1")[1].split()[0]) > 0.8
+    assert run("predict", "m.mm", "train.svm", "--out", "found.txt") == 0
+    found = (folder / "found.txt").read_text().splitlines()
+    assert len(found) == 60
+    assert all("pet" in f.split(",") for f in found if "cat" in f or "dog" in f)
+
+
+def test_a_wrong_taxonomy_is_named_by_line(folder, capsys):
+    write_label_sets(folder / "train.svm")
+    (folder / "above.tsv").write_text("cat\tpet\ndog pet of mine\n")
+    assert (
+        run("train", "multilabel", "train.svm", "m.mm", "--taxonomy", "above.tsv") == 3
+    )
+    assert "above.tsv, line 2" in capsys.readouterr().err
+
+
+def test_protein_motifs_to_meme_and_back(folder, capsys):
+    write_proteins(folder / "p.fasta")
+    asked = ["--set", "length=6", "--set", "order=0", "--set", "alphabet=protein"]
+    done = run("train", "motifs", "p.fasta", "m.mm", "--C", "1", *asked, "--motifs", "2",
+               "--quiet")  # fmt: skip
+    assert done == 0 and (folder / "m-2.mm").exists()
+    assert run("export", "m.mm", "--out", "m.meme") == 0
+    motif = read_meme(folder / "m.meme")[0]
+    assert motif.alphabet == AMINO and "CHGNP" in motif.name
+    assert run("predict", "m.mm", "p.fasta", "--sites", "1e-4", "--out", "s.tsv") == 0
+    rows = [r.split("\t") for r in (folder / "s.tsv").read_text().splitlines()[1:]]
+    assert {f"s{i}" for i in range(15)} <= {
+        row[0] for row in rows if row[1] in ("8", "9")
+    }
+    done = run("train", "motifs", "p.fasta", "again.mm", "--start", "m.meme", "--C", "1",
+               "--set", "order=0", "--quiet")  # fmt: skip
+    assert done == 0 and "CHGNP" in load("again.mm").consensus()
+
+
+def test_tracks_are_needed_at_prediction_too(folder, capsys):
+    write_rows(folder / "pairs.fasta")
+    write_rows(folder / "ss.fasta", "HC")
+    train = ["train", "alignments", "pairs.fasta", "m.mm", "--C", "100", "--quiet"]
+    assert run(*train, "--track", "ss=ss.fasta") == 0
+    assert run("predict", "m.mm", "pairs.fasta", "--track", "ss=ss.fasta", "--out",
+               "found.fasta") == 0  # fmt: skip
+    assert (folder / "found.fasta").read_text().count(">") == 6
+    capsys.readouterr()
+    assert run("predict", "m.mm", "pairs.fasta") == 3
+    assert "the tracks ss" in capsys.readouterr().err
+    short = (folder / "ss.fasta").read_text().splitlines()
+    short[3] = short[3].rstrip("-")[:-1]
+    short[1] = short[1].replace("-", "")
+    (folder / "short.fasta").write_text("\n".join(short) + "\n")
+    assert run(*train, "--track", "ss=short.fasta") == 3
+    assert "pair 0, 'b0'" in capsys.readouterr().err
+
+
+def test_export_of_scores_and_what_is_refused(folder, capsys):
+    write_rows(folder / "pairs.fasta")
+    done = run("train", "alignments", "pairs.fasta", "m.mm", "--C", "100", "--quiet",
+               "--set", "symmetric=True")  # fmt: skip
+    assert done == 0 and run("export", "m.mm", "--out", "m.mat") == 0
+    text = (folder / "m.mat").read_text()
+    assert text.startswith("# scores are") and "# gaps: deletion" in text
+    assert run("export", "m.mm", "--to", "meme") == 2
+    assert "cannot be exported" in capsys.readouterr().err
+    assert run("train", "alignments", "pairs.fasta", "x.mm", "--motifs", "2") == 2
+    assert "--motifs is for motifs" in capsys.readouterr().err

@@ -1,0 +1,79 @@
+"""Learned scores for other programs: the same scores up to scale and rounding."""
+
+import json
+
+import numpy as np
+import pytest
+
+from maxmargin import AlignmentSVM
+from maxmargin.io.biology import Scoring, parse_substitution
+
+X = [("HEAGAWGHEE", "PAWHEAE"), ("HEAGAW", "EAAW"), ("GHEEPA", "GHEPA")] * 2
+Y = [("HEAGAWGHE-E", "--P-AW-HEAE"), ("HEAGAW", "-EA-AW"), ("GHEEPA", "GHE-PA")] * 2
+LETTERS = ("A", "C", "D")
+MATRIX = np.array([[2.0, -1.0, 0.0], [-1.0, 3.0, -2.0], [0.0, -2.0, 4.0]])
+
+
+def plain(opening=-4.0, extension=-1.0):
+    return Scoring(LETTERS, MATRIX, (opening, extension), (opening, extension))
+
+
+def random_pairs(n=20):
+    rng = np.random.default_rng(0)
+    return [
+        tuple("".join(rng.choice(LETTERS, rng.integers(3, 12))) for _ in range(2))
+        for _ in range(n)
+    ]
+
+
+def test_parasail_and_biopython_give_the_same_scores():
+    parasail = pytest.importorskip("parasail")
+    aligner, s = plain().aligner(), plain().parasail(largest=4)
+    assert s.scale == 1.0
+    for a, b in random_pairs():
+        found = parasail.nw(a, b, s.open, s.extend, s.matrix).score
+        assert found == pytest.approx(aligner.score(a, b))
+
+
+def test_scores_of_a_trained_model_in_parasail():
+    parasail = pytest.importorskip("parasail")
+    model = AlignmentSVM(C=1e3, symmetric=True, gaps="affine").fit(X, Y)
+    scoring = model.scoring()
+    if scoring.deletion[0] > scoring.deletion[1]:
+        pytest.skip("this model opens gaps for less than it extends them")
+    s = scoring.parasail(largest=10_000)
+    for (a, b), score in zip(X, model.alignment_scores(X), strict=True):
+        found = parasail.nw(a, b, s.open, s.extend, s.matrix).score / s.scale
+        assert found == pytest.approx(score * (len(a) + len(b)), abs=0.02)
+
+
+def test_blast_counts_the_opening_without_the_first_letter():
+    blast = plain().blast(largest=4)
+    assert (blast.gapopen, blast.gapextend) == (3, 1)
+    assert blast.flags("m")[1:] == ["m", "-gapopen", "3", "-gapextend", "1"]
+    again = parse_substitution(blast.text.splitlines())
+    assert again.letters == LETTERS and np.array_equal(again.scores, MATRIX)
+
+
+@pytest.mark.parametrize("who", ["parasail", "blast"])
+def test_what_other_programs_cannot_say_is_refused(who):
+    if who == "parasail":
+        pytest.importorskip("parasail")
+    for scoring, message in [
+        (Scoring(LETTERS, MATRIX, (-4.0, -1.0), (-3.0, -1.0)), "symmetric=True"),
+        (plain(1.0, 1.0), "needs costs"),
+        (
+            Scoring(
+                LETTERS, MATRIX, (-4.0, -1.0), (-4.0, -1.0), end_deletion=(-1.0, -1.0)
+            ),
+            "end_gaps=False",
+        ),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            getattr(scoring, who)()
+
+
+def test_json_has_everything():
+    told = json.loads(plain().integers(8).json_text())
+    assert told["scale"] == 2.0 and told["matrix"][2][2] == 8.0
+    assert told["deletion"] == [-8.0, -2.0]
