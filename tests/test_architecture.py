@@ -282,6 +282,50 @@ def test_loops_call_loops_of_their_own_or_a_leaf_file(path):
                 assert home in LEAF_LOOPS, f"{node.name} calls {call.func.id} of {home}"
 
 
+@every_file
+def test_dense_loops_sum_in_local_variables(path):
+    """A sum in memory has bits that depend on addresses (see `jit.py`)."""
+    for node in ast.walk(parsed(path)):
+        if compiled(node, ("dense_loop",)):
+            for line in sums_in_memory(node):
+                raise AssertionError(f"{path}: {node.name} sums in memory: {line}")
+
+
+def sums_in_memory(function):
+    """Lines of innermost loops that add to one place of an array, or sum and write."""
+    for loop in ast.walk(function):
+        if not isinstance(loop, ast.For | ast.While):
+            continue
+        inside = [node for child in loop.body for node in ast.walk(child)]
+        if any(isinstance(node, ast.For | ast.While) for node in inside):
+            continue
+        target = loop.target if isinstance(loop, ast.For) else ast.Tuple([])
+        steps = {n.id for n in ast.walk(target) if isinstance(n, ast.Name)}
+        added = [node for node in inside if isinstance(node, ast.AugAssign)]
+        written = [
+            t for node in inside if isinstance(node, ast.Assign) for t in node.targets
+        ] + [node.target for node in added]
+        writes = any(isinstance(target, ast.Subscript) for target in written)
+        for node in added:
+            names = {n.id for n in ast.walk(node.target) if isinstance(n, ast.Name)}
+            local = isinstance(node.target, ast.Name)
+            if (local and writes) or (not local and not names.intersection(steps)):
+                yield ast.unparse(node)
+
+
+@pytest.mark.parametrize(
+    "body, found",
+    [
+        ("for i in u:\n  for p in v:\n   out[i] += p", 1),
+        ("for i in u:\n  s += i\n  out[i] = s", 1),
+        ("for i in u:\n  s = 0.0\n  for p in v:\n   s += p\n  out[i] = s", 0),
+        ("for i in u:\n  out[i] += v[i]", 0),
+    ],
+)
+def test_sums_in_memory_are_found(body, found):
+    assert len(list(sums_in_memory(ast.parse(body)))) == found
+
+
 @pytest.mark.parametrize("folder", ["src", "tests", "benchmarks", "experiments"])
 def test_inner_loops_are_called_by_loops_only(folder):
     """They have no entry for Python (see `jit.py`): a call would end the process."""

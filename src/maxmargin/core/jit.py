@@ -3,12 +3,16 @@
 Every compiled function of the package is one of them: kept on disk, without the GIL,
 serial. What Python calls is a `@loop`. What only other loops call is an `@inner_loop`,
 which spares compiling an entry for Python: a call from there would end the process
-(`tests/test_architecture.py` checks that there is none). A `@dense_loop` may
-re-associate its sums, which vectorises products of contiguous arrays; on sums over
-scattered places it would make the processor gather, which is twice as slow as plain
-loads (AMD EPYC, 3.1 against 1.5 ns an entry). Infinities and NaN keep their meaning in
-all. A loop calls loops of its own file or of a leaf file only (`LEAF_LOOPS` in that
-test), so that one sees what a change affects.
+(`tests/test_architecture.py` checks that there is none). A loop calls loops of its own
+file or of a leaf file only (`LEAF_LOOPS` in that test), so that one sees what a change
+affects. Infinities and NaN keep their meaning in all loops.
+
+A `@dense_loop` may re-associate its sums, which vectorises products of contiguous
+arrays; on sums over scattered places it would make the processor gather, which is twice
+as slow as plain loads (AMD EPYC, 3.1 against 1.5 ns an entry). It sums in a local
+variable, in a loop that writes no array. Otherwise the compiler makes a vector and a
+scalar version and chooses between them by the addresses of the arrays, so that the last
+bit of a sum depends on where they happen to lie (the same test checks this).
 
 At the first call of a loop its machine code is taken from the wheel, else from the
 user's cache, else it is compiled (`compiled/`). `LOOPS` lists the loops of the modules

@@ -4,9 +4,7 @@
 the attributes that are dual state (planes, alpha, marginals). What a solver derives from
 the data is left out (`DERIVED`); `restore_into` puts the rest into the state that
 `start` has just made from the same data. Everything a step reads is then as it was, so a
-resumed run takes the same steps as one that was never interrupted. Its values have
-nearly always the same bits; differences in the last bit have been seen, and their cause
-is not known.
+resumed run takes the same steps as one that was never interrupted, with the same bits.
 """
 
 from __future__ import annotations

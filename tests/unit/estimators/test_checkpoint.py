@@ -49,17 +49,12 @@ def test_a_resumed_run_takes_the_same_steps(name, tmp_path):
             made(checkpoint=where, callbacks=kill_at(at)).fit(X, y)
         assert where.path.exists()
     again = made(checkpoint=where).fit(X, y)
-    # Nearly always the same bits; twice in full runs of the suite a last bit differed. The
-    # cause is not known. Ruled out by trials: the step that the checkpoint is from, how
-    # many are written, where arrays lie in memory, memory not yet written to, BLAS threads.
-    close = {"rtol": 1e-7, "atol": 1e-10}
-    np.testing.assert_allclose(again.result_.w, whole.result_.w, **close)
-    assert again.result_.dual == pytest.approx(whole.result_.dual, rel=1e-11)
+    assert again.result_.w.tobytes() == whole.result_.w.tobytes()
+    assert again.result_.dual == whole.result_.dual
     assert again.result_.status is whole.result_.status
     now, then = again.result_.history, whole.result_.history
-    np.testing.assert_allclose(now["dual"], then["dual"], rtol=1e-11)
-    for name in ("iteration", "oracle_calls"):
-        assert (now[name] == then[name]).all()
+    for column in ("iteration", "dual", "oracle_calls"):
+        assert (now[column] == then[column]).all()
     assert where.path.exists() != again.result_.converged
 
 
@@ -217,7 +212,7 @@ def test_sigkill_and_sigterm(tmp_path):
     assert said[-1].startswith("end CONVERGED")
     primal = float(said[-1].split()[-1])
     alone = started(tmp_path / "other.ck").communicate()[0].splitlines()[-1]
-    assert primal == pytest.approx(float(alone.split()[-1]), rel=1e-13)
+    assert primal == float(alone.split()[-1])
     assert list(Path(tmp_path).iterdir()) == []
 
 

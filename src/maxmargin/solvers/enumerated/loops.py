@@ -56,10 +56,12 @@ class Tables(NamedTuple):
 @dense_loop
 def squares(ptr, val):
     """Squared length of each vector."""
-    out = np.zeros(len(ptr) - 1)
+    out = np.empty(len(ptr) - 1)
     for i in range(len(out)):
+        s = 0.0  # not out[i]: see `core.jit` on sums in memory
         for p in range(ptr[i], ptr[i + 1]):
-            out[i] += val[p] * val[p]
+            s += val[p] * val[p]
+        out[i] = s
     return out
 
 
