@@ -42,6 +42,7 @@ from maxmargin.solvers.kernel.result import KernelResult
 PARTS, EACH = 16, 4  # functions per turn, and of each label if that is more
 FEWEST = 3  # turns whose functions must fit into the memory
 ROUGH = 0.02  # tolerance of early turns
+CALM = 3  # turns that must have gained little, where there are no dual variables
 
 
 class Turn(NamedTuple):
@@ -149,12 +150,14 @@ class SampledCuts(Solver[SampledState]):
         if turn.result.status is Status.INTERRUPTED:
             state.status = Status.INTERRUPTED
         state.drawn = self._draw(span, turn.R, state.rng, state.place)
-        before, state.primal = state.primal, turn.result.primal
+        state.primal = turn.result.primal
         if turn.whole:
             state.dual = turn.result.dual - 0.5 * _left(turn, span, state.drawn)
             gap = (state.primal - state.dual) / max(state.primal, 1e-300)
-        else:  # without dual variables, what the turn gained
+        else:  # without dual variables, what the last turns gained
             state.dual = -np.inf
+            recent = [turn["primal"] for turn in state.trace[-CALM:]]
+            before = max(recent) if len(recent) == CALM else np.inf
             gap = (before - state.primal) / max(state.primal, 1e-300)
         state.gap_estimate, state.planes = max(gap, 0.0), span.width
         state.oracle_calls += problem.n
