@@ -45,7 +45,7 @@ def main() -> int:
     again.add_argument("--quick", action="store_true")
     again.add_argument("--data", type=Path, default=runner.data_folder())
     report = commands.add_parser(
-        "report", help="write RESULTS.md, docs/results.md and READMEs"
+        "report", help="write RESULTS.md, the pages of docs and READMEs"
     )
     report.add_argument("--quick", action="store_true", help="print the quick records")
     args = parser.parse_args()

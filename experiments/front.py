@@ -132,7 +132,8 @@ def page(records: Records) -> Iterator[str]:
             if counts[NOT_RUN]
             else ""
         )
-        + ". [All of them, one by one](statements.md).\n"
+        + ". [All of them, one by one](statements.md). [Every number of the papers' "
+        "tables, ours beside it](tables.md).\n"
     )
     yield "| what the paper claims | what we see | paper |"
     yield "|---|---|---|"

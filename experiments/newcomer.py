@@ -2,7 +2,8 @@
 
 Each table becomes a question, a ladder (one rung per method; a dot is ours, a ring what
 the paper printed), the claims that hold or do not, and the command. All figures come
-from `experiments/results/*.json`; `python -m experiments report` writes the page.
+from `experiments/results/*.json`; `python -m experiments report` writes the page, and
+beside it docs/statements.md and docs/tables.md.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
-from experiments import catalogue, front, pictures, results_page
+from experiments import catalogue, front, pictures, results_page, side_by_side
 from experiments.pictures import Rung
 
 DOCS = catalogue.HOME.parent / "docs"
@@ -133,6 +134,7 @@ def write(records: dict[str, dict], docs: Path = DOCS) -> None:
         out += [f"- {catalogue.title(name)} (`{name}`)" for name in waiting]
     (docs / "results.md").write_text("\n".join(out) + "\n")
     (docs / "statements.md").write_text("\n".join(front.index(records)) + "\n")
+    (docs / "tables.md").write_text("\n".join(side_by_side.page(records)) + "\n")
 
 
 def picture(name: str, record: dict) -> str:

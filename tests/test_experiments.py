@@ -24,6 +24,7 @@ from experiments import (  # noqa: E402
     protocol,
     results_page,
     runner,
+    side_by_side,
     statements,
 )
 
@@ -125,6 +126,54 @@ def test_every_table_of_a_paper_has_its_protocol():
         assert {s["what"] for s in settings} >= set(protocol.WHAT), name
 
 
+NUMBERS = {  # in the tables of the papers, counted on their pages
+    "tsochantaridis2005": {
+        "Table 1": 16, "Table 2": 4, "Table 3": 12, "Table 4": 35, "Table 4, C = 0.1": 12,
+        "Table 5": 4 * 8 + 4 + 3 * 3,
+    },
+    "taskar2003": {"Figure 1(b)": 3, "Figure 1(c)": 2},
+    "yu2011": {
+        "Table 4.1": 25, "Table 4.2": 8, "Table 4.3": 10, "Table 5.1": 4, "Table 5.2": 6,
+        "Table 5.3": 16, "Table 6.1": 46, "Table 6.2": 50, "Table 6.3": 40,
+        "Table 6.4": 40,
+    },
+    "balamurugan2012": {"Table III": 60, "Table IV": 60, "Table V": 18},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("paper", list(NUMBERS))
+def test_every_number_of_the_papers_tables_has_ours_or_a_reason(paper):
+    records, tables = runner.stored(), side_by_side.of_paper(paper)
+    found = {
+        one.place: sum(v is not None for row in one.rows.values() for v in row)
+        for one in tables
+    }
+    assert found == NUMBERS[paper]
+    for one in tables:
+        record = records.get(f"{paper}.{one.record}")
+        assert f"{paper}.{one.record}" in catalogue.names(), one.place
+        for label, figures in one.rows.items():
+            for column, figure in zip(one.columns, figures, strict=True):
+                own = one.cell(record, label, column)
+                if own == side_by_side.TO_RUN and figure is not None:
+                    assert "protocol" not in (record or {}), (one.place, label, column)
+
+
+def test_a_cell_without_a_figure_of_ours_says_why():
+    one = side_by_side.Printed(
+        "Table 9", "a test", "table9", ("a", "b"), {"x": (1.5, 2), "y": (None, 3)},
+        lambda record, row, column: side_by_side.row(record, name=row)[column],
+        {"b": "not free"},
+    )  # fmt: skip
+    record = {"name": "p.table9", "rows": [{"name": "x", "a": 0.25}]}
+    text = "\n".join(side_by_side.section(one, "p", {"p.table9": record}))
+    assert "| x | 1.5 / 0.25 | 2 / - |" in text and "- b: not free." in text
+    assert "| y | - | 3 / - |" in text
+    with pytest.raises(LookupError):
+        side_by_side.row(record, name="z")
+    assert side_by_side.row(record, {"set": "old"}, set="old")["a"] == 0.25
+
+
 def test_protocols_are_shown_with_what_differs():
     grid = (0.1, 1.0)
     lines = list(protocol.shown(protocol.listed([
@@ -203,6 +252,8 @@ def test_pages_are_those_of_the_records():
         runner.stored()
     )
     docs = catalogue.HOME.parent / "docs"
+    numbers = "\n".join(side_by_side.page(runner.stored())) + "\n"
+    assert (docs / "tables.md").read_text() == numbers
     listed = "\n".join(front.index(runner.stored())) + "\n"
     assert (docs / "statements.md").read_text() == listed
     screen = "\n".join(front.page(runner.stored()))
