@@ -31,7 +31,6 @@ from maxmargin.io.sequences import read_conll
 from maxmargin.metrics import span_f1
 from maxmargin.torch import structured_loss
 
-BATCH = 10  # as in Ma and Hovy 2016
 KINDS = ("softmax", "pytorch-crf", "log-likelihood", "hinge")
 PARTS = (("word", 40), ("prefix", 16), ("suffix", 16), ("shape", 8))
 
@@ -45,6 +44,10 @@ class Setting(NamedTuple):
     margin: float = 1.0  # cost of a wrong label, of the hinge
     missed: float = 1.0  # that much more for O inside an entity, of the hinge
     decay: float = 0.0  # of the weights that are not embeddings
+    end: float = 0.05  # the rate of the last epoch, as a part of the first one's
+    average: float = 0.98  # running average of the weights, updated every tenth step
+    batch: int = 10  # sentences, as in Ma and Hovy 2016
+    epochs: int = 5
 
 
 LIKELIHOOD = Setting(decay=0.01)
@@ -53,19 +56,18 @@ SETTINGS = {  # softmax: Setting()
     "log-likelihood": LIKELIHOOD,
     "pytorch-crf": LIKELIHOOD,
 }
-AVERAGE, EVERY = 0.98, 10  # running average of the weights, updated every tenth step
+EVERY = 10
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, nargs="+", default=list(range(5)))
-    parser.add_argument("--epochs", type=int, default=5)
     parser.add_argument("--sentences", type=int, help="train on the first ones only")
     parser.add_argument("--dev", action="store_true", help="test on testa")
     parser.add_argument("--kinds", nargs="+", default=KINDS)
     parser.add_argument("--json", help="add the figures to this file")
-    for name in Setting._fields:
-        parser.add_argument(f"--{name}", type=float, help="instead of SETTINGS")
+    for name, default in Setting._field_defaults.items():
+        parser.add_argument(f"--{name}", type=type(default), help="not as in SETTINGS")
     args = parser.parse_args()
     given = {k: getattr(args, k) for k in Setting._fields}
     given = {k: v for k, v in given.items() if v is not None}
@@ -80,7 +82,7 @@ def main() -> None:
         setting = SETTINGS.get(kind, Setting())._replace(**given)
         runs = {}
         for seed in args.seeds:
-            runs[str(seed)] = run(kind, seed, args.epochs, sets, labels, setting)
+            runs[str(seed)] = run(kind, seed, sets, labels, setting)
             if args.json:
                 keep(Path(args.json), kind, setting, runs)
         show(kind, list(runs.values()))
@@ -243,7 +245,7 @@ class Head(nn.Module):
 
 
 def run(
-    kind: str, seed: int, epochs: int, sets: Any, labels: list[str], setting: Setting
+    kind: str, seed: int, sets: Any, labels: list[str], setting: Setting
 ) -> dict[str, float]:
     """Train and test once."""
     torch.manual_seed(seed)
@@ -253,7 +255,7 @@ def run(
     network = Network(sizes, len(labels), setting)
     head = Head(kind, labels, setting)
     model = nn.ModuleList([network, head])
-    average = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(AVERAGE))
+    average = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(setting.average))
     embeddings = list(network.parts.parameters())
     dense = [p for p in network.parameters() if all(p is not e for e in embeddings)]
     optimizers = [
@@ -264,10 +266,11 @@ def run(
         ),
     ]  # fmt: skip
     schedules = [
-        torch.optim.lr_scheduler.LinearLR(o, 1.0, 0.05, epochs) for o in optimizers
+        torch.optim.lr_scheduler.LinearLR(o, 1.0, setting.end, setting.epochs)
+        for o in optimizers
     ]
-    seconds, groups, steps = [], batches(train, BATCH), 0
-    for _ in range(epochs):
+    seconds, groups, steps = [], batches(train, setting.batch), 0
+    for _ in range(setting.epochs):
         model.train()
         begin = time.process_time()
         rng.shuffle(groups)

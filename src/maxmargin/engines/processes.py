@@ -30,6 +30,7 @@ from joblib.externals.loky.process_executor import (
     ProcessPoolExecutor,
 )
 
+from maxmargin.core.compiled.compiling import compile_seconds, workers_compiled
 from maxmargin.core.data.arrays import Floats
 from maxmargin.core.data.mapped import open_array
 from maxmargin.core.engine import ClusterGoneError, D, Engine, Question, R, T
@@ -90,12 +91,15 @@ class Processes(Engine):
         """Answers in order; a broken pool is replaced and asked again for the rest."""
         done, deaths, ahead = 0, 0, 4 * self.n_jobs
         waiting: list[Any] = []
+        compiled: dict[
+            int, float
+        ] = {}  # seconds, by process; they compile side by side
         while done < len(chunks):
             try:
                 while len(waiting) < ahead and done + len(waiting) < len(chunks):
                     chunk = chunks[done + len(waiting)]
                     waiting.append(self._executor().submit(_answer, *call, chunk))
-                answer = waiting[0].result()
+                answer, process, seconds = waiting[0].result()
             except BrokenProcessPool as error:
                 waiting, deaths = [], deaths + 1
                 self._stop()
@@ -107,6 +111,10 @@ class Processes(Engine):
                 continue
             waiting.pop(0)
             done, deaths = done + 1, 0
+            if seconds > 0:
+                longest = max(compiled.values(), default=0.0)
+                compiled[process] = compiled.get(process, 0.0) + seconds
+                workers_compiled(max(compiled[process] - longest, 0.0))
             yield answer
 
     def _executor(self) -> Any:
@@ -185,10 +193,13 @@ _OPEN: dict[str, Any] = {}  # in the worker: shared data by file
 
 def _answer(
     place: str, question: Question[Any, T, R], weights: str, dim: int, chunk: T
-) -> R:
+) -> tuple[R, int, float]:
+    """The answer, the number of this process, and its seconds of compiling for it."""
+    before = compile_seconds()
     if place not in _OPEN:
         while len(_OPEN) >= 4:
             _OPEN.pop(next(iter(_OPEN)))
         _OPEN[place] = unpack(Path(place).read_bytes())
     w = open_array(weights, 0, "<f8", (dim,))
-    return question(_OPEN[place], w, chunk)
+    answer = question(_OPEN[place], w, chunk)
+    return answer, os.getpid(), compile_seconds() - before

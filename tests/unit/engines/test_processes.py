@@ -6,9 +6,12 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import ClassVar
 
+import numpy as np
 import pytest
 
+from maxmargin.core.compiled.compiling import compile_seconds, working_time
 from maxmargin.engines import Processes
 
 CHILD = """
@@ -80,3 +83,55 @@ def test_closing_removes_the_folder_and_ends_the_guard():
     assert folder.is_dir() and guard.poll() is None
     engine.close()
     assert not folder.exists() and guard.poll() is not None
+
+
+def test_compiling_in_workers_stops_the_clock():
+    def compiles(data, w, chunk):
+        import time
+
+        from maxmargin.core.compiled.compiling import _compilations
+
+        _compilations.seconds += 0.2 + chunk  # as if Numba had taken so long
+        time.sleep(0.4)
+        return chunk
+
+    engine = Processes(1)
+    try:
+        begin, spent = working_time(), compile_seconds()
+        wall = time.perf_counter()
+        chunks = [0.0, 0.1, 0.0]
+        assert list(engine.ask(np.zeros(3), compiles, np.zeros(2), chunks)) == chunks
+        assert compile_seconds() - spent == pytest.approx(0.7)
+        passed = time.perf_counter() - wall
+        assert working_time() - begin == pytest.approx(passed - 0.7, abs=0.05)
+    finally:
+        engine.close()
+
+
+def test_workers_that_compile_side_by_side_are_waited_for_once(monkeypatch):
+    """Two of two processes compile for a second each: the parent has waited once."""
+
+    class Done:
+        def __init__(self, *answer):
+            self.result = lambda: answer
+
+    class Pool:
+        answers: ClassVar = iter(
+            [Done("a", 7, 1.0), Done("b", 8, 1.0), Done("c", 8, 0.5)]
+        )
+
+        def submit(self, *call):
+            return next(self.answers)
+
+    engine = Processes(2)
+    monkeypatch.setattr(engine, "_executor", Pool)
+    try:
+        before = compile_seconds()
+        assert list(engine.ask(np.zeros(3), len, np.zeros(2), [1, 2, 3])) == [
+            "a",
+            "b",
+            "c",
+        ]
+        assert compile_seconds() - before == pytest.approx(1.5)
+    finally:
+        engine.close()

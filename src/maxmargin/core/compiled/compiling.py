@@ -55,6 +55,7 @@ class _Compilations(event.Listener):
 
     def __init__(self) -> None:
         self.depth, self.number, self.seconds, self.begin = 0, 0, 0.0, 0.0
+        self.elsewhere = 0.0
         self.enabled = self.announced = False
 
     def on_start(self, event: Any) -> None:
@@ -110,9 +111,22 @@ def compiling_now() -> bool:
 
 
 def compile_seconds() -> float:
-    """Seconds this process has spent on compiling so far."""
+    """Seconds spent on compiling so far, here or by workers that were waited for."""
     running = time.perf_counter() - _compilations.begin if _compilations.depth else 0.0
-    return _compilations.seconds + running
+    return _compilations.seconds + _compilations.elsewhere + running
+
+
+def workers_compiled(seconds: float) -> None:
+    """Add what this process has waited because workers compiled.
+
+    Examples
+    --------
+    >>> before = compile_seconds()
+    >>> workers_compiled(0.5)
+    >>> compile_seconds() - before
+    0.5
+    """
+    _compilations.elsewhere += seconds
 
 
 def compile_count() -> int:

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import KFold
 
 from maxmargin.calibration.candidates import Candidates
 from maxmargin.core.data.arrays import Floats, Ints, Ragged, pointers
@@ -72,6 +71,10 @@ def held_out(model: Calibrated, X: Any, y: Any, cv: int | None, n: int) -> HeldO
 
 def folds(model: Any, X: Any, y: Any, cv: int) -> Iterator[tuple[Any, tuple[Any, Any]]]:
     """Models trained on all folds but one, and the data of that fold."""
+    from sklearn.model_selection import (
+        KFold,
+    )  # takes .1 s, which prediction does not need
+
     quiet = {"verbose": 0, "callbacks": None, "checkpoint": None, "calibration": 0}
     known = model.get_params(deep=False)
     splits = KFold(int(cv), shuffle=True, random_state=0).split(np.zeros(len(y)))

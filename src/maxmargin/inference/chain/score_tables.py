@@ -60,18 +60,25 @@ def best_chains(first, last, emissions, sizes, transitions, start, end, labels, 
 
 @inner_loop
 def _step(K, before, table, now):
-    """now[c] = max_a before[a] + table[a, c]; four rows at a time save stores."""
+    """now[c] = max_a before[a] + table[a, c]; eight rows at a time save stores."""
     for c in range(K):
-        now[c] = -np.inf
-    a = 0
-    while a + 3 < K:
+        now[c] = before[0] + table[0, c]
+    a = 1
+    while a + 7 < K:
         b0, b1, b2, b3 = before[a], before[a + 1], before[a + 2], before[a + 3]
+        b4, b5, b6, b7 = before[a + 4], before[a + 5], before[a + 6], before[a + 7]
         r0, r1, r2, r3 = table[a], table[a + 1], table[a + 2], table[a + 3]
+        r4, r5, r6, r7 = table[a + 4], table[a + 5], table[a + 6], table[a + 7]
         for c in range(K):
-            one = max(b0 + r0[c], b1 + r1[c])
-            two = max(b2 + r2[c], b3 + r3[c])
+            one = max(max(b0 + r0[c], b1 + r1[c]), max(b2 + r2[c], b3 + r3[c]))
+            two = max(max(b4 + r4[c], b5 + r5[c]), max(b6 + r6[c], b7 + r7[c]))
             now[c] = max(now[c], max(one, two))
-        a += 4
+        a += 8
+    while a + 1 < K:
+        b0, b1, r0, r1 = before[a], before[a + 1], table[a], table[a + 1]
+        for c in range(K):
+            now[c] = max(now[c], max(b0 + r0[c], b1 + r1[c]))
+        a += 2
     while a < K:
         base, row = before[a], table[a]
         for c in range(K):
