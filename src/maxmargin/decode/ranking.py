@@ -99,7 +99,7 @@ class Ranking(ScoreStructure):
     def cells(self, batch: ScoreBatch, rows: Ragged) -> tuple[Cells, ...]:
         """Items, weighted by their place."""
         row = np.repeat(np.arange(rows.n), rows.sizes)
-        weight = [place_weights(int(n)) for n in rows.sizes]
+        weight = [np.zeros(0), *(place_weights(int(n)) for n in rows.sizes)]
         index = row * batch.main.shape[1] + rows.data
         return (Cells(row, index, np.concatenate(weight)),)
 

@@ -185,6 +185,8 @@ class _Evaluate(Function):
     ) -> Tensor:  # fmt: skip
         named = dict(zip(names, tables, strict=True))
         batch = loss.structure.read(_arrays(named), _plain(mask))
+        if batch.rows == 0:
+            raise ValueError("the batch has no rows: there is no loss of nothing")
         wanted = any(ctx.needs_input_grad)
         value, ctx.gradient = loss.evaluate(batch, _plain(target), wanted)
         ctx.structure, ctx.batch, ctx.names = loss.structure, batch, names

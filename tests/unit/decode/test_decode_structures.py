@@ -39,6 +39,20 @@ def test_best_is_the_best_of_all(name, seed):
 
 
 @every_case
+def test_a_batch_may_be_empty(name):
+    case, _ = made(name, 0)
+    tables = case.structure.tables
+    shapes = case.structure.side_shapes(case.scores[tables[0]].shape)
+    scores = {
+        k: v[:0] if k == tables[0] or v.ndim > len(shapes[k]) else v
+        for k, v in case.scores.items()
+    }
+    found = case.structure.best(scores)
+    assert len(found.outputs) == len(found.score) == len(found.bound) == 0
+    assert case.structure.nbest(scores, 2).outputs == []
+
+
+@every_case
 @settings(max_examples=10)
 @given(seed=seeds, n=st.integers(1, 12))
 def test_n_best_are_the_best_in_order(name, seed, n):

@@ -319,3 +319,10 @@ def test_sums_over_long_sentences_at_any_scale():
             assert found.log_z[0] >= best.score[0] - 1e-9
             if size == 700.0:  # one tree has nearly all of the probability
                 assert p[np.arange(30), best.outputs[0]].min() > 0.5
+
+
+def test_a_wrong_scheme_is_refused_at_once():
+    with pytest.raises(ValueError, match="'iobes' is not one of 'bio'"):
+        Chain(labels=("O", "B-X"), scheme="iobes")
+    with pytest.raises(ValueError, match="label 'X' does not fit"):
+        Chain(labels=("O", "X"), scheme="bio")

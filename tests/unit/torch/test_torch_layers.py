@@ -286,6 +286,9 @@ def test_mistakes_name_the_row(kind):
     with pytest.raises(ValueError, match="no mask"):
         packed = torch.nn.utils.rnn.pack_sequence([torch.zeros(2, 3)])
         layer(packed, y[:1], torch.tensor([2]))
+    with pytest.raises(ValueError, match="no rows"):
+        layer(torch.zeros(0, 2, 3), torch.zeros(0, 2, dtype=torch.long))
+    assert layer.decode(torch.zeros(0, 2, 3)).shape == (0, 2)
 
 
 def test_gradients_are_zero_where_nothing_is_violated():

@@ -151,9 +151,11 @@ def over_rows(
 ) -> list[Any]:
     """task(first, last) over chunks of rows, on `n_jobs` threads; answers in order.
 
+    Without rows there is one chunk, which is empty.
+
     `work` is the number of additions in all. Where it is small, other threads would take
     longer to wake up than the task takes, and PyTorch's own may hold the cores.
     """
     n_jobs = n_jobs if work >= WORTH_THREADS else 1
-    chunks = [(a, min(a + CHUNK, rows)) for a in range(0, rows, CHUNK)]
+    chunks = [(a, min(a + CHUNK, rows)) for a in range(0, max(rows, 1), CHUNK)]
     return work_together(lambda chunk: task(*chunk), chunks, n_jobs)
