@@ -104,8 +104,8 @@ def index(paper: str, records: Records) -> Iterator[str]:
     yield "\n| where | what the paper says | here | record |"
     yield "|---|---|---|---|"
     for one, verdict in rows:
-        told = verdict in (FAILED, UNTESTED) and one.reason(paper, records)
-        reason = f": {told}" if told else ""
+        why = verdict in (FAILED, UNTESTED) and one.reason(paper, records)
+        reason = f": {why}".replace("|", "\\|") if why else ""
         where = ", ".join(f"`{table}`" for table in one.tables)
         where = f"`tests/{one.suite}`" if one.suite else where
         yield f"| {one.place} | {one.says} | {verdict}{reason} | {where} |"
@@ -136,6 +136,32 @@ def known(record: dict[str, Any], column: str, *values: str) -> str:
         if value in held:
             return value
     raise LookupError(f"{record['name']}: no row with {column} of {values}")
+
+
+def told(column: str, *labels: str, only: tuple[str, ...] = ()) -> Callable[..., str]:
+    """A reason that is the figures of a record: a column, row by row.
+
+    labels: columns that name a row (by default its C and method, where it has them).
+    only: methods that are told of.
+
+    Examples
+    --------
+    >>> told("error")({"rows": [{"method": "CRF", "error": 5.0}]})
+    'error: CRF 5'
+    """
+
+    def why(record: dict[str, Any]) -> str:
+        cells = []
+        for one in record["rows"]:
+            if column not in one or (only and one.get("method") not in only):
+                continue
+            named = labels or tuple(k for k in ("data", "C", "method") if k in one)
+            value = one[column]
+            shown = f"{value:.4g}" if isinstance(value, float) else str(value)
+            cells.append(" ".join([*(str(one[k]) for k in named), shown]).strip())
+        return f"{column}: {', '.join(cells)}"
+
+    return why
 
 
 def gain(cell: Any) -> tuple[float, float]:

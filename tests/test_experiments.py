@@ -243,6 +243,46 @@ def test_statements_are_tested_in_the_strength_of_the_paper():
     assert first.verdict("balamurugan2012", {}) == statements.NOT_RUN
 
 
+def test_functions_that_were_not_enough_count_for_no_claim_of_cpsp():
+    """More than 1000 of ours is not as few as more than 1000 of others."""
+    sets = ("adult", "ijcnn", "ocr0", "ocr*")
+    for cell, verdict in [(10, statements.HELD), (">1000", statements.FAILED)]:
+        rows = [
+            {"method": m, **dict.fromkeys(sets, value)}
+            for m, value in (
+                ("SVM", 20000), ("CPSP, as printed", cell),
+                ("CPSP(tr), as printed", ">1000"), ("Nystrom", ">1000"),
+                ("IncChol", ">1000"),
+            )
+        ]  # fmt: skip
+        records = {"yu2011.table6_3": {"name": "yu2011.table6_3", "rows": rows}}
+        judged = [
+            one
+            for one in statements.of_paper("yu2011")
+            if one.place == "6.5.5, table 6.3"
+        ]
+        assert len(judged) == 3
+        assert {one.verdict("yu2011", records) for one in judged} == {verdict}
+
+
+def test_every_tested_statement_can_say_why_it_does_not_hold():
+    """Records are made unattended: a statement may turn with any of them."""
+    for paper in catalogue.PAPERS:
+        for one in statements.of_paper(paper):
+            assert one.suite or one.why, one.says
+
+
+def test_a_share_of_the_blocks_of_an_alignment_is_shifted():
+    from experiments.yu2011.noisy_references import shifted
+
+    columns = np.array([(k, k) for k in range(120)])
+    same = []
+    for share in (0.0, 0.35, 1.0):
+        row = shifted(columns, np.random.default_rng(1), share)
+        same.append(int((row[:, 0] == row[:, 1]).sum()))
+    assert same[0] == 120 and same[0] > same[1] > same[2]
+
+
 def test_pages_are_those_of_the_records():
     """`python -m experiments report` has been run after the last change."""
     for paper in catalogue.PAPERS:
