@@ -206,10 +206,14 @@ class NetworkSVM(KernelMixin):
     def _check_plain(self, y: Any) -> None:
         """Refuse what is not there for cliques."""
         if self.kernel is not None or self.edge_kernel is not None:
-            raise ValueError("graphs with cliques cannot be trained with a kernel")
+            raise ValueError(
+                "graphs with cliques cannot be trained with a kernel: leave out kernel and "
+                "edge_kernel, or leave out cliques, since nodes and edges take kernels"
+            )
         if has_hidden(y):
             raise ValueError(
-                "labels that are None are not there for graphs with cliques"
+                "labels that are None are not there for graphs with cliques: give all "
+                "labels, or use edges in place of the cliques"
             )
 
     def _factored(self) -> bool:

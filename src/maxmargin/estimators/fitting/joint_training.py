@@ -58,6 +58,11 @@ def joint_plan(
 
 def _check_settings(estimator: StructuredEstimator) -> None:
     """Refuse what coordinates that grow cannot be used for."""
+    if estimator.regularizer != "l2":
+        raise ValueError(
+            "regularizer='l1' is about the weights of features, and a joint kernel has "
+            "none: leave out one of the two"
+        )
     if estimator.checkpoint is not None:
         raise ValueError(
             "there are no checkpoints with a joint kernel, whose coordinates are those of "
