@@ -52,9 +52,8 @@ def _sure(record: Record, model: str) -> bool:
     return difference > 2 * error
 
 
-def _noise(record: Record) -> bool:
-    """With as much noise as the thesis's references, where the record has that."""
-    kind = known(record, "references", "noisy, 35 %", "noisy")
+def _noise(record: Record, kind: str) -> bool:
+    """Trained for Q4 the better Q, by two standard errors, with so much noise."""
     noisy = row(record, references=kind, **{"trained for": "Q4"})
     difference, error = gain(noisy["over Q"])
     return difference > 2 * error
@@ -385,8 +384,11 @@ STATEMENTS = [
               ("table4_1",), lambda r: _q4_better(r, "test Q"), "as above"),
     Statement("4.5.2, figure 4.6", "Trained for Q4, anova2 has the better Q at every C",
               ("figure4_6",), _dominates, "as above"),
-    Statement("4.5.2", "Q4 accounts for inaccurate training alignments: with noisy references (synthetic) it has the better Q, by two standard errors",
-              ("noisy_references",), _noise,
+    Statement("4.5.2", "Q4 accounts for inaccurate training alignments: with all blocks of the references shifted (synthetic) it has the better Q, by two standard errors",
+              ("noisy_references",), lambda r: _noise(r, "noisy"),
+              told("over Q", "references", "trained for")),
+    Statement("4.5.2", "... with as many wrong pairs as the thesis's references have against TM-align, 30 % (synthetic)",
+              ("noisy_references",), lambda r: _noise(r, "noisy, 35 %"),
               told("over Q", "references", "trained for")),
     Statement("4.5.2", "With alignments that one is confident of, Q may be the better loss",
               ("noisy_references",), _confident,
