@@ -222,6 +222,8 @@ def _of_points(where: str, model: KernelSVM, best: float) -> Found:
         if f"theorem {theorem}" in notes:
             bound = float(notes[f"theorem {theorem}"])
             yield where, Comparison("above the optimum", source + theorem, bound, above)
-    if "theorem 6.3" in notes:
-        bound, steps = float(notes["theorem 6.3"]), float(notes["cuts_added"])
-        yield where, Comparison("cuts of the pursuit", source + "6.3", bound, steps)
+    for theorem, what in (("6.1", "sampled cuts"), ("6.3", "cuts of the pursuit")):
+        if f"theorem {theorem}" in notes:
+            bound = float(notes[f"theorem {theorem}"])
+            steps = float(notes["cuts_added"])
+            yield where, Comparison(what, source + theorem, bound, steps)

@@ -9,6 +9,7 @@ from maxmargin.kernels import GrowingBasis, Linear, Polynomial, Precomputed, Rbf
 from maxmargin.kernels.maps import map_points
 from maxmargin.solvers import Status, maximise
 from maxmargin.solvers.kernel import SampledCutsAsWritten, SubspaceAsWritten
+from maxmargin.solvers.kernel.theorems import expected_sampled_cuts
 
 C, GAMMA, EPSILON = 2.0, 2.0, 1e-2
 
@@ -83,6 +84,13 @@ def test_algorithm_6_2_is_within_theorem_6_2_and_theorem_6_1():
     assert result.certificate == "estimate" and result.status.as_asked
     assert best * (1 - 1e-9) <= result.primal <= best + result.notes["theorem 6.2"]
     assert result.notes["functions"] == len(model.expansion_.beta)
+    n, cuts = (
+        len(y),
+        result.notes["cuts_added"],
+    )  # phi(x) of the RBF kernel has length 1
+    most = expected_sampled_cuts(EPSILON, 30, C * n, 1.0)
+    assert result.notes["theorem 6.1"] == pytest.approx(most)
+    assert 0 < cuts <= most
     again = machine("sampled-as-written", X, y, n_basis=30)
     assert again.result_.primal == result.primal
     f = model.decision_function(X).ravel() * np.where(model.classes_[1] == 1, 1, -1)
