@@ -63,8 +63,8 @@ def theirs(train: tuple, test: tuple, c1: float, most: int) -> dict[str, Any]:
     return {
         "trainer": f"CRFsuite, c1 = {c1:g}",
         "weights": len(info.state_features) + len(info.transitions),
-        "F1": _f1(test[1], found), "seconds": seconds, "gap": float("nan"),
-        "passes": float("nan"), "file KB": size / 1024,
+        "F1": _f1(test[1], found), "seconds": seconds, "gap": None, "passes": None,
+        "file KB": size / 1024,
     }  # fmt: skip
 
 
