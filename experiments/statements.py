@@ -155,7 +155,7 @@ def told(column: str, *labels: str, only: tuple[str, ...] = ()) -> Callable[...,
         for one in record["rows"]:
             if column not in one or (only and one.get("method") not in only):
                 continue
-            named = labels or tuple(k for k in ("data", "C", "method") if k in one)
+            named = [k for k in labels or ("data", "C", "method") if k in one]
             value = one[column]
             shown = f"{value:.4g}" if isinstance(value, float) else str(value)
             cells.append(" ".join([*(str(one[k]) for k in named), shown]).strip())

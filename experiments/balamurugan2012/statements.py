@@ -143,7 +143,7 @@ STATEMENTS = [
         "V.B.1, figure 2",
         "SDCD is an order of magnitude faster to a given dual value, on all data sets",
         ("figure2",), _ten_times,
-        "true for the WSJ sample, not for fold 0 of OCR",
+        told("s to dual"),
     ),
     Statement(
         "V.B.1 and 2, figure 2",

@@ -29,7 +29,9 @@ def _pages(record: Record, label: str, column: str) -> str:
 def fewer(record: Record, ours: str, other: str) -> str:
     """How many per cent fewer errors, and the errors themselves."""
     a, b = (record["errors"][name] for name in (ours, other))
-    return f"{100 * (1 - a / b):.0f} % ({100 * a:.1f} against {100 * b:.1f} % wrong)"
+    more = "" if a <= b else " more"
+    share = abs(100 * (1 - a / b))
+    return f"{share:.0f} %{more} ({100 * a:.1f} against {100 * b:.1f} % wrong)"
 
 
 TABLES = [
