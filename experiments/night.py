@@ -2,10 +2,11 @@
 
     python -m experiments night [--jobs 2] [--data FOLDER]
 
-Each experiment runs in a process of its own, the longest first, so that two cores end
-together. Records that this commit has made already are left as they are: a night that
-was interrupted goes on. Changed code is refused, because its records would name a
-commit that did not make them. What is printed goes to `results/night/<name>.log`.
+Each experiment runs in a process of its own: the longest first, so that two cores end
+together, or the shortest first with `--jobs 1`, so that a night that is cut short has made
+as many records as it can. Records that this commit has made already are left as they are:
+a night that was interrupted goes on. Changed code is refused, because its records would
+name a commit that did not make them. What is printed goes to `results/night/<name>.log`.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ TOGETHER = (  # tables of the same runs: one process, or each would make them
 )
 
 
-def waiting(commit: str) -> list[tuple[str, ...]]:
-    """What has no record of this commit, the longest of the last time first."""
+def waiting(commit: str, jobs: int = 2) -> list[tuple[str, ...]]:
+    """What has no record of this commit, by how long it took the last time."""
     known = runner.stored()
 
     def made(name: str) -> str:
@@ -40,7 +41,7 @@ def waiting(commit: str) -> list[tuple[str, ...]]:
     todo = dict.fromkeys(
         grouped.get(name, (name,)) for name in catalogue.names() if made(name) != commit
     )
-    return sorted(todo, key=seconds, reverse=True)
+    return sorted(todo, key=seconds, reverse=jobs > 1)
 
 
 def run(data: Path, jobs: int) -> int:
@@ -48,7 +49,7 @@ def run(data: Path, jobs: int) -> int:
     if runner.changed():
         print("code differs from the commit: commit it first", file=sys.stderr)
         return 1
-    todo, failed = waiting(runner.git("rev-parse", "--short", "HEAD")), []
+    todo, failed = waiting(runner.git("rev-parse", "--short", "HEAD"), jobs), []
     LOGS.mkdir(parents=True, exist_ok=True)
     running: dict[str, subprocess.Popen] = {}
     while todo or running:

@@ -229,6 +229,18 @@ def test_a_night_leaves_records_of_the_commit_and_runs_shared_parts_once(monkeyp
     assert len(night.waiting("def")) == len(catalogue.names()) - len(names) + 2
 
 
+def test_one_job_at_a_time_makes_the_shortest_records_first(monkeypatch):
+    known = {
+        name: {"seconds": float(k), "made_with": {"commit": "old"}}
+        for k, name in enumerate(catalogue.names())
+    }
+    monkeypatch.setattr(runner, "stored", lambda: known)
+    many, one = (night.waiting("new", jobs) for jobs in (2, 1))
+    assert sorted(many) == sorted(one)
+    first, last = (known[names[0]]["seconds"] for names in (one[0], one[-1]))
+    assert first < last and many[0] != one[0]
+
+
 def test_a_night_refuses_code_that_is_not_committed(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(runner, "changed", lambda: True)
     assert night.run(tmp_path, 2) == 1
