@@ -85,6 +85,13 @@ def test_a_second_run_is_compared_times_apart():
     assert list(runner.differences({"rows": [row]}, {"rows": []})) == ["1 rows, now 0"]
 
 
+def test_seconds_of_a_record_count_processes_that_it_starts():
+    before = runner.cpu_seconds()
+    work = "import time\nwhile time.process_time() < 0.3: pass"
+    subprocess.run([sys.executable, "-c", work], check=True)
+    assert runner.cpu_seconds() - before >= 0.25
+
+
 def test_stored_records_have_their_pictures():
     from experiments import newcomer
 
@@ -298,7 +305,7 @@ def test_a_share_of_the_blocks_of_an_alignment_is_shifted():
 
     columns = np.array([(k, k) for k in range(120)])
     same = []
-    for share in (0.0, 0.35, 1.0):
+    for share in (0.0, 0.32, 1.0):
         row = shifted(columns, np.random.default_rng(1), share)
         same.append(int((row[:, 0] == row[:, 1]).sum()))
     assert same[0] == 120 and same[0] > same[1] > same[2]
