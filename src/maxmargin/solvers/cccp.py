@@ -219,6 +219,12 @@ class CCCP(Solver[LatentState]):
 
     def resolve(self, problem: Problem) -> Resolved:
         """Itself, with a solver for the convex problems."""
+        regularizer = problem.formulation.regularizer
+        if regularizer not in self.regularizers:
+            raise ValueError(
+                f"regularizer={regularizer!r} is not there for outputs with hidden parts "
+                "(labels that are None, or a latent order): use regularizer='l2'"
+            )
         if isinstance(self.inner, Solver):
             return Resolved(self, problem, {})
         problem.structure.require(Latent, "training with hidden parts (CCCP)")

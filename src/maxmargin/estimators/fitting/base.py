@@ -327,12 +327,6 @@ class StructuredEstimator(CallbackSupportMixin, DrawnOutputs, BaseEstimator):
         )  # fmt: skip
         if problem.structure.offers(Latent) is None:
             return inner
-        if problem.formulation.regularizer != "l2":
-            raise ValueError(
-                f"regularizer={problem.formulation.regularizer!r} is not there for outputs "
-                "with hidden parts (labels that are None, or a latent order): use "
-                "regularizer='l2'"
-            )
         w = self.init if data.init is None else data.init
         return CCCP(inner, restarts=self.restarts, w=w, given=data.given)
 
