@@ -227,7 +227,8 @@ TABLES = [
          "Adult, Cholesky (10000)": "250 and 500 only"},
         "SVM light: ours is SVC of scikit-learn. Sampling: our variant to 0.5 % of the "
         "objective; Algorithm 6.2 as printed, on up to 30000 rows, is in the record. "
-        '"at n": ours with n rows. Covertype: a sample of 10000.',
+        '"at n": ours with n rows. Covertype: a sample of 10000; '
+        "training errors of sampling there are not legible in our copy of the thesis.",
     ),
     Printed(
         "Table 6.2", "accuracy (%) with at most 1000 functions", "table6_2", list(SETS),
