@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _check_feature_names, check_is_fitted
 
 from maxmargin.core.data.arrays import Floats, Ints
 from maxmargin.core.structure import Structure
@@ -206,6 +206,7 @@ class RankingSVM(StructuredEstimator):
         >>> model.predict(X, qid=qid).tolist()
         [4, 3, 2, 1, 4, 3, 2, 1]
         """
+        table = X
         if qid is not None:
             check_same_length(X, y)
             groups = query_rows(qid, X)
@@ -215,6 +216,7 @@ class RankingSVM(StructuredEstimator):
                     f"sample_weight has {np.size(sample_weight)} entries, but there are "
                     f"{len(groups)} queries: it has one weight for each query"
                 )
+        _check_feature_names(self, table, reset=True)
         super().fit(X, y, sample_weight)
         return self
 
@@ -250,6 +252,9 @@ class RankingSVM(StructuredEstimator):
         return mixed if sample_weight is None else mixed * np.asarray(sample_weight)
 
     def _weight_names(self) -> list[str]:
+        known = vars(self).get("feature_names_in_")
+        if known is not None and len(known) == self.structure_.dim:
+            return [str(name) for name in known]
         return [f"feature {j}" for j in range(self.structure_.dim)]
 
     def _initial(self, X: Sequence[Any], y: Sequence[Any]) -> Floats:
@@ -281,6 +286,7 @@ class RankingSVM(StructuredEstimator):
         """Scores of documents: a list of arrays, one per query, or an array for a table."""
         check_is_fitted(self, "coef_")
         if is_table(X):
+            _check_feature_names(self, X, reset=False)
             rows = [np.arange(X.shape[0])]
             x = self._documents(split_table(X, rows))
             return self.structure_.scores(x, self.coef_)[0]
@@ -306,8 +312,10 @@ class RankingSVM(StructuredEstimator):
             return object_array(
                 [np.argsort(-s, kind="stable").tolist() for s in scores]
             )
+        check_is_fitted(self, "coef_")
         places = np.empty(len(qid), np.int64)
         groups = query_rows(qid, X)
+        _check_feature_names(self, X, reset=False)
         for rows, order in zip(
             groups, self.predict(split_table(X, groups)), strict=True
         ):
@@ -318,7 +326,9 @@ class RankingSVM(StructuredEstimator):
         """Mean over queries of the measure optimised: precision@k, NDCG@k, ..."""
         check_same_length(X, y)
         if qid is not None:
+            check_is_fitted(self, "coef_")
             groups = query_rows(qid, X)
+            _check_feature_names(self, X, reset=False)
             X, y = split_table(X, groups), [np.asarray(y)[rows] for rows in groups]
         scores = self.decision_function(self._grouped(X))
         loss = named_loss(self.loss, self._known_losses(Ranking()))

@@ -31,6 +31,8 @@ def read_letor(
 ) -> Queries:
     """Read one or several files, gzipped or not.
 
+    The documents of a query stand together, as svm_rank and trec_eval want them too.
+
     Parameters
     ----------
     paths : path or sequence of paths
@@ -39,8 +41,9 @@ def read_letor(
     """
     several = [paths] if isinstance(paths, str | Path) else paths
     docs: dict[str, list[tuple[int, dict[int, float]]]] = {}
+    begun: dict[str, str] = {}
     for path in several:
-        for q, doc in _documents(read_lines(path), str(path)):
+        for q, doc in _documents(read_lines(path), str(path), begun):
             docs.setdefault(q, []).append(doc)
     most = max((max(d, default=0) for ds in docs.values() for _, d in ds), default=0)
     width = most if n_features is None else n_features
@@ -69,7 +72,7 @@ def parse_letor(text: str) -> Queries:
     [[1.0, 0.0], [0.0, 1.0]]
     """
     docs: dict[str, list[tuple[int, dict[int, float]]]] = {}
-    for q, doc in _documents(text.splitlines(), "text"):
+    for q, doc in _documents(text.splitlines(), "text", {}):
         docs.setdefault(q, []).append(doc)
     width = max((max(d, default=0) for ds in docs.values() for _, d in ds), default=0)
     X = [
@@ -81,33 +84,43 @@ def parse_letor(text: str) -> Queries:
 
 
 def _documents(
-    lines: Iterable[str], name: str
+    lines: Iterable[str], name: str, begun: dict[str, str]
 ) -> Iterable[tuple[str, tuple[int, dict[int, float]]]]:
+    """(query, document) of each line; `begun` says where each query began."""
+    last = None
     for number, line in enumerate(lines, 1):
         words = line.split("#", 1)[0].split()
         if not words:
             continue
+        where = f"{name}, line {number}"
         try:
             grade = _grade(words[0])
             key, q = words[1].split(":")
-            values = {}
-            for word in words[2:]:
-                f, v = word.split(":")
-                values[int(f)] = float(v)
-            if key != "qid" or any(not 1 <= f <= LARGEST for f in values):
+            pairs = [word.split(":") for word in words[2:]]
+            numbers = [int(f) for f, _ in pairs]
+            values = dict(zip(numbers, [float(v) for _, v in pairs], strict=True))
+            if key != "qid" or any(not 1 <= f <= LARGEST for f in numbers):
                 raise ValueError
         except (ValueError, IndexError, OverflowError):
+            raise ValueError(f"{where}: not 'grade qid:Q 1:v 2:v ...'") from None
+        if len(values) < len(numbers):
+            twice = next(f for f in numbers if numbers.count(f) > 1)
+            raise ValueError(f"{where}: feature {twice} occurs twice")
+        if q != last and q in begun:
             raise ValueError(
-                f"{name}, line {number}: not 'grade qid:Q 1:v 2:v ...'"
-            ) from None
+                f"{where}: query {q!r} began at {begun[q]}, and other queries stand in "
+                "between; put the documents of a query together"
+            )
+        begun.setdefault(q, where)
+        last = q
         yield q, (grade, values)
 
 
 def _grade(word: str) -> int:
-    grade = int(float(word))
-    if abs(grade) > LARGEST:
+    grade = float(word)
+    if not abs(grade) <= LARGEST or grade != int(grade):
         raise ValueError
-    return grade
+    return int(grade)
 
 
 def _to_unit(x: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from maxmargin.core.data.nltk_trees import from_nltk
 from maxmargin.io.text import read_lines
 
 Tree = Any  # a leaf `str`, or a node `(label, child, ...)`
@@ -127,13 +128,14 @@ def write_treebank(path: str | Path, trees: Iterable[Tree]) -> None:
 
 
 def format_tree(tree: Tree) -> str:
-    """One line of brackets.
+    """One line of brackets, from nested tuples or a tree of NLTK.
 
     Examples
     --------
     >>> format_tree(("NP", ("DT", "the"), ("NN", "cat")))
     '(NP (DT the) (NN cat))'
     """
+    tree = from_nltk(tree)
     if isinstance(tree, str):
         return tree.replace("(", "-LRB-").replace(")", "-RRB-")
     return "(" + " ".join([tree[0], *map(format_tree, tree[1:])]) + ")"
@@ -148,6 +150,7 @@ def strip_tree(tree: Tree) -> Tree | None:
     >>> strip_tree(parse_trees(text).trees[0])
     ('S', ('VP', ('VB', 'go'), ('ADVP', ('RB', 'home'))))
     """
+    tree = from_nltk(tree)
     while not isinstance(tree, str) and tree[0] in TOPS and len(tree) == 2:
         tree = tree[1]
     return _stripped(tree)
@@ -161,7 +164,7 @@ def tagged_words(tree: Tree) -> list[tuple[str, str]]:
     >>> tagged_words(("NP", ("DT", "the"), ("NN", "cat")))
     [('the', 'DT'), ('cat', 'NN')]
     """
-    return [(node[1], node[0]) for node in _preterminals(tree)]
+    return [(node[1], node[0]) for node in _preterminals(from_nltk(tree))]
 
 
 def _token(text: str) -> Token:

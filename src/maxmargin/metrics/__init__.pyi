@@ -2,6 +2,7 @@ from .alignment import identities as identities
 from .alignment import precisions as precisions
 from .alignment import q_scores as q_scores
 from .coreference import CoreferenceScores as CoreferenceScores
+from .coreference import clusters_of as clusters_of
 from .coreference import coreference_scores as coreference_scores
 from .coreference import entities_of as entities_of
 from .ranking import average_precision as average_precision

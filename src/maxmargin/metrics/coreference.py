@@ -88,6 +88,39 @@ def entities_of(
     return list(found.values())
 
 
+def clusters_of(
+    mentions: Sequence[Hashable], entities: Entities, where: str = "document"
+) -> list[int]:
+    """The cluster of each mention, from entities: the reverse of `entities_of`.
+
+    Mentions that are in no entity have clusters of their own. An entity with a mention
+    that is not in the list, or that another entity has, is refused.
+
+    Examples
+    --------
+    >>> clusters_of(["Ann", "Bob", "she"], [["Ann", "she"]])
+    [0, 1, 0]
+    >>> clusters_of(["Ann", "Bob"], [["Ann", "she"]])
+    Traceback (most recent call last):
+    ValueError: document, entity 0: 'she' is not one of the 2 mentions
+    """
+    home: dict[Hashable, int] = {}
+    known = set(mentions)
+    for k, entity in enumerate(entities):
+        for mention in entity:
+            at = f"{where}, entity {k}: {mention!r:.60}"
+            if mention not in known:
+                raise ValueError(f"{at} is not one of the {len(mentions)} mentions")
+            if mention in home:
+                raise ValueError(f"{at} is in entity {home[mention]}, too")
+            home[mention] = k
+    number: dict[Hashable, int] = {}
+    return [
+        number.setdefault(home.get(mention, (t, mention)), len(number))
+        for t, mention in enumerate(mentions)
+    ]
+
+
 def _first_only(entities: Entities) -> list[list[Hashable]]:
     """Entities without mentions that have occurred before."""
     seen: set[Hashable] = set()

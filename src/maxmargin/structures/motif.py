@@ -24,6 +24,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from maxmargin.core.data.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
+from maxmargin.core.data.biopython_records import letters_of
 from maxmargin.core.data.validation import check_types, require
 from maxmargin.core.jit import inner_loop, loop
 from maxmargin.core.loss import LossForm
@@ -153,7 +154,7 @@ class Motif(Structure):
         return self
 
     def encode(self, X: Sequence[Any]) -> Bases:
-        """Strings of letters, in either case."""
+        """Strings of letters, in either case, or sequences of Biopython."""
         if isinstance(X, str):
             raise ValueError("X is one string, not a list of sequences: write [X]")
         if not hasattr(X, "__iter__"):
@@ -331,6 +332,7 @@ def _rows(array: Labels) -> Ragged:
 
 
 def _encode(sequence: Any, i: int, alphabet: str) -> Labels:
+    sequence = letters_of(sequence)
     if not isinstance(sequence, str | bytes):
         raise ValueError(f"sequence {i} is a {type(sequence).__name__}, not a string")
     raw = (

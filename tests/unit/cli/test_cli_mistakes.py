@@ -127,3 +127,19 @@ def test_an_empty_file_has_no_examples(task, tmp_path, capsys):
     code, said = said_by(capsys, *words)
     assert code == 3
     assert "no examples" in said
+
+
+@pytest.mark.parametrize(
+    ("task", "text", "message"),
+    [
+        ("alignments", ">a\nAC-\n>b\nACD\n>c\nAC\n>d\nACD\n", "pair 1, 'c' and 'd'"),
+        ("motifs", ">a +\nACGT\n>b\nACGT\n", "record 'b' has no label"),
+        ("dependencies", "1\ta\t_\tX\t_\t_\t_\t_\t_\t_\n\n", "sentence 0 has no heads"),
+        ("graphs", '{"nodes": [[1.0]], "edges": []}\n', "graph 0 has no labels"),
+    ],
+)
+def test_the_example_without_an_output_is_named(tmp_path, capsys, task, text, message):
+    data = tmp_path / "data"
+    data.write_text(text)
+    assert main(["train", task, str(data), str(tmp_path / "m.mm")]) == 3
+    assert message in capsys.readouterr().err

@@ -9,6 +9,7 @@ from maxmargin.estimators import CorrelationSVM
 from maxmargin.inference.cluster import relax
 from maxmargin.losses import PairLoss
 from maxmargin.metrics import clusters as measures
+from maxmargin.metrics import clusters_of
 from maxmargin.structures.clusters import (
     NAMES,
     Correlation,
@@ -190,3 +191,20 @@ def test_pair_features_by_hand():
         pair_features(Document([["a"]], [Mention(2, 0, 0)]))
     none = pair_features(Document([["a"]], []))
     assert none.features.shape == (0, len(NAMES))
+
+
+def test_entities_and_texts_in_the_wrong_place_say_what_to_do():
+    text = [["Ann", "met", "Bob", "."], ["Ann", "saw", "Bob", "."]]
+    spans = [(0, 0, 0), (0, 2, 2), (1, 0, 0), (1, 2, 2)]
+    document = Document(text, [Mention(*span) for span in spans])
+    entities = [[spans[0], spans[2]], [spans[1], spans[3]]]
+    for model in (CoreferenceSVM(), CorrelationSVM()):
+        with pytest.raises(ValueError, match=r"document 0: .* clusters_of"):
+            model.fit([document], [entities])
+        with pytest.raises(ValueError, match="document 0 has words, but no mentions"):
+            model.fit([text], [[0]])
+    assert clusters_of(spans, entities) == [0, 1, 0, 1]
+    with pytest.raises(ValueError, match=r"entity 0: \(9, 0, 0\) is not one of the 4"):
+        clusters_of(spans, [[spans[0], (9, 0, 0)]])
+    with pytest.raises(ValueError, match="is in entity 0, too"):
+        clusters_of(spans, [spans[:2], spans[1:]])

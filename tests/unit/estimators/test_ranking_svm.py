@@ -223,3 +223,35 @@ def test_every_row_has_a_query(missing):
     names = [missing, *qid.tolist()[1:]]
     with pytest.raises(ValueError, match=r"qid\[0\] is (nan|None): every row needs"):
         RankingSVM(k=1).fit(X, y, qid=names)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("1 qid:1 1:1", "line 3: query '1' began at text, line 1"),
+        ("1 qid:2 1:1 1:2", "line 3: feature 1 occurs twice"),
+        ("0.5 qid:2 1:1", "line 3: not 'grade"),
+    ],
+)
+def test_lines_of_letor_that_cannot_be_right(line, message):
+    with pytest.raises(ValueError, match=message):
+        parse_letor(f"1 qid:1 1:2\n0 qid:2 1:1\n{line}")
+
+
+def test_a_query_in_two_files_is_refused(tmp_path):
+    for name in "ab":
+        (tmp_path / name).write_text("1 qid:1 1:2\n0 qid:1 1:1\n")
+    with pytest.raises(ValueError, match=r"b, line 1: query '1' began at .*a, line 1"):
+        read_letor([tmp_path / "a", tmp_path / "b"])
+
+
+def test_columns_of_a_data_frame_are_the_names_of_features():
+    pd = pytest.importorskip("pandas")
+    X, y, qid = table()[:3]
+    frame = pd.DataFrame(X, columns=list("vwxyz"))
+    model = RankingSVM(k=3).fit(frame, y, qid=qid)
+    names = {t.feature for p in model.explain(frame[:8]).parts for t in p.terms}
+    assert names <= set("vwxyz")
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(frame[list("zyxwv")], qid=qid)
+    assert not hasattr(RankingSVM(k=3).fit(X, y, qid=qid), "feature_names_in_")

@@ -1,14 +1,17 @@
 """Records, alignments and aligners of Biopython."""
 
+import io
+
 import numpy as np
 import pytest
 
-from maxmargin import AlignmentSVM
+from maxmargin import AlignmentSVM, MotifSVM
 from maxmargin.io.biology import (
     Scoring,
     from_biopython,
     pairs_from_biopython,
     rows_of_columns,
+    start_weights,
     to_biopython,
 )
 
@@ -132,3 +135,63 @@ def test_a_model_that_is_no_matrix_says_so():
     tracks = [tuple({"residue": s, "ss": s} for s in pair) for pair in X]
     with pytest.raises(ValueError, match="one track"):
         AlignmentSVM().fit(tracks, y).scoring()
+
+
+def test_alignments_train_without_y():
+    rows = [SeqRecord(Seq(s), id=s) for s in ("ACCD", "A-CD", "ACED")]
+    many = MultipleSeqAlignment(rows)
+    X, y, _ = pairs_from_biopython(many)
+    plain = AlignmentSVM().fit(X, y)
+    for given in ([many], many):
+        np.testing.assert_array_equal(AlignmentSVM().fit(given).coef_, plain.coef_)
+    with pytest.raises(ValueError, match="y is missing"):
+        AlignmentSVM().fit(X)
+    with pytest.raises(ValueError, match="alignment 0 is a str"):
+        pairs_from_biopython(["AC"])
+
+
+def test_alignments_as_outputs_keep_their_positions():
+    first, second = "KKHEAG", "HEAGKK"
+    local = Alignment([first, second], np.array([[2, 6], [0, 4]]))
+    columns = [[2, 0], [3, 1], [4, 2], [5, 3]]
+    made = [
+        AlignmentSVM(mode="local").fit([(first, second)], [y]).coef_
+        for y in (local, columns)
+    ]
+    np.testing.assert_array_equal(*made)
+    rows = MultipleSeqAlignment([SeqRecord(Seq(s)) for s in ("HEAG", "H-AG")])
+    pair = [("HEAG", "HAG")]
+    np.testing.assert_array_equal(
+        AlignmentSVM().fit(pair, [rows]).coef_,
+        AlignmentSVM().fit(pair, [("HEAG", "H-AG")]).coef_,
+    )
+    with pytest.raises(ValueError, match=r"pair 0: the second row .* position 1"):
+        AlignmentSVM().fit([("HEAG", "HCG")], [rows])
+    three = MultipleSeqAlignment([SeqRecord(Seq(s)) for s in ("AC", "AC", "AC")])
+    with pytest.raises(ValueError, match="pair 0: the alignment has 3 rows"):
+        AlignmentSVM().fit([("AC", "AC")], [three])
+
+
+def test_motifs_of_records():
+    X = ["ccTATAgc", "gTATAccg", "cgcTATAc", "gcgcgccg", "ccggcgcc", "gcccggcg"]
+    y = [1, 1, 1, 0, 0, 0]
+    model = MotifSVM(length=4, order=0, C=1.0)
+    plain = model.fit(X, y).coef_.copy()
+    for wrap in (Seq, lambda s: SeqRecord(Seq(s), id="s")):
+        made = [wrap(x) for x in X]
+        np.testing.assert_array_equal(model.fit(made, y).coef_, plain)
+        assert model.locate(made)["start"].tolist()[:3] == [2, 1, 3]
+        assert len(model.sites(made[:1], p_value=0.01)) == 1
+        assert len(model.fit_several(made, y, n=2)) == 2
+        assert model.predict(made).tolist() == y
+
+
+def test_a_motif_of_biopython_to_start_from():
+    from Bio import motifs
+
+    X = ["ccTATAgc", "gTATAccg", "cgcTATAc", "gcgcgccg", "ccggcgcc", "gcccggcg"]
+    known = motifs.create([Seq("TATA"), Seq("TATA"), Seq("TATT")])
+    init = start_weights(known, order=0)
+    model = MotifSVM(length=4, order=0, C=1.0, init=init).fit(X, [1, 1, 1, 0, 0, 0])
+    again = motifs.parse(io.StringIO(model.to_meme()), "minimal")[0]
+    assert str(again.consensus) == model.consensus() == "TATA"

@@ -14,7 +14,12 @@ from maxmargin.io import (
     write_graphs,
     write_svmlight,
 )
-from maxmargin.io.biology import read_labelled_fasta, read_pairs, write_pairs
+from maxmargin.io.biology import (
+    read_labelled_fasta,
+    read_meme,
+    read_pairs,
+    write_pairs,
+)
 
 FUZZ = Path(__file__).parents[3] / "benchmarks" / "fuzz" / "texts.py"
 
@@ -132,3 +137,25 @@ def test_a_little_fuzzing():
     fuzz.fuzz_models(120, rng, tally)
     slow = [bad for bad in tally.bad if not bad[1].endswith((" s", " MB"))]
     assert slow == []
+
+
+MEME = "MEME version 4\n\nALPHABET= ACGT\n\nMOTIF a\nletter-probability matrix: "
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (MEME + "alength= 4 w= 3\n1 0 0 0\n0 1 0 0\n", "line 6, motif 'a': w= 3"),
+        (MEME + "alength= 4 w= 2\n1 0 0 0\n0 1 0\n", "line 8, motif 'a': 3 numbers"),
+        (MEME + "alength= 4 w= 2\n1 0 0 0\n0 x 0 0\n", "line 8, motif 'a': '0 x 0 0'"),
+        (MEME + "alength= 4 w= 1\n.9 .2 .3 .3\n", "line 7, motif 'a': the row adds up"),
+        (MEME + "alength= 4 w= nan\n1 0 0 0\n", "line 6, motif 'a': w= nan"),
+        (MEME + "alength= 4 w= many\n1 0 0 0\n", "line 6, motif 'a'"),
+        ("hello\n", "'hello' is not 'MEME version 4'"),
+    ],
+)
+def test_what_is_wrong_in_a_motif_file(tmp_path, text, message):
+    path = tmp_path / "bad.meme"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=f"bad.meme.*{message}"):
+        read_meme(path)

@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from maxmargin import DependencySVM
 from maxmargin.io import parse_trees, read_treebank
 from maxmargin.io.trees import (
     dependencies_of_tree,
@@ -55,7 +56,7 @@ def test_missing_and_wrong_heads(tmp_path):
     path.write_text(bare, encoding="utf-8")
     assert read_dependencies(path).y is None
     path.write_text(UD.replace("\t1\tadvmod", "\t9\tadvmod"), encoding="utf-8")
-    with pytest.raises(ValueError, match=r"sentence 0, word 3: its head is '9'"):
+    with pytest.raises(ValueError, match=r"sentence 0 \(1\), word 3: its head is '9'"):
         read_dependencies(path)
 
 
@@ -99,3 +100,21 @@ def test_the_penn_sample_becomes_projective_trees():
         found = dependencies_of_tree(tree)
         heads = [head for head, _ in found.arcs]
         assert heads.count(0) == 1 and is_projective(heads)
+
+
+@pytest.mark.parametrize(
+    ("heads", "circle"),
+    [
+        ((2, 1, 0), "1 -> 2 -> 1"),
+        ((1, 0), "1 -> 1"),
+        ((2, 3, 4, 2, 0), "2 -> 3 -> 4 -> 2"),
+    ],
+)
+def test_heads_in_a_circle_are_named_by_sentence_and_word(tmp_path, heads, circle):
+    rows = [f"{t}\tw\t_\tX\t_\t_\t{h}\td\t_\t_" for t, h in enumerate(heads, 1)]
+    path = tmp_path / "bad.conllu"
+    path.write_text("# sent_id = news-7\n" + "\n".join(rows) + "\n\n")
+    with pytest.raises(ValueError, match=rf"sentence 0 \(news-7\): .*{circle} "):
+        read_dependencies(path)
+    with pytest.raises(ValueError, match=f"sentence 0: .*{circle} "):
+        DependencySVM().fit([["w"] * len(heads)], [list(heads)])

@@ -2,10 +2,13 @@
 
 import pytest
 
-from maxmargin.io import parse_trees
+from maxmargin.io import parse_trees, tagged_words
+from maxmargin.io.treebank import format_tree
+from maxmargin.io.trees import dependencies_of_tree, to_nltk
 from maxmargin.metrics import COLLINS, bracket_scores
 from maxmargin.metrics.trees import evalb
 from maxmargin.metrics.trees.brackets import BracketRules
+from maxmargin.reports.drawing import indented, svg_tree, text_tree
 
 TRUE = "(S (A (P this)) (B (Q is) (A (R a) (T test))))"
 LONG = f"(S {' '.join([TRUE[3:-1]] * 11)})"
@@ -107,3 +110,17 @@ def test_tags_count_words_that_are_tagged_and_bare_ones():
     )
     with pytest.raises(ValueError, match="sentence 0: the prediction has 2 words"):
         bracket_scores([truth], [("S", ("DT", "the"), ("NN", "cat"))])
+
+
+def test_trees_of_nltk_count_as_tuples():
+    pytest.importorskip("nltk")
+    a = ("S", ("NP", ("DT", "the"), ("NN", "cat")), ("VP", ("VBD", "sat")))
+    b = ("S", ("NP", ("DT", "the"), ("NN", "cat")), ("VBD", "sat"))
+    trees = [to_nltk(a), to_nltk(a)], [to_nltk(b), None]
+    assert evalb(*trees) == evalb([a, a], [b, None])
+    assert bracket_scores(*trees) == bracket_scores([a, a], [b, None])
+    assert format_tree(to_nltk(a)) == format_tree(a)
+    assert tagged_words(to_nltk(a)) == tagged_words(a)
+    assert text_tree(to_nltk(a)) == text_tree(a) and indented(to_nltk(a)) == indented(a)
+    assert svg_tree(to_nltk(a), to_nltk(b)) == svg_tree(a, b)
+    assert dependencies_of_tree(to_nltk(a)) == dependencies_of_tree(a)

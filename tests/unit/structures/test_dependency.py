@@ -114,7 +114,7 @@ def test_crossing_arcs_decide_what_is_allowed():
         ([[1, 2]], [[0, 1]], "sentence 0, token 0: 1 is neither a word nor"),
         ([["a", "b"]], [[0]], "sentence 0 has 2 tokens, but heads of 1"),
         ([["a", "b"]], [[0, 3]], r"sentence 0, token 1: head 3 is not one of 0 .. 2"),
-        ([["a", "b"]], [[2, 1]], "sentence 0: there is a cycle through token 0"),
+        ([["a", "b"]], [[2, 1]], "sentence 0: heads go round in a circle, 1 -> 2 -> 1"),
         ([["a", "b"]], [[0, "x"]], "sentence 0, token 1: the head 'x' is no number"),
         ([["a", "b"]], [[(0, "r"), 1]], "sentence 0 has arcs without a label"),
         ([["a", "b"]], [None], "sentence 0: None is no tree"),

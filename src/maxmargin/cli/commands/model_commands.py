@@ -43,7 +43,8 @@ def evaluate(args: argparse.Namespace, inputs: Inputs) -> int:
     model = maxmargin.load(model_source(args.model))
     task, data = _read(model, args, inputs)
     if data.y is None:
-        raise InputError(f"{args.data[0]} has no outputs to compare with")
+        why = f" ({data.missing})" if data.missing else ""
+        raise InputError(f"{args.data[0]} has no outputs to compare with{why}")
     told = task.measures(model, data)
     if args.json:
         print(json.dumps(told))

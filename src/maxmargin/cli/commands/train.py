@@ -51,6 +51,8 @@ def run(args: argparse.Namespace, inputs: Inputs) -> int:
     if data.y is None or len(data.y) == 0:
         without = data.y is None and len(data.X) > 0
         what = "examples without an output" if without else "no examples"
+        if data.missing:
+            raise InputError(f"{names[0]}: {data.missing}")
         raise InputError(f"{names[0]} has {what}: there is nothing to learn from")
     if data.said and not args.quiet:
         print(f"maxmargin: {data.said}", file=sys.stderr)

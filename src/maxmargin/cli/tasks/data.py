@@ -14,6 +14,7 @@ class Data(NamedTuple):
     form: str = ""  # name of the format
     said: str = ""  # what reading has changed, for people
     written: tuple[str, str] | None = None  # schemes (of the model, of the output)
+    missing: str = ""  # the first example without an output, where y is None
 
 
 Options = dict[str, Any]  # what reading depends on; kept in the model file

@@ -67,7 +67,11 @@ def penn(paths: Sequence[str], options: Options) -> Data:
 def conllu(paths: Sequence[str], options: Options) -> Data:
     """Dependency trees of CoNLL-U, with the tags of training."""
     from maxmargin.io.sequences.conllu import read_conllu
-    from maxmargin.io.trees.dependencies import read_dependencies
+    from maxmargin.io.trees.dependencies import (
+        read_dependencies,
+        sentence_name,
+        sentence_tree,
+    )
 
     path = _one(paths)
     if "tag" not in options:  # the first column of tags that is filled
@@ -76,7 +80,13 @@ def conllu(paths: Sequence[str], options: Options) -> Data:
         used = [name for name, tags in filled.items() if tags - {"_"}]
         options["tag"] = used[0] if used else "none"
     bank = read_dependencies(path, tag=options["tag"])
-    return Data(bank.X, bank.y, bank.sentences)
+    bare = [k for k, s in enumerate(bank.sentences) if sentence_tree(s) is None]
+    missing = (
+        f"{sentence_name(bank.sentences[bare[0]], bare[0])} has no heads"
+        if bare
+        else ""
+    )
+    return Data(bank.X, bank.y, bank.sentences, missing=missing)
 
 
 def pairs(paths: Sequence[str], options: Options) -> Data:
@@ -94,7 +104,14 @@ def pairs(paths: Sequence[str], options: Options) -> Data:
     options["track_names"] = sorted(given)
     if given:
         X = _with_tracks(X, names, {k: read_pairs(p) for k, p in given.items()})
-    return Data(X, None if any(c is None for c in y) else y, names)
+    bare = [k for k, columns in enumerate(y) if columns is None]
+    if not bare:
+        return Data(X, y, names)
+    a, b = names[bare[0]]
+    missing = (
+        f"pair {bare[0]}, {a!r} and {b!r}, has no gaps and two lengths: not aligned"
+    )
+    return Data(X, None, names, missing=missing)
 
 
 def _with_tracks(X: list[Any], names: list[Any], tracks: dict[str, Any]) -> list[Any]:
@@ -157,7 +174,9 @@ def graphs(paths: Sequence[str], options: Options) -> Data:
     from maxmargin.io.graphs_jsonl import read_graphs
 
     X, y, records = read_graphs(_one(paths))
-    return Data(X, None if any(labels is None for labels in y) else y, records)
+    bare = [k for k, labels in enumerate(y) if labels is None]
+    missing = f"graph {bare[0]} has no labels" if bare else ""
+    return Data(X, None if bare else y, records, missing=missing)
 
 
 def fasta(paths: Sequence[str], options: Options) -> Data:
@@ -174,7 +193,12 @@ def fasta(paths: Sequence[str], options: Options) -> Data:
         raise InputError(
             "motifs come in one file with labels, or in two: with, without"
         )
-    return Data(X, None if "" in y else y, names)
+    if "" not in y:
+        return Data(X, y, names)
+    missing = (
+        f"record {names[y.index('')]!r} has no label behind its name, as in '>a +'"
+    )
+    return Data(X, None, names, missing=missing)
 
 
 def conll2012(paths: Sequence[str], options: Options) -> Data:

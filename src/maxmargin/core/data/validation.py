@@ -324,3 +324,29 @@ def same_fields(stored: Any, computed: Any, what: str) -> None:
         else:
             same = type(a) is type(b) and a == b
         require(same, f"{what}: field {name!r} does not fit the rest")
+
+
+def check_heads(heads: Sequence[int], where: str) -> None:
+    """Refuse heads that go round in a circle: all words hang on the root, which is 0.
+
+    Examples
+    --------
+    >>> check_heads([2, 3, 2], "sentence 7")
+    Traceback (most recent call last):
+    ValueError: sentence 7: heads go round in a circle, 2 -> 3 -> 2 (words count from 1)
+    """
+    rooted = {0}
+    for word in range(1, len(heads) + 1):
+        path: dict[int, None] = {}  # in the order of the way up
+        at = word
+        while at not in rooted and at not in path:
+            path[at] = None
+            at = int(heads[at - 1])
+        if at in path:
+            way = list(path)
+            circle = [*way[way.index(at) :], at]
+            raise ValueError(
+                f"{where}: heads go round in a circle, {' -> '.join(map(str, circle))} "
+                "(words count from 1)"
+            )
+        rooted |= path.keys()

@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.data.arrays import Floats, Ints
-from maxmargin.core.data.biopython_records import from_biopython
+from maxmargin.core.data.biopython_records import from_biopython, is_alignment
 from maxmargin.core.data.memory import MEMORY
 from maxmargin.core.loss import ZeroOne
 from maxmargin.core.structure import Layers, Structure
@@ -30,7 +30,11 @@ from maxmargin.estimators.alignment.significance import (
     shifted,
 )
 from maxmargin.estimators.fitting.base import StructuredEstimator
-from maxmargin.estimators.fitting.inputs import check_examples, check_same_length
+from maxmargin.estimators.fitting.inputs import (
+    by_position,
+    check_examples,
+    check_same_length,
+)
 from maxmargin.estimators.fitting.parameters import (
     CallbackChoice,
     CheckpointChoice,
@@ -50,6 +54,7 @@ from maxmargin.estimators.fitting.prediction import (
 )
 from maxmargin.estimators.fitting.training import TrainingData
 from maxmargin.inference.alignment.best_path import MODES
+from maxmargin.io.biology.biopython import pairs_from_biopython
 from maxmargin.io.biology.scoring import Scoring
 from maxmargin.losses.pairs import AlignedPairs
 from maxmargin.reports.drawing.alignments import alignment_svg
@@ -234,20 +239,33 @@ class AlignmentSVM(Significance, StructuredEstimator):
     def _known_losses(self, structure: Structure) -> LossesByName:
         return {"Q": AlignedPairs(), "Q4": AlignedPairs(4), "zero-one": ZeroOne()}
 
-    def fit(self, X: Any, y: Any, sample_weight: SampleWeight = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: SampleWeight = None) -> Self:
         """Learn from pairs of sequences and their alignments.
 
         Parameters
         ----------
         X : sequence of (first, second)
             Sequences: strings, mappings from track to letters or real vectors, or `Seq` and
-            `SeqRecord` of Biopython, whose letter annotations are tracks.
+            `SeqRecord` of Biopython, whose letter annotations are tracks. Without y:
+            alignments of Biopython, of each of which all pairs of rows are used.
         y : sequence of alignments
-            Two strings with "-" for gaps, both from their first letter on, or an array
-            (k, 2) of positions, -1 for a gap. Local alignments may begin anywhere.
+            Two strings with "-" for gaps, both from their first letter on, an array
+            (k, 2) of positions, -1 for a gap, or an alignment of Biopython. Local
+            alignments may begin anywhere.
         sample_weight : array (n,), optional
             Factor on C for each pair.
+
+        Examples
+        --------
+        >>> from Bio.Align import MultipleSeqAlignment
+        >>> from Bio.SeqRecord import SeqRecord
+        >>> rows = [SeqRecord(row) for row in ("HEAGAW", "-EA-AW")]
+        >>> model = AlignmentSVM(C=10.0).fit([MultipleSeqAlignment(rows)])
+        >>> model.predict([("HEAGAW", "EAAW")])[0][:, 1].tolist()
+        [-1, 0, 1, -1, 2, 3]
         """
+        if y is None:
+            X, y = _pairs_of_rows(X)
         super().fit(X, y, sample_weight)
         return self
 
@@ -471,6 +489,18 @@ def draw_alignment(first: Any, second: Any, output: Any, truth: Any) -> str:
     """An alignment as SVG; matches that the truth does not have are red."""
     reference = None if truth is None else columns_of(truth, "the true alignment")
     return alignment_svg(first, second, output, reference)
+
+
+def _pairs_of_rows(X: Any) -> tuple[list[Any], list[Any]]:
+    """Pairs of sequences and their alignments, from alignments of Biopython."""
+    listed = [X] if is_alignment(X) else list(by_position(X))
+    if not listed or not all(map(is_alignment, listed)):
+        raise ValueError(
+            "y is missing: give the alignment of each pair, or alignments of Biopython "
+            "in place of X"
+        )
+    made = pairs_from_biopython(listed)
+    return list(made.X), list(made.y)
 
 
 def _is_pair(pair: Any) -> bool:

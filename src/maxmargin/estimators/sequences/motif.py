@@ -10,6 +10,7 @@ from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.data.arrays import Floats, Ragged
+from maxmargin.core.data.biopython_records import letters_of
 from maxmargin.core.data.validation import (
     check_finite,
     check_shape,
@@ -221,7 +222,7 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
 
         Parameters
         ----------
-        X : sequence of str
+        X : sequence of str, or of `Seq` or `SeqRecord` of Biopython
             Bases or amino acids in either case; N, X and the like are unknown.
         y : sequence of two labels
         sample_weight : array (n,), optional
@@ -239,7 +240,7 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
         check_same_length(X, y)
         self._check_container(X)
         check_labels(y)
-        X, y = by_position(X), by_position(y)
+        X, y = [letters_of(x) for x in by_position(X)], by_position(y)
         labels = np.array(np.asarray(y).tolist())
         classes = np.unique(labels)
         if len(classes) != 2:
@@ -303,7 +304,7 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
         """
         if n < 1:
             raise ValueError(f"n={n}: at least one motif is to be found")
-        first = clone(self).fit([str(x) for x in by_position(X)], y, sample_weight)
+        first = clone(self).fit(X, y, sample_weight)
         return [first, *first.further_motifs(X, y, n - 1, sample_weight)]
 
     def further_motifs(
@@ -312,7 +313,7 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
         """Up to n further motifs after that of this model; see `fit_several`."""
         check_is_fitted(self, "motif_")
         out: list[MotifSVM] = []
-        rest, model = [str(x) for x in by_position(X)], self
+        rest, model = [str(letters_of(x)) for x in by_position(X)], self
         unknown = "N" if self.alphabet == "dna" else "X"
         for _ in range(n):
             has = np.asarray(by_position(y)) == model.classes_[1]
@@ -450,7 +451,10 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
     def _draw(self, x: Any, output: Any, truth: Any = None) -> str:
         site = self.locate([x])[0]
         drawn = site_html(
-            x, int(site["start"]), self.structure_.length, str(site["strand"])
+            letters_of(x),
+            int(site["start"]),
+            self.structure_.length,
+            str(site["strand"]),
         )
         return plain_html(output, truth) + drawn
 

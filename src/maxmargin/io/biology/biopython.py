@@ -8,25 +8,29 @@ Biopython is imported when an alignment is made for it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from maxmargin.core.data.biopython_records import (
+    alignment_columns,
+    alignment_rows,
+    is_alignment,
+    is_of_biopython,
+)
 from maxmargin.core.data.biopython_records import from_biopython as from_biopython
-from maxmargin.core.data.biopython_records import is_of_biopython
-from maxmargin.io.biology.alignments import columns_of_rows
 from maxmargin.io.biology.pairs import Pairs
 
 
-def pairs_from_biopython(alignments: Iterable[Any]) -> Pairs:
+def pairs_from_biopython(alignments: Any) -> Pairs:
     """Training data from alignments of two or more rows, all pairs of rows each.
 
     Parameters
     ----------
-    alignments : iterable of Bio.Align.Alignment or MultipleSeqAlignment
+    alignments : iterable of Bio.Align.Alignment or MultipleSeqAlignment, or one of them
 
     Examples
     --------
@@ -38,17 +42,20 @@ def pairs_from_biopython(alignments: Iterable[Any]) -> Pairs:
     >>> made.y[0].tolist()
     [[0, -1], [1, 0], [2, 1], [3, -1], [4, 2], [5, 3]]
     """
+    if is_alignment(alignments):
+        alignments = [alignments]
     out = Pairs([], [], [])
     for k, alignment in enumerate(alignments):
-        many = type(alignment).__name__ == "MultipleSeqAlignment"
-        sequences = list(alignment) if many else list(alignment.sequences)
+        if not is_alignment(alignment):
+            raise ValueError(
+                f"alignment {k} is a {type(alignment).__name__}, not an Alignment or a "
+                "MultipleSeqAlignment of Biopython"
+            )
+        sequences = alignment_rows(alignment)
         if len(sequences) < 2:
             raise ValueError(f"alignment {k} has {len(sequences)} rows: two are needed")
         for i, j in combinations(range(len(sequences)), 2):
-            if many:
-                columns = _columns_of_records(alignment, i, j)
-            else:
-                columns = _columns_of_steps(alignment.coordinates[[i, j]], k)
+            columns = alignment_columns(alignment, f"alignment {k}", (i, j))
             both = sequences[i], sequences[j]
             out.X.append((_letters(both[0]), _letters(both[1])))
             out.y.append(columns)
@@ -66,27 +73,6 @@ def _letters(sequence: Any) -> str:
 def _name(sequence: Any) -> str:
     plain = from_biopython(sequence)
     return str(plain["name"]) if isinstance(plain, dict) else ""
-
-
-def _columns_of_records(alignment: Any, i: int, j: int) -> NDArray[np.int32]:
-    """Columns of two rows of an alignment of many."""
-    first, second = (str(alignment[r].seq).replace(".", "-") for r in (i, j))
-    return columns_of_rows(first, second)
-
-
-def _columns_of_steps(coordinates: NDArray[Any], k: int) -> NDArray[np.int32]:
-    """Columns from where each block of an alignment begins and ends."""
-    out: list[tuple[int, int]] = []
-    for (a, b), (c, d) in zip(coordinates.T[:-1], coordinates.T[1:], strict=True):
-        if c < a or d < b:
-            raise ValueError(
-                f"alignment {k} uses a reverse strand: turn it round first"
-            )
-        if c - a and d - b and c - a != d - b:
-            raise ValueError(f"alignment {k} matches {c - a} letters with {d - b}")
-        for step in range(max(c - a, d - b)):
-            out.append((a + step if c > a else -1, b + step if d > b else -1))
-    return np.array(out, np.int32).reshape(-1, 2)
 
 
 def to_biopython(pair: Sequence[Any], columns: ArrayLike) -> Any:

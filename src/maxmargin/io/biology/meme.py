@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from maxmargin.core.data.biopython_records import is_of_biopython
 from maxmargin.io.text import read_lines
 
 Matrix = NDArray[np.float64]
@@ -71,20 +72,24 @@ def meme_text(
 def read_meme(source: str | Path) -> list[MemeMotif]:
     """Motifs of a file, or of text that begins with "MEME version"."""
     text = str(source)
+    where = "text"
     if not text.lstrip().startswith("MEME version"):
-        text = "\n".join(read_lines(source))
-    try:
-        return _motifs(text)
-    except (IndexError, StopIteration, OverflowError, ValueError) as error:
-        name = "text" if "\n" in str(source) else str(source)
-        raise ValueError(f"{name}: not motifs in MEME format ({error})") from None
+        text, where = "\n".join(read_lines(source)), str(source)
+        first = next((line for line in text.splitlines() if line.strip()), "")
+        if not first.lstrip().startswith("MEME version"):
+            raise ValueError(
+                f"{where}: {first[:40]!r} is not 'MEME version 4', the first line of "
+                "motifs in MEME format"
+            )
+    return _motifs(text, where)
 
 
-def start_weights(motif: MemeMotif, order: int = 0) -> Matrix:
+def start_weights(motif: Any, order: int = 0) -> Matrix:
     """Weights for ``MotifSVM(init=)``: log-odds of the motif against equal shares.
 
-    Each probability is raised by 0.001 first, so that none is zero.
-    `order` is that of the background of the model, whose weights are zero.
+    `motif` is one of `read_meme`, or a `Bio.motifs.Motif` of Biopython. Each probability
+    is raised by 0.001 first, so that none is zero. `order` is that of the background of
+    the model, whose weights are zero.
 
     Examples
     --------
@@ -92,6 +97,10 @@ def start_weights(motif: MemeMotif, order: int = 0) -> Matrix:
     >>> start_weights(motif).shape, round(float(start_weights(motif)[0]), 2)
     ((12,), 1.35)
     """
+    if is_of_biopython(motif):
+        shares = motif.pwm  # letter -> its probability at each place
+        columns = [shares[letter] for letter in LETTERS.get(len(shares), shares)]
+        motif = MemeMotif(str(motif.name or ""), np.array(columns, float).T, 0)
     rows = motif.probabilities + 1e-3
     k = rows.shape[1]
     rows = rows / rows.sum(axis=1, keepdims=True)
@@ -99,24 +108,56 @@ def start_weights(motif: MemeMotif, order: int = 0) -> Matrix:
     return np.concatenate((np.log(k * rows).ravel(), np.zeros(background)))
 
 
-def _motifs(text: str) -> list[MemeMotif]:
-    lines = iter(text.splitlines())
+def _motifs(text: str, where: str) -> list[MemeMotif]:
     out: list[MemeMotif] = []
-    name = ""
-    for line in lines:
+    name, lines = "", text.splitlines()
+    for number, line in enumerate(lines, 1):
         if line.startswith("MOTIF"):
-            name = line.split()[1]
+            name = (line.split()[1:] or [""])[0]
         elif line.startswith("letter-probability matrix"):
-            words = line.replace("=", "= ").split()
-            width = int(words[words.index("w=") + 1])
-            sites = (
-                int(float(words[words.index("nsites=") + 1]))
-                if "nsites=" in words
-                else 0
+            at = f"{where}, line {number}, motif {name!r}"
+            said = _said(line, at)
+            width = said.get("w", 0.0)
+            rows = (
+                lines[number : number + int(width)] if 0 < width <= len(lines) else []
             )
-            rows = [[float(v) for v in next(lines).split()] for _ in range(width)]
-            widths = {len(row) for row in rows}
-            if widths not in ({4}, {20}):
-                raise ValueError(f"motif {name!r} has no matrix of 4 or 20 columns")
-            out.append(MemeMotif(name, np.array(rows), sites))
+            if not rows or len(rows) < width:
+                raise ValueError(f"{at}: w= {width:g} rows are announced, not there")
+            table = [_row(r, f"{where}, line {number + k}", name)
+                     for k, r in enumerate(rows, 1)]  # fmt: skip
+            if len({len(row) for row in table}) != 1:
+                raise ValueError(f"{at}: its rows do not have one width")
+            out.append(MemeMotif(name, np.array(table), int(said.get("nsites", 0.0))))
     return out
+
+
+def _said(line: str, where: str) -> dict[str, float]:
+    """What the line above a matrix says: w, alength, nsites, E."""
+    words = line.replace("=", " = ").split()
+    try:
+        return {
+            words[k - 1]: float(words[k + 1]) for k, v in enumerate(words) if v == "="
+        }
+    except (ValueError, IndexError):
+        raise ValueError(f"{where}: {line[:60]!r} is not 'w= 8 nsites= 20'") from None
+
+
+def _row(line: str, where: str, name: str) -> list[float]:
+    """Probabilities of the letters at one place."""
+    try:
+        row = [float(v) for v in line.split()]
+    except ValueError:
+        raise ValueError(
+            f"{where}, motif {name!r}: {line[:40]!r} is not a row of numbers"
+        ) from None
+    if len(row) not in LETTERS:
+        raise ValueError(
+            f"{where}, motif {name!r}: {len(row)} numbers, where a row has 4 (DNA) or 20 "
+            "(protein)"
+        )
+    if not abs(sum(row) - 1.0) < 0.05 or min(row) < 0.0:
+        raise ValueError(
+            f"{where}, motif {name!r}: the row adds up to {sum(row):.3g}; it has to be "
+            "probabilities"
+        )
+    return row

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from maxmargin.core.data.validation import check_heads
 from maxmargin.io.sequences.conllu import COLUMNS, ConlluSentence, read_conllu
 from maxmargin.io.text import open_text
 
@@ -51,7 +52,7 @@ def read_dependencies(
     X = [sentence_tokens(sentence, tag) for sentence in sentences]
     y: list[Tree] | None = []
     for i, sentence in enumerate(sentences):
-        tree = sentence_tree(sentence, f"{path}, sentence {i}")
+        tree = sentence_tree(sentence, f"{path}, {sentence_name(sentence, i)}")
         if tree is None or y is None:
             y = None
         else:
@@ -69,8 +70,19 @@ def sentence_tokens(sentence: ConlluSentence, tag: str = "upos") -> list[Any]:
     return list(zip(words, sentence.column(tag), strict=True))
 
 
+def sentence_name(sentence: ConlluSentence, i: int) -> str:
+    """Such as "sentence 3 (weblog-4)", for messages: number from 0, and sent_id."""
+    for line in sentence.lines:
+        if line is not None and line.startswith("# sent_id"):
+            return f"sentence {i} ({line.partition('=')[2].strip()})"
+    return f"sentence {i}"
+
+
 def sentence_tree(sentence: ConlluSentence, where: str = "the sentence") -> Tree | None:
-    """(head, relation) of each word; None if no word has a head."""
+    """(head, relation) of each word; None if no word has a head.
+
+    Heads that go round in a circle are refused.
+    """
     heads = sentence.column("head")
     if all(head == "_" for head in heads):
         return None
@@ -83,6 +95,7 @@ def sentence_tree(sentence: ConlluSentence, where: str = "the sentence") -> Tree
                 f"{where}, word {t + 1}: its head is {head!r}, not one of 0 .. {len(heads)}"
             )
         tree.append((int(head), relation))
+    check_heads([head for head, _ in tree], where)
     return tree
 
 

@@ -17,6 +17,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from maxmargin.core.data.nltk_trees import from_nltk
+
 Tree = Any  # a leaf `str`, or a node `(label, child, ...)`
 
 EMPTY = "-NONE-"
@@ -92,7 +94,7 @@ def dependencies_of_tree(tree: Tree, rules: Rules = HEAD_RULES) -> ConvertedTree
 
     Parameters
     ----------
-    tree : nested tuples
+    tree : nested tuples, or a tree of NLTK
         As `parse_trees` reads it; empty elements (-NONE-) are left out. Read treebanks with
         ``read_treebank(path, strip=False)`` to keep the function tags.
     rules : mapping from label to the steps of the search
@@ -106,7 +108,7 @@ def dependencies_of_tree(tree: Tree, rules: Rules = HEAD_RULES) -> ConvertedTree
     """
     tokens: list[tuple[str, str]] = []
     arcs: list[tuple[int, str]] = []
-    root = _attach(tree, rules, tokens, arcs)
+    root = _attach(from_nltk(tree), rules, tokens, arcs)
     if root is not None:
         arcs[root] = (0, "root")
     return ConvertedTree(tokens, arcs)

@@ -5,31 +5,12 @@ NLTK is imported only where it is handed over or asked for.
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
+from maxmargin.core.data.nltk_trees import from_nltk as from_nltk
+from maxmargin.core.data.nltk_trees import is_nltk as is_nltk
+
 Tree = Any  # a leaf `str`, or a node `(label, child, ...)`
-
-
-def is_nltk(tree: Any) -> bool:
-    """Whether it is a tree of NLTK; does not import it."""
-    module = sys.modules.get("nltk.tree")
-    return module is not None and isinstance(tree, module.Tree)
-
-
-def from_nltk(tree: Any) -> Tree:
-    """A tree of NLTK as nested tuples; anything else stays as it is.
-
-    Examples
-    --------
-    ``from_nltk(nltk.Tree.fromstring("(NP (DT the) (NN cat))"))`` is the tuple below.
-
-    >>> from_nltk(("NP", ("DT", "the"), ("NN", "cat")))
-    ('NP', ('DT', 'the'), ('NN', 'cat'))
-    """
-    if not is_nltk(tree):
-        return tree
-    return (str(tree.label()), *[from_nltk(child) for child in tree])
 
 
 def to_nltk(tree: Tree | None) -> Any:

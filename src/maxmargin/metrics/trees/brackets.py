@@ -19,6 +19,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from maxmargin.core.data.nltk_trees import from_nltk
+
 Tree = Any  # a leaf `str`, or a node `(label, child, ...)`
 Bracket = tuple[str, int, int]
 
@@ -75,7 +77,7 @@ def brackets(tree: Tree | None, rules: BracketRules = ALL) -> Counter[Bracket]:
     """
     found: Counter[Bracket] = Counter()
     if tree is not None:
-        _collect(tree, 0, rules, found)
+        _collect(from_nltk(tree), 0, rules, found)
     return found
 
 
@@ -85,6 +87,8 @@ def bracket_scores(
     rules: BracketRules = ALL,
 ) -> BracketScores:
     """Precision, recall and F1 over all sentences together.
+
+    Trees are nested tuples, or trees of NLTK; None where there is no parse.
 
     Examples
     --------
@@ -97,7 +101,8 @@ def bracket_scores(
     if len(truth) != len(predicted):
         raise ValueError(f"{len(truth)} true trees, but {len(predicted)} predictions")
     m = p = g = exact = crossing = right = words = parsed = 0
-    for i, (tree, guess) in enumerate(zip(truth, predicted, strict=True)):
+    pairs = zip(map(from_nltk, truth), map(from_nltk, predicted), strict=True)
+    for i, (tree, guess) in enumerate(pairs):
         own, other = brackets(tree, rules), brackets(guess, rules)
         common = sum((own & other).values())
         m += common

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from maxmargin.core.data.nltk_trees import from_nltk
 from maxmargin.metrics.trees.brackets import COLLINS, BracketRules, brackets, crossings
 
 Tree = Any  # a leaf `str`, or a node `(label, child, ...)`
@@ -69,6 +70,7 @@ def evalb(
     Parameters
     ----------
     truth, predicted : sequences of trees, None where there is no parse
+        Nested tuples, or trees of NLTK.
     rules : BracketRules, default=COLLINS
         What counts, as in a parameter file of evalb.
     cutoff : int, optional
@@ -91,7 +93,9 @@ def evalb(
     total = errors = skipped = 0
     m = p = g = complete = right = words = 0
     crossing: list[int] = []
-    for tree, guess in zip(truth, predicted, strict=True):
+    for tree, guess in zip(
+        map(from_nltk, truth), map(from_nltk, predicted), strict=True
+    ):
         leaves = list(_leaves(tree))
         if cutoff is not None and sum(tag != EMPTY for tag, _ in leaves) > cutoff:
             continue

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 from xml.sax.saxutils import escape
 
+from maxmargin.core.data.nltk_trees import from_nltk
+
 Tree = Any  # a leaf `str`, or a node `(label, child, ...)`
 LETTER, ROW = 8.0, 44.0  # width of a letter and height of a row, in pixels
 
@@ -39,7 +41,9 @@ def indented(tree: Tree | None) -> str:
     │   └── NN cat
     └── VBD sat
     """
-    return "\n".join(_lines(tree, "", "")) if tree is not None else "(no parse)"
+    return (
+        "\n".join(_lines(from_nltk(tree), "", "")) if tree is not None else "(no parse)"
+    )
 
 
 def text_tree(tree: Tree | None) -> str:
@@ -120,8 +124,8 @@ def svg_tree(tree: Tree | None, other: Tree | None = None) -> str:
 
 def place(tree: Tree) -> Placed:
     """Places of all nodes: leaves side by side, nodes above their children's middle."""
-    depth = _depth(tree)
-    return _placed(tree, 0, depth, [0.0, 0])
+    tree = from_nltk(tree)
+    return _placed(tree, 0, _depth(tree), [0.0, 0])
 
 
 def _placed(tree: Tree, y: int, depth: int, pen: list[Any]) -> Placed:

@@ -19,6 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.core.data.arrays import Ints, Labels, Ragged
+from maxmargin.core.data.biopython_records import (
+    alignment_columns,
+    alignment_rows,
+    is_alignment,
+    letters_of,
+)
 from maxmargin.core.jit import inner_loop, loop
 from maxmargin.inference.alignment.best_path import DELETE, GLOBAL, INSERT, LOCAL, MATCH
 from maxmargin.structures.alignment.inputs.letters import GAP
@@ -29,11 +35,20 @@ Columns = NDArray[np.int32]
 def columns_of(written: Any, where: str) -> Ints:
     """Columns (k, 2) of an alignment as written; both gaps at once are left out.
 
+    Two rows of text, an alignment of Biopython, or columns.
+
     Examples
     --------
     >>> columns_of(("-AE", "EA-"), "pair 0").tolist()
     [[-1, 0], [0, 1], [1, -1]]
     """
+    if is_alignment(written):
+        if len(written) != 2:
+            raise ValueError(
+                f"{where}: the alignment has {len(written)} rows, not two; "
+                "pairs_from_biopython of maxmargin.io.biology makes all pairs of rows"
+            )
+        return alignment_columns(written, where)
     if len(written) == 2 and all(isinstance(row, str) for row in written):
         a, b = written
         if len(a) != len(b):
@@ -74,11 +89,15 @@ sequence has 'E', position 1
             f"{where}: {written!r:.80} is no alignment; write two rows of text with "
             "gaps, or a list of aligned positions"
         )
-    if len(written) != 2 or not all(isinstance(row, str) for row in written):
+    if is_alignment(written):
+        rows = [str(letters_of(row)) for row in alignment_rows(written)]
+    else:
+        rows = [row for row in written if isinstance(row, str)]
+    if len(written) != 2 or len(rows) != 2:
         return
     letters = [s.get("residue", ()) if hasattr(s, "get") else s for s in pair]
     for side, name in enumerate(("first", "second")):
-        spelt = [v for v in written[side] if v not in GAP]
+        spelt = [v for v in rows[side] if v not in GAP]
         for k, (a, b) in enumerate(zip(spelt, letters[side], strict=False)):
             if a != b and a.upper() != str(b).upper():
                 raise ValueError(

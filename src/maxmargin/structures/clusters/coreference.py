@@ -240,6 +240,16 @@ def as_pairs(x: Any, i: int) -> PairFeatures:
             f"document {i} is a {type(x).__name__}: neither a Document nor a matrix with "
             "one row per pair of mentions"
         )
+    elif (
+        isinstance(x, list)
+        and x
+        and isinstance(x[0], str | list | tuple)
+        and (isinstance(x[0], str) or any(isinstance(word, str) for word in x[0]))
+    ):
+        raise ValueError(
+            f"document {i} has words, but no mentions: give Document(sentences, "
+            "find_mentions(sentences)), both from maxmargin.structures.clusters"
+        )
     else:
         rows = x.shape[0] if hasattr(x, "shape") else len(x)
         m = round((1 + np.sqrt(1 + 8 * rows)) / 2)
@@ -295,19 +305,24 @@ def encode_pairs(X: Sequence[Any], dim: int) -> MentionPairs:
     return MentionPairs(mentions, start, rows.ptr, rows.idx, rows.val)
 
 
-def check_clusters(clusters: Any, i: int) -> None:
-    """Refuse what is no list of clusters."""
+def check_clusters(clusters: Any, i: int, m: int) -> None:
+    """Refuse what is no list with the cluster of each of m mentions."""
     if not hasattr(clusters, "__len__"):
         raise ValueError(
             f"document {i}: {clusters!r:.40} is no list with the cluster of each mention"
         )
+    if any(isinstance(c, list | set | frozenset | tuple | dict) for c in clusters):
+        raise ValueError(
+            f"document {i}: y has the cluster of each mention, as in [0, 1, 0]; "
+            "clusters_of of maxmargin.metrics makes it of entities, sets of mentions"
+        )
+    if len(clusters) != m:
+        raise ValueError(f"document {i} has {m} mentions, but {len(clusters)} clusters")
 
 
 def chain_of(clusters: Any, m: int, i: int) -> list[int]:
     """Each mention linked to the one before it in its cluster."""
-    check_clusters(clusters, i)
-    if len(clusters) != m:
-        raise ValueError(f"document {i} has {m} mentions, but {len(clusters)} clusters")
+    check_clusters(clusters, i, m)
     last: dict[Any, int] = {}
     row = []
     for t, c in enumerate(np.asarray(clusters).tolist()):

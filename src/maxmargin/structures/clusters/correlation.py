@@ -91,11 +91,7 @@ class Correlation(Structure):
         """Cluster of each item."""
         rows = []
         for i, y in enumerate(Y):
-            check_clusters(y, i)
-            if len(y) != x.mentions[i]:
-                raise ValueError(
-                    f"document {i} has {x.mentions[i]} mentions, but {len(y)} clusters"
-                )
+            check_clusters(y, i, int(x.mentions[i]))
             names: dict[Any, int] = {}
             items = np.asarray(y).tolist()
             rows.append([names.setdefault(c, len(names)) for c in items])

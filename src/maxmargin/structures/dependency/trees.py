@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from numbers import Integral
 from typing import Any
 
+from maxmargin.core.data.validation import check_heads
+
 Arc = tuple[int, str]  # head, label
 
 
@@ -30,9 +32,7 @@ def checked_arcs(i: int, tree: Any, n: int) -> list[Arc]:
                 f"sentence {i}, token {t}: head {head} is not one of 0 .. {n} (0 is the "
                 "root, 1 the first token)"
             )
-    cycle = _cycle([head for head, _ in arcs])
-    if cycle is not None:
-        raise ValueError(f"sentence {i}: there is a cycle through token {cycle}")
+    check_heads([head for head, _ in arcs], f"sentence {i}")
     return arcs
 
 
@@ -47,22 +47,6 @@ def _arc(i: int, t: int, entry: Any) -> Arc:
             f"sentence {i}, token {t}: the label {label!r:.40} is no string"
         )
     return int(head), label
-
-
-def _cycle(heads: Sequence[int]) -> int | None:
-    """A token that does not hang on the root; None if all do."""
-    rooted = [True] + [False] * len(heads)
-    for t in range(len(heads)):
-        path: list[int] = []
-        at = t + 1
-        while not rooted[at] and len(path) <= len(heads):
-            path.append(at)
-            at = heads[at - 1]
-        if not rooted[at]:
-            return t
-        for p in path:
-            rooted[p] = True
-    return None
 
 
 def crossing_arcs(heads: Sequence[int]) -> tuple[int, int] | None:
