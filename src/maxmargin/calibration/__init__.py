@@ -8,6 +8,7 @@ temperature.py  Temperature: softmax of scores divided by a number that held-out
 isotonic.py     Isotonic: any increasing function from confidence to probability
 conformal.py    ConformalSets: sets that hold the truth as often as promised
 spans.py        How sure a span of a label sequence is, from an n-best list
+sigmoid.py      Probabilities of yes-or-no answers from margins
 thresholds.py   The threshold on scores that is best for F1
 measures.py     Reliability, expected calibration error, log loss
 """

@@ -5,6 +5,7 @@ from .measures import Reliability as Reliability
 from .measures import expected_calibration_error as expected_calibration_error
 from .measures import log_loss as log_loss
 from .measures import reliability as reliability
+from .sigmoid import fit_sigmoid as fit_sigmoid
 from .spans import span_confidences as span_confidences
 from .temperature import Temperature as Temperature
 from .thresholds import best_f1_threshold as best_f1_threshold

@@ -82,6 +82,11 @@ def check_table(X: Any) -> None:
 def check_labels(y: Any) -> None:
     """Refuse labels that are missing, and labels of several types."""
     given = by_position(y)
+    if _are_paths(given):
+        raise ValueError(
+            "y has a path of labels per row: join_paths of maxmargin.structures.classes "
+            "makes one label of each path, and Taxonomy.from_paths the taxonomy"
+        )
     if not isinstance(given, list | tuple) and not _is_object(given):
         return
     labels = list(given)
@@ -98,6 +103,18 @@ def check_labels(y: Any) -> None:
             f"labels are of several types: y[{i}] is {labels[i]!r}, y[{j}] is "
             f"{labels[j]!r}; use one type"
         )
+
+
+def _are_paths(y: Any) -> bool:
+    """Whether each row of y is a list of names, from the top of a taxonomy down."""
+    if isinstance(y, np.ndarray):
+        return y.ndim == 2 and y.shape[1] > 1 and y.dtype.kind in "OUS"
+    if not isinstance(y, list | tuple) or len(y) == 0:
+        return False
+    return all(
+        isinstance(row, list | tuple) and any(isinstance(v, str) for v in row)
+        for row in y
+    )
 
 
 def warn_if_one_column_rules(X: Any, kernel: Any) -> None:

@@ -16,6 +16,7 @@ from maxmargin.calibration import (
     Isotonic,
     Temperature,
     expected_calibration_error,
+    fit_sigmoid,
     log_loss,
     reliability,
     span_confidences,
@@ -253,3 +254,41 @@ def test_the_power_keeps_the_order_and_impossible_candidates():
         assert p.row(i).sum() == pytest.approx(1.0)
     with pytest.raises(ValueError, match="power"):
         Temperature(power=0.0)
+
+
+def test_sigmoids_have_the_best_likelihood_of_platt():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=300)
+    yes = rng.random(300) < 1.0 / (1.0 + np.exp(-(2.0 * x - 1.0)))
+    slope, offset = fit_sigmoid(x, yes)
+    n = yes.sum()
+    t = np.where(yes, (n + 1) / (n + 2), 1 / (len(x) - n + 2))
+
+    def cost(v):
+        p = 1.0 / (1.0 + np.exp(-(v[0] * x + v[1])))
+        return -np.mean(t * np.log(p) + (1 - t) * np.log(1 - p))
+
+    best = minimize(cost, [0.0, 0.0], tol=1e-12).x
+    np.testing.assert_allclose([slope, offset], best, atol=1e-3)
+    assert abs(slope - 2.0) < 0.6 and abs(offset + 1.0) < 0.4
+    for scale in (1e-6, 1e6):  # margins have no scale of their own
+        other = fit_sigmoid(scale * x, yes)
+        np.testing.assert_allclose(
+            [other[0] * scale, other[1]], [slope, offset], rtol=1e-5
+        )
+
+
+@pytest.mark.parametrize(
+    ("margins", "yes", "share"),
+    [([1.0, 2.0], [0, 0], 0.25), ([1.0, 2.0], [1, 1], 0.75), ([1.0, 1.0], [0, 1], 0.5)],
+)
+def test_sigmoids_of_little_data_are_not_certain(margins, yes, share):
+    slope, offset = fit_sigmoid(margins, yes)
+    p = 1.0 / (1.0 + np.exp(-(slope * np.array(margins) + offset)))
+    np.testing.assert_allclose(p, share, atol=1e-3)
+
+
+def test_sigmoids_never_fall():
+    assert fit_sigmoid([-2.0, -1.0, 1.0, 2.0], [1, 1, 0, 0])[0] == 0.0
+    with pytest.raises(ValueError, match="margin 1 is not finite"):
+        fit_sigmoid([0.0, np.inf], [0, 1])

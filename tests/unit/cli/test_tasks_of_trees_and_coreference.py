@@ -45,3 +45,29 @@ def test_mentions_are_found_by_rules_where_a_file_has_none(tmp_path, capsys):
     assert first == COREFERENCE.split("#end document")[0]
     assert main(["evaluate", model, str(bare)]) != 0
     assert Path(data).read_text() == COREFERENCE
+
+
+def test_sentences_of_text_come_out_as_conllu_with_tags(tmp_path, capsys):
+    data, text = tmp_path / "data.conllu", tmp_path / "raw.txt"
+    model, plain = str(tmp_path / "m.mm"), str(tmp_path / "plain.mm")
+    data.write_text(UD)
+    settings = ["--set", "rare=0", "--C", "1", "--quiet"]
+    assert main(["train", "dependencies", str(data), plain, *settings]) == 0
+    settings += ["--set", "tagger=chain"]
+    assert main(["train", "dependencies", str(data), model, *settings]) == 0
+    words = [
+        [line.split("\t")[1] for line in block.splitlines() if line[:1].isdigit()]
+        for block in UD.strip().split("\n\n")
+    ]
+    text.write_text("\n".join(" ".join(sentence) for sentence in words) + "\n")
+    found = predicted(model, str(text), capsys)
+    columns = [line.split("\t") for line in UD.splitlines() if line[:1].isdigit()]
+    made = [line.split("\t") for line in found.splitlines() if line]
+    keep = (0, 1, 3, 6, 7)  # number, word, tag, head, relation
+    assert [[r[k] for k in keep] for r in made] == [
+        [r[k] for k in keep] for r in columns
+    ]
+    assert main(["predict", plain, str(text)]) != 0
+    assert "tagger='chain'" in capsys.readouterr().err
+    assert main(["evaluate", model, str(text)]) != 0
+    assert "its sentences have no heads" in capsys.readouterr().err

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from small.models import parsed_sentences
 
-from maxmargin import DependencySVM
+from maxmargin import DependencySVM, load, save
 from maxmargin.io import read_treebank
 from maxmargin.io.sequences import read_conllu
 from maxmargin.io.trees import dependencies_of_tree, write_dependencies
@@ -117,3 +117,29 @@ def test_a_converted_treebank_is_learned():
     model = DependencySVM(C=0.05, tol=0.1).fit(X[:120], y[:120])
     scores = attachment_scores(y[120:], list(model.predict(X[120:])))
     assert scores.uas > 0.6 and scores.las > 0.5
+
+
+def test_words_are_tagged_by_a_tagger_inside(tmp_path):
+    X, y = grammar_of_toys(60, seed=0)
+    test, truth = grammar_of_toys(20, seed=1)
+    bare = [[word for word, _ in sentence] for sentence in test]
+    model = DependencySVM(tagger="chain", rare=0).fit(X, y)
+    assert model.tagged(bare) == test
+    assert model.score(bare, truth) == model.score(test, truth) == 1.0
+    assert model.predict_nbest(bare[:1], k=1)[0][0][0] == truth[0]
+    save(model, tmp_path / "m.mm")
+    assert load(tmp_path / "m.mm").score(bare, truth) == 1.0
+    with pytest.raises(ValueError, match="sentence 0 has words without tags: a tagger"):
+        DependencySVM(tagger="chain").fit(bare, truth)
+    with pytest.raises(ValueError, match="tagger='other'"):
+        DependencySVM(tagger="other").fit(X, y)
+
+
+def test_words_without_tags_are_refused_where_training_had_tags():
+    X, y = grammar_of_toys(20, seed=0)
+    bare = [[word for word, _ in sentence] for sentence in X]
+    model = DependencySVM(rare=0).fit(X, y)
+    for ask in (model.predict, model.predict_nbest, lambda x: model.arc_margins(x[0])):
+        with pytest.raises(ValueError, match="sentence 0 has words without tags, and"):
+            ask(bare)
+    assert DependencySVM(rare=0).fit(bare, y).score(bare, y) == 1.0

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from sklearn.metrics import f1_score
 from sklearn.svm import LinearSVC
 
-from maxmargin import MultilabelSVM, load, save
+from maxmargin import MulticlassSVM, MultilabelSVM, load, save
 from maxmargin.calibration import best_f1_threshold
 from maxmargin.inference.label_sets import best_sets, set_margins
 
@@ -212,3 +212,40 @@ def test_explain_and_top_features():
     model = MultilabelSVM(taxonomy=DIAMOND).fit(frame, y)
     assert model.top_features("e", 1)[0][0] == "word3"
     assert "d" in [part.name for part in model.explain(10 * np.eye(5)[2]).parts]
+
+
+def test_probabilities_of_labels(tmp_path):
+    X, Y = data(400)
+    model = MultilabelSVM(calibration=3).fit(X[:200], Y[:200])
+    p = model.predict_proba(X[200:])
+    assert p.shape == (200, 4) and ((p > 0) & (p < 1)).all()
+    assert np.abs(p.mean(axis=0) - Y[200:].mean(axis=0)).max() < 0.1
+    assert ((p - Y[200:]) ** 2).mean() < 0.7 * Y[200:].var(axis=0).mean()
+    save(model, tmp_path / "m.mm")
+    np.testing.assert_array_equal(
+        load(tmp_path / "m.mm").predict_proba(X), model.predict_proba(X)
+    )
+    held_out = MultilabelSVM().fit(X[:200], Y[:200])
+    assert not hasattr(held_out, "predict_proba")
+    held_out.calibrate(X[200:], Y[200:])
+    assert np.abs(held_out.predict_proba(X[200:]) - p).max() < 0.2
+    assert not hasattr(held_out.fit(X[:200], Y[:200]), "predict_proba")
+
+
+def test_no_label_is_more_probable_than_those_above_it():
+    X, Y = data()
+    sets = [["bcde"[k] for k in np.flatnonzero(row)] for row in Y]
+    model = MultilabelSVM(taxonomy=DIAMOND, calibration=2).fit(X, sets)
+    p = dict(zip(model.classes_, model.predict_proba(X).T, strict=True))
+    for label, parent in DIAMOND[:-1]:
+        assert (p[label] <= p[parent]).all()
+
+
+def test_paths_of_labels_say_what_to_do():
+    X, _ = data(4)
+    paths = [["a", "b"], ["a", "c"]] * 2
+    for y in (paths, np.array(paths), np.array(paths, object)):
+        with pytest.raises(ValueError, match="path of labels per row: join_paths"):
+            MulticlassSVM().fit(X, y)
+    with pytest.raises(ValueError, match="join_paths"):
+        MultilabelSVM().fit(X, [[["a", "b"]]] * 4)

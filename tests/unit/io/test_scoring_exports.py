@@ -1,6 +1,7 @@
 """Learned scores for other programs: the same scores up to scale and rounding."""
 
 import json
+import warnings
 
 import numpy as np
 import pytest
@@ -77,3 +78,32 @@ def test_json_has_everything():
     told = json.loads(plain().integers(8).json_text())
     assert told["scale"] == 2.0 and told["matrix"][2][2] == 8.0
     assert told["deletion"] == [-8.0, -2.0]
+
+
+@pytest.mark.parametrize("unknown", ["ignore", {"U": "C", "X": "A"}])
+def test_codes_that_stand_for_several_letters_score_as_in_the_model(unknown):
+    parasail, _ = pytest.importorskip("parasail"), pytest.importorskip("Bio")
+    rng = np.random.default_rng(0)
+    letters, X, y = list("ACDEFGHIKLMNPQRSTVWY"), [], []
+    for k in range(12):
+        a = rng.choice(letters, 30)
+        b = np.where(rng.random(30) < 0.2, rng.choice(letters, 30), a)
+        b[4], b[10:12] = ("X" if k % 3 == 0 else b[4]), "-"
+        y.append(("".join(a), "".join(b)))
+        X.append((y[-1][0], y[-1][1].replace("-", "")))
+    model = AlignmentSVM(C=100.0, symmetric=True, unknown=unknown).fit(X, y)
+    asked = [(a[:5] + "X" + a[5:9] + "B*" + a[9:], b[:7] + "U" + b[7:]) for a, b in X]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ours = model.alignment_scores(asked) * [len(a) + len(b) for a, b in asked]
+    scoring = model.scoring()
+    aligner, s = scoring.aligner(), scoring.parasail(largest=10_000)
+    np.testing.assert_allclose(
+        [aligner.score(*pair) for pair in asked], ours, atol=1e-9
+    )
+    theirs = [parasail.nw(a, b, s.open, s.extend, s.matrix).score for a, b in asked]
+    np.testing.assert_allclose(np.array(theirs) / s.scale, ours, atol=0.02)
+    assert "".join(model.scoring(codes=False).letters) == "".join(letters)
+    assert "X" in parse_substitution(scoring.blast().text.splitlines()).letters
+    strict = AlignmentSVM(unknown="error").fit(X[1:3], y[1:3])
+    assert "X" not in strict.scoring().letters

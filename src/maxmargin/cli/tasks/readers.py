@@ -65,7 +65,7 @@ def penn(paths: Sequence[str], options: Options) -> Data:
 
 
 def conllu(paths: Sequence[str], options: Options) -> Data:
-    """Dependency trees of CoNLL-U, with the tags of training."""
+    """Dependency trees of CoNLL-U, with the tags of training, or one sentence per line."""
     from maxmargin.io.sequences.conllu import read_conllu
     from maxmargin.io.trees.dependencies import (
         read_dependencies,
@@ -74,12 +74,20 @@ def conllu(paths: Sequence[str], options: Options) -> Data:
     )
 
     path = _one(paths)
+    if "tag" in options and (plain := _plain_sentences(path)) is not None:
+        return Data(plain, None, plain, missing="its sentences have no heads")
     if "tag" not in options:  # the first column of tags that is filled
         rows = [word for s in read_conllu(path) for word in s.words]
         filled = {"upos": {r[3] for r in rows}, "xpos": {r[4] for r in rows}}
         used = [name for name, tags in filled.items() if tags - {"_"}]
         options["tag"] = used[0] if used else "none"
     bank = read_dependencies(path, tag=options["tag"])
+    if (
+        options["tag"] != "none"
+    ):  # words alone where a sentence has no tags: for the tagger
+        for k, x in enumerate(bank.X):
+            if all(tag == "_" for _, tag in x):
+                bank.X[k] = [word for word, _ in x]
     bare = [k for k, s in enumerate(bank.sentences) if sentence_tree(s) is None]
     missing = (
         f"{sentence_name(bank.sentences[bare[0]], bare[0])} has no heads"
@@ -87,6 +95,17 @@ def conllu(paths: Sequence[str], options: Options) -> Data:
         else ""
     )
     return Data(bank.X, bank.y, bank.sentences, missing=missing)
+
+
+def _plain_sentences(path: str) -> list[Any] | None:
+    """Sentences of text, one per line; None if the file has columns or comments."""
+    from maxmargin.io.text import read_lines
+    from maxmargin.io.treebank import parse_sentences
+
+    text = "\n".join(read_lines(path))
+    return (
+        None if "\t" in text or text.lstrip().startswith("#") else parse_sentences(text)
+    )
 
 
 def pairs(paths: Sequence[str], options: Options) -> Data:

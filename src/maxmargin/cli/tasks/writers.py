@@ -70,12 +70,16 @@ def tree_lines(model: Any, data: Data, form: str) -> list[str]:
 
 
 def dependency_lines(model: Any, data: Data, form: str) -> list[str]:
-    """The lines of the file with the heads and relations found."""
+    """The lines of the file with the heads and relations found, and tags where it has none."""
     from maxmargin.io.trees import dependencies
 
-    lines = []
-    for sentence, tree in zip(data.records, model.predict(data.X), strict=True):
-        lines += [*dependencies.dependency_lines(sentence, tree), ""]
+    lines, column = [], model.provenance_["options"].get("tag", "none")
+    tagged = model.tagged(data.X)
+    for sentence, tokens, tree in zip(
+        data.records, tagged, model.predict(tagged), strict=True
+    ):
+        filled = dependencies.with_tags(sentence, tokens, column)
+        lines += [*dependencies.dependency_lines(filled, tree), ""]
     return lines
 
 

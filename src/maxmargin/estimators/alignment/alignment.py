@@ -15,13 +15,19 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.data.arrays import Floats, Ints
-from maxmargin.core.data.biopython_records import from_biopython, is_alignment
 from maxmargin.core.data.memory import MEMORY
 from maxmargin.core.loss import ZeroOne
 from maxmargin.core.structure import Layers, Structure
 from maxmargin.estimators.alignment.confidence import (
     column_confidence,
     column_temperature,
+)
+from maxmargin.estimators.alignment.exporting import scoring_of
+from maxmargin.estimators.alignment.pair_inputs import (
+    checked_pair,
+    is_pair,
+    pairs_of_rows,
+    plain_pair,
 )
 from maxmargin.estimators.alignment.position_kernel import with_kernel
 from maxmargin.estimators.alignment.significance import (
@@ -30,11 +36,7 @@ from maxmargin.estimators.alignment.significance import (
     shifted,
 )
 from maxmargin.estimators.fitting.base import StructuredEstimator
-from maxmargin.estimators.fitting.inputs import (
-    by_position,
-    check_examples,
-    check_same_length,
-)
+from maxmargin.estimators.fitting.inputs import check_examples, check_same_length
 from maxmargin.estimators.fitting.parameters import (
     CallbackChoice,
     CheckpointChoice,
@@ -54,7 +56,6 @@ from maxmargin.estimators.fitting.prediction import (
 )
 from maxmargin.estimators.fitting.training import TrainingData
 from maxmargin.inference.alignment.best_path import MODES
-from maxmargin.io.biology.biopython import pairs_from_biopython
 from maxmargin.io.biology.scoring import Scoring
 from maxmargin.losses.pairs import AlignedPairs
 from maxmargin.reports.drawing.alignments import alignment_svg
@@ -230,7 +231,7 @@ class AlignmentSVM(Significance, StructuredEstimator):
         self.verbose = verbose
 
     def _structure(self, X: Any, y: Any) -> Structure:
-        sequences = [sequence for pair in map(_checked_pair, X) for sequence in pair]
+        sequences = [sequence for pair in map(checked_pair, X) for sequence in pair]
         structure = alignment_structure(self, sequences)
         if self.kernel is None:
             return structure
@@ -265,7 +266,7 @@ class AlignmentSVM(Significance, StructuredEstimator):
         [-1, 0, 1, -1, 2, 3]
         """
         if y is None:
-            X, y = _pairs_of_rows(X)
+            X, y = pairs_of_rows(X)
         super().fit(X, y, sample_weight)
         return self
 
@@ -274,9 +275,9 @@ class AlignmentSVM(Significance, StructuredEstimator):
     ) -> TrainingData:
         check_same_length(X, y)
         self._check_container(X)
-        X = [_plain(pair) for pair in X]
+        X = [plain_pair(pair) for pair in X]
         for q, (pair, written) in enumerate(zip(X, y, strict=True)):
-            if _is_pair(pair):
+            if is_pair(pair):
                 check_rows(written, pair, f"pair {q}")
         return super()._training_data(X, y, sample_weight)
 
@@ -425,7 +426,7 @@ class AlignmentSVM(Significance, StructuredEstimator):
         return self.structure_
 
     def _all_pairs(self, X: Any) -> tuple[list[Any], list[int]]:
-        pairs = [_plain(pair) for pair in X]
+        pairs = [plain_pair(pair) for pair in X]
         return pairs, [1] * len(pairs)
 
     def _with_settings(self, changed: Mapping[str, Any]) -> Structure:
@@ -439,11 +440,24 @@ class AlignmentSVM(Significance, StructuredEstimator):
         check_is_fitted(self, "coef_")
         return self.structure_.substitution(self.coef_, track)
 
-    def scoring(self) -> Scoring:
+    def scoring(self, codes: bool = True) -> Scoring:
         """Matrix and gap costs for other programs: `Scoring.aligner`, `Scoring.integers`.
 
         Scores agree with `alignment_scores`, which divides by the total length of both
         sequences if ``normalize=True``. Models of one track of letters have one.
+
+        Parameters
+        ----------
+        codes : bool
+            Whether the matrix has rows for codes such as X, B and Z, too, with the
+            scores that the model has for them by its rule `unknown`.
+
+        Examples
+        --------
+        >>> X, y = [("HEAGAW", "EAAW")], [("HEAGAW", "-EA-AW")]
+        >>> model = AlignmentSVM(C=10.0, alphabets="protein").fit(X, y)
+        >>> "".join(model.scoring().letters)
+        'ACDEFGHIKLMNPQRSTVWYBJOUXZ*'
         """
         check_is_fitted(self, "coef_")
         structure = self.structure_
@@ -452,19 +466,14 @@ class AlignmentSVM(Significance, StructuredEstimator):
                 "only models with one track and features='simple' are a matrix and gap "
                 "costs"
             )
-        letters, matrix = self.substitution_matrix()
-        gaps = structure.gap_scores(self.coef_)
-        return Scoring(
-            tuple(map(str, letters)), matrix, gaps["deletion"], gaps["insertion"],
-            self.structure_.mode, 1.0, gaps.get("end deletion"), gaps.get("end insertion"),
-        )  # fmt: skip
+        return scoring_of(structure, self.coef_, codes)
 
     def _learned(self) -> Sequence[str]:
         tables = substitution_tables(self.structure_, self.coef_)
         return [*tables, *super()._learned()]
 
     def _draw(self, x: Any, output: Any, truth: Any = None) -> str:
-        first, second = _plain(x)
+        first, second = plain_pair(x)
         return draw_alignment(first, second, output, truth)
 
 
@@ -489,35 +498,6 @@ def draw_alignment(first: Any, second: Any, output: Any, truth: Any) -> str:
     """An alignment as SVG; matches that the truth does not have are red."""
     reference = None if truth is None else columns_of(truth, "the true alignment")
     return alignment_svg(first, second, output, reference)
-
-
-def _pairs_of_rows(X: Any) -> tuple[list[Any], list[Any]]:
-    """Pairs of sequences and their alignments, from alignments of Biopython."""
-    listed = [X] if is_alignment(X) else list(by_position(X))
-    if not listed or not all(map(is_alignment, listed)):
-        raise ValueError(
-            "y is missing: give the alignment of each pair, or alignments of Biopython "
-            "in place of X"
-        )
-    made = pairs_from_biopython(listed)
-    return list(made.X), list(made.y)
-
-
-def _is_pair(pair: Any) -> bool:
-    two = isinstance(pair, tuple | list) and len(pair) == 2
-    return two and pair[0] is not None and pair[1] is not None
-
-
-def _checked_pair(pair: Any) -> Any:
-    """Refuse what is no pair of sequences."""
-    if not hasattr(pair, "__iter__"):
-        raise ValueError(f"{pair!r:.40} is no pair of sequences")
-    return pair
-
-
-def _plain(pair: Any) -> Any:
-    """A pair with plain sequences in place of records of Biopython."""
-    return tuple(map(from_biopython, pair)) if _is_pair(pair) else pair
 
 
 def alignment_structure(estimator: Any, sequences: Sequence[Any]) -> Alignment:

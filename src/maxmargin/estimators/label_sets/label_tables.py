@@ -244,7 +244,14 @@ def _read_sets(y: Any) -> list[Sequence[Name]]:
         labels = list(row)
         for label in labels:
             if label is None or label != label or not isinstance(label, Hashable):
-                raise ValueError(f"y[{i}] has the label {label!r:.40}: it is no name")
+                hint = (
+                    "; paths become labels by join_paths of maxmargin.structures.classes"
+                    if isinstance(label, list | tuple)
+                    else ""
+                )
+                raise ValueError(
+                    f"y[{i}] has the label {label!r:.40}: it is no name{hint}"
+                )
         out.append(labels)
     return out
 

@@ -7,10 +7,13 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.special import expit
 from sklearn.base import clone
 from sklearn.model_selection import KFold
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from maxmargin.calibration.sigmoid import fit_sigmoid
 from maxmargin.calibration.thresholds import best_f1_threshold
 from maxmargin.core.data.arrays import Floats, Ints, Ragged
 from maxmargin.core.structure import Pieces, Structure
@@ -45,6 +48,17 @@ from maxmargin.structures.classes.output_features import ProductNames
 AVERAGES = ("micro", "macro")
 
 
+def _has_sigmoids(model: Any) -> bool:
+    """Whether `predict_proba` is there; the error says how to get it."""
+    if "sigmoids_" in vars(model):
+        return True
+    raise AttributeError(
+        "this MultilabelSVM is not calibrated, so it has no probabilities: set "
+        "calibration=3 before fit, or call calibrate(X, y) with data that it was not "
+        "trained on"
+    )
+
+
 @describe_parameters()
 class MultilabelSVM(StructuredEstimator):
     r"""Predict sets of labels; with a taxonomy, every label brings along those above it.
@@ -76,6 +90,9 @@ class MultilabelSVM(StructuredEstimator):
         Whether to append a constant feature to the inputs.
     intercept_scaling : float
         Value of the constant feature. Larger values regularise the intercept less.
+    calibration : int
+        Number of folds by which `fit` calibrates the margins, so that `predict_proba`
+        works; 0: it does not.
 
     Attributes
     ----------
@@ -84,6 +101,8 @@ class MultilabelSVM(StructuredEstimator):
         the top down.
     thresholds_ : array (n_labels,)
         What the margin of each label must exceed.
+    sigmoids_ : array (2, n_labels)
+        Slopes and offsets of the probabilities of labels, after `calibrate`.
     coef_ : array
         Weights of all labels, flat; ``structure_.weights(coef_)`` is (features, labels).
     result_ : Result
@@ -123,6 +142,7 @@ class MultilabelSVM(StructuredEstimator):
         solver: SolverChoice = "auto",
         fit_intercept: bool = True,
         intercept_scaling: float = 1.0,
+        calibration: int = 0,
         tol: float = 1e-3,
         max_iter: int | None = None,
         max_time: float | None = None,
@@ -144,6 +164,7 @@ class MultilabelSVM(StructuredEstimator):
         self.solver = solver
         self.fit_intercept = fit_intercept
         self.intercept_scaling = intercept_scaling
+        self.calibration = calibration
         self.tol = tol
         self.max_iter = max_iter
         self.max_time = max_time
@@ -190,7 +211,7 @@ class MultilabelSVM(StructuredEstimator):
         super().fit(X, y, sample_weight)
         if self.thresholds is not None:
             self.choose_thresholds(X, y, self.thresholds, cv=3)
-        return self
+        return self.calibrate(X, y, cv=self.calibration) if self.calibration else self
 
     def _training_data(
         self, X: Any, y: Any, sample_weight: SampleWeight
@@ -309,6 +330,55 @@ class MultilabelSVM(StructuredEstimator):
             self.thresholds_[z] = max(best_f1_threshold(score, truth[:, z])[0], lowest)
             allowed[:, z] = above & (margins[:, z] > self.thresholds_[z])
         return self
+
+    def calibrate(self, X: Any, y: Any, *, cv: int | None = None, n: int = 1) -> Self:
+        """Learn how far margins can be trusted; `predict_proba` then works.
+
+        Parameters
+        ----------
+        X, y : data
+            Data that the model was not trained on; or, with `cv`, the training data.
+        cv : int, optional
+            Number of folds: each is scored by a model trained on the others.
+        n : int
+            Has no meaning here: there are no lists of best sets.
+        """
+        check_is_fitted(self, "result_")
+        check_same_length(X, y)
+        if cv is None:
+            margins = self.decision_function(X)
+        else:
+            margins = self._margins_of_folds(X, y, cv)
+        fitted = [
+            fit_sigmoid(*pair) for pair in zip(margins.T, self.labels_.table(y).T)
+        ]
+        self.sigmoids_ = np.ascontiguousarray(np.array(fitted).T)
+        return self
+
+    @available_if(_has_sigmoids)
+    def predict_proba(self, X: Any) -> Floats:
+        """Probability of each label, (n, n_labels) in the order of `classes_`.
+
+        A logistic function of the margin of the label, fitted on held-out data: see
+        `calibrate`, and `calibration`. With a taxonomy no label is more probable than one
+        above it.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_multilabel_classification
+        >>> from maxmargin import MultilabelSVM
+        >>> X, y = make_multilabel_classification(n_classes=3, random_state=0)
+        >>> model = MultilabelSVM(calibration=3).fit(X, y)
+        >>> model.predict_proba(X[:2]).shape
+        (2, 3)
+        """
+        found: Floats = expit(
+            self.decision_function(X) * self.sigmoids_[0] + self.sigmoids_[1]
+        )
+        for c in self.labels_.order():
+            for parent in self.labels_.above(c):
+                found[:, c] = np.minimum(found[:, c], found[:, parent])
+        return found
 
     def _margins_of_folds(self, X: Any, y: Any, cv: int) -> Floats:
         """Margins of each example by a model that has not seen it."""

@@ -18,6 +18,7 @@ from maxmargin.estimators.fitting.base import StructuredEstimator
 from maxmargin.estimators.fitting.inputs import (
     by_position,
     check_examples,
+    check_parameters,
     check_same_length,
     object_array,
 )
@@ -34,6 +35,11 @@ from maxmargin.estimators.fitting.parameters import (
 )
 from maxmargin.estimators.fitting.prediction import ask_batches, joined_layers
 from maxmargin.estimators.fitting.training import TrainingData
+from maxmargin.estimators.language.tagging import (
+    is_bare,
+    tagged_sentences,
+    trained_tagger,
+)
 from maxmargin.io.sequences.conllu import ConlluSentence
 from maxmargin.io.trees.dependencies import sentence_tokens
 from maxmargin.losses.trees import ArcLoss
@@ -70,6 +76,10 @@ class DependencySVM(StructuredEstimator):
         Whether one word only may have the root as its head.
     rare : int
         Words seen at most this often in training count as unknown.
+    tagger : {"chain"} or estimator
+        Tags the words of sentences that come without tags, as lists of words. "chain": a
+        `ChainSVM`, trained on the words and tags of X. An estimator is cloned and trained
+        in the same way; its inputs are those of `maxmargin.io.sequences.pos`.
 
     Attributes
     ----------
@@ -79,6 +89,10 @@ class DependencySVM(StructuredEstimator):
         Certificate: status, primal, dual, gap, history.
     structure_ : Dependency
         Words, tags, labels and features of the training trees.
+    tagger_ : estimator
+        The trained tagger, if `tagger` is given.
+    tagged_ : bool
+        Whether the training sentences had tags.
 
     References
     ----------
@@ -106,6 +120,7 @@ class DependencySVM(StructuredEstimator):
         projective: bool | None = None,
         single_root: bool = True,
         rare: int = 1,
+        tagger: Any = None,
         solver: SolverChoice = "auto",
         tol: float = 1e-2,
         max_iter: int | None = None,
@@ -125,6 +140,7 @@ class DependencySVM(StructuredEstimator):
         self.projective = projective
         self.single_root = single_root
         self.rare = rare
+        self.tagger = tagger
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
@@ -152,18 +168,42 @@ class DependencySVM(StructuredEstimator):
         self, X: Any, y: Any, sample_weight: SampleWeight
     ) -> TrainingData:
         self._check_container(X)
-        return super()._training_data(self._inputs(X), y, sample_weight)
+        check_parameters(self.get_params(deep=False))
+        check_same_length(X, y)
+        X = _without_conllu(X)
+        checked = [checked_sentence(i, x) for i, x in enumerate(X)]
+        self.tagged_ = any(len(x) > 0 and not is_bare(x) for x in X)
+        if self.tagger is not None:
+            bare = [i for i, x in enumerate(X) if is_bare(x)]
+            if bare:
+                raise ValueError(
+                    f"sentence {bare[0]} has words without tags: a tagger learns from "
+                    "(word, tag) pairs"
+                )
+            self.tagger_ = trained_tagger(self.tagger, checked)
+        return super()._training_data(X, y, sample_weight)
 
     def _batch_data(self, X: Any, y: Any, sample_weight: SampleWeight) -> TrainingData:
         return super()._batch_data(self._inputs(X), y, sample_weight)
 
     def _inputs(self, X: Any) -> Any:
-        """Sentences of CoNLL-U as (word, tag) pairs."""
-        check_examples(X)
-        return [
-            sentence_tokens(x) if isinstance(x, ConlluSentence) else x
-            for x in by_position(X)
-        ]
+        """Sentences of CoNLL-U as (word, tag) pairs; tags of the tagger where none are."""
+        sentences = _without_conllu(X)
+        if self.tagger is not None:
+            return tagged_sentences(self.tagger_, sentences)
+        if vars(self).get("tagged_") is True:  # older files do not say
+            for i, sentence in enumerate(sentences):
+                if is_bare(sentence):
+                    raise ValueError(
+                        f"sentence {i} has words without tags, and training had tags: give "
+                        "(word, tag) pairs, or train with tagger='chain'"
+                    )
+        return sentences
+
+    def tagged(self, X: Any) -> list[Any]:
+        """Sentences as `predict` reads them: words without tags get those of the tagger."""
+        check_is_fitted(self, "coef_")
+        return list(self._inputs(X))
 
     def predict(self, X: Any) -> np.ndarray:
         """The tree of each sentence: heads, or (head, label) pairs if labels were learned."""
@@ -250,6 +290,18 @@ class DependencySVM(StructuredEstimator):
         """
         check_same_length(X, y)
         return attachment_scores(list(by_position(y)), list(self.predict(X))).las
+
+
+def _without_conllu(X: Any) -> list[Any]:
+    """Sentences of CoNLL-U as (word, tag) pairs, or as words where no word has a tag."""
+    check_examples(X)
+    out = []
+    for x in by_position(X):
+        if isinstance(x, ConlluSentence):
+            bare = all(tag == "_" for tag in x.column("upos"))
+            x = sentence_tokens(x, "none" if bare else "upos")
+        out.append(x)
+    return out
 
 
 def _parts(sentences: Sequence[Any]) -> Iterator[list[Any]]:

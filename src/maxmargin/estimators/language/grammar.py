@@ -9,7 +9,6 @@ from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.data.arrays import Floats, Ints, Ragged
@@ -42,8 +41,7 @@ from maxmargin.estimators.fitting.training import (
     coarse_first,
     train,
 )
-from maxmargin.estimators.sequences.chain import ChainSVM
-from maxmargin.io.sequences.templates import pos
+from maxmargin.estimators.language.tagging import tagged_sentences, trained_tagger
 from maxmargin.io.treebank import tagged_words
 from maxmargin.io.trees.nltk_trees import from_nltk, is_nltk, to_nltk
 from maxmargin.losses.trees import BracketF1, BracketHamming
@@ -302,29 +300,13 @@ class GrammarSVM(KernelMixin):
             raise ValueError(
                 "a tagger is for terminals='tags': with 'words' tags are found"
             )
-        if isinstance(self.tagger, str) and self.tagger != "chain":
-            raise ValueError(f"tagger={self.tagger!r}: 'chain', an estimator, or None")
-        tagger = clone(
-            ChainSVM(C=0.1, tol=0.05) if self.tagger == "chain" else self.tagger
-        )
-        tokens = [tagged_words(tree) for tree in trees]
-        tags = [[tag for _, tag in sentence] for sentence in tokens]
-        return tagger.fit([_tagger_input(sentence) for sentence in tokens], tags)
+        return trained_tagger(self.tagger, [tagged_words(tree) for tree in trees])
 
     def _inputs(self, X: Any) -> Any:
         """Sentences with tags: those of the tagger where there are words alone."""
         check_examples(X)
         X = list(by_position(X))
-        if self.tagger is None:
-            return X
-        bare = [
-            i for i, x in enumerate(X) if len(x) and all(isinstance(t, str) for t in x)
-        ]
-        if bare:
-            rows = [_tagger_input([(word,) for word in X[i]]) for i in bare]
-            for i, tags in zip(bare, self.tagger_.predict(rows), strict=True):
-                X[i] = list(zip(X[i], tags, strict=True))
-        return X
+        return X if self.tagger is None else tagged_sentences(self.tagger_, X)
 
     def predict(self, X: Any) -> np.ndarray:
         """The tree of each sentence; see `fallback` for those without a parse."""
@@ -412,11 +394,6 @@ def _best_many(
     grammar: Grammar, x: GrammarInputs, ids: Ints, w: Floats, k: int
 ) -> Layers:
     return grammar.nbest(x, ids, w, k)
-
-
-def _tagger_input(sentence: Any) -> list[list[str]]:
-    """Features of the words of a sentence, for the tagger."""
-    return pos(sentence)
 
 
 def _with_tags_of(sentence: Any, tree: Any) -> Any:

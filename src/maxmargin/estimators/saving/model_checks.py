@@ -18,6 +18,7 @@ from maxmargin.estimators.calibrating.calibration import Calibration
 from maxmargin.io.model_file.archive import ModelFileError
 from maxmargin.kernels.maps import Expansion
 from maxmargin.solvers.base import Result
+from maxmargin.structures.classes.label_sets import LabelSets
 from maxmargin.structures.classes.structure import Multiclass
 
 # The structures that each estimator works with, by name; others take any.
@@ -90,6 +91,11 @@ def _check(estimator: Any) -> None:
     for name in FLOATS:
         if name in held:
             _check_floats(held[name], name)
+    if isinstance(structure, LabelSets):
+        for name, shape in (("thresholds_", ()), ("sigmoids_", (2,))):
+            if name in held:
+                _check_floats(held[name], name)
+                check_shape(held[name], (*shape, structure.k), name)
     _check_shapes(held, structure, type(estimator).__name__ in CLASSIFIERS)
 
 

@@ -121,8 +121,14 @@ class Scoring:
         import parasail
 
         whole, opening, extension = self._one_cost("parasail", largest)
-        matrix = parasail.matrix_create("".join(whole.letters), 1, 0)
-        for i, row in enumerate(whole.matrix.astype(int).tolist()):
+        letters = [letter for letter in whole.letters if letter != "*"]
+        matrix = parasail.matrix_create(
+            "".join(letters), 1, 0
+        )  # with a row "*" at the end
+        if "*" in whole.letters:
+            letters.append("*")
+        at = [whole.letters.index(letter) for letter in letters]
+        for i, row in enumerate(whole.matrix[np.ix_(at, at)].astype(int).tolist()):
             for j, value in enumerate(row):
                 matrix[i, j] = value
         return ParasailScoring(matrix, opening, extension, whole.scale)

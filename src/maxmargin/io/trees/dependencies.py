@@ -119,6 +119,29 @@ def dependency_lines(sentence: ConlluSentence, tree: Sequence[Any]) -> list[str]
     return lines
 
 
+def with_tags(
+    sentence: ConlluSentence | Sequence[Any],
+    tokens: Sequence[Any],
+    column: str = "upos",
+) -> ConlluSentence:
+    """A sentence with the tags of (word, tag) pairs where its column of tags is empty.
+
+    Examples
+    --------
+    >>> with_tags(["dogs"], [("dogs", "NOUN")]).words[0][:4]
+    ('1', 'dogs', '_', 'NOUN')
+    """
+    whole = conllu_sentence(sentence)
+    if column not in TAGS[:-1]:
+        return whole
+    at, words = COLUMNS.index(column), []
+    for word, token in zip(whole.words, tokens, strict=True):
+        if word[at] == "_" and not isinstance(token, str):
+            word = (*word[:at], str(token[1]), *word[at + 1 :])
+        words.append(word)
+    return whole._replace(words=words)
+
+
 def write_dependencies(
     path: str | Path,
     sentences: Iterable[ConlluSentence | Sequence[Any]],

@@ -464,16 +464,18 @@ class Alignment(Structure):
             self.symbols, self.pairs, self.gaps, self.layout, self.symmetric
         )
 
-    def substitution(self, w: Floats, track: str) -> tuple[tuple[Any, ...], Floats]:
-        """Letters of a track, and the learned scores of each pair of them."""
+    def substitution(
+        self, w: Floats, track: str, unknown: bool = False
+    ) -> tuple[tuple[Any, ...], Floats]:
+        """Letters of a track, and scores of each pair; with `unknown`, "?" comes last."""
         assert self.layout is not None
         view, full = View((track,)), self.layout.full(w)
         letters = self.symbols.letters.get(track, ())
-        total, offset, found = np.zeros((len(letters), len(letters))), 0, False
+        k = len(letters) + (unknown and self.symbols.unknown)
+        total, offset, found = np.zeros((k, k)), 0, False
         for pair in self.pairs:
             size = self.symbols.size(pair.left) * self.symbols.size(pair.right)
             if pair.left == pair.right == view:
-                k = len(letters)  # without unknown letters
                 total += full[offset : offset + size].reshape(isqrt(size), -1)[:k, :k]
                 found = True
             offset += size

@@ -1,0 +1,44 @@
+"""Pairs of sequences as `AlignmentSVM` takes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from maxmargin.core.data.biopython_records import from_biopython, is_alignment
+from maxmargin.estimators.fitting.inputs import by_position
+from maxmargin.io.biology.biopython import pairs_from_biopython
+
+
+def pairs_of_rows(X: Any) -> tuple[list[Any], list[Any]]:
+    """Pairs of sequences and their alignments, from alignments of Biopython."""
+    listed = [X] if is_alignment(X) else list(by_position(X))
+    if not listed or not all(map(is_alignment, listed)):
+        raise ValueError(
+            "y is missing: give the alignment of each pair, or alignments of Biopython "
+            "in place of X"
+        )
+    made = pairs_from_biopython(listed)
+    return list(made.X), list(made.y)
+
+
+def is_pair(pair: Any) -> bool:
+    """Whether it is two things, neither of them None."""
+    two = isinstance(pair, tuple | list) and len(pair) == 2
+    return two and pair[0] is not None and pair[1] is not None
+
+
+def checked_pair(pair: Any) -> Any:
+    """Refuse what is no pair of sequences."""
+    if not hasattr(pair, "__iter__"):
+        raise ValueError(f"{pair!r:.40} is no pair of sequences")
+    if is_alignment(pair):
+        raise ValueError(
+            "X has alignments of Biopython: leave out y, or say pairs_from_biopython of "
+            "maxmargin.io.biology"
+        )
+    return pair
+
+
+def plain_pair(pair: Any) -> Any:
+    """A pair with plain sequences in place of records of Biopython."""
+    return tuple(map(from_biopython, pair)) if is_pair(pair) else pair
