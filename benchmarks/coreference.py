@@ -1,14 +1,14 @@
 """Coreference on LitBank: scores of the official scorer, and the time of training.
 
     python -m benchmarks.coreference
-    python -m benchmarks.coreference other.conll
+    python -m benchmarks.coreference other.conll ..
 
 The mentions are those of the corpus; the last 20 documents are the test set, the first 80
 the training set. Exact match puts mentions with the same words into one entity. Times are
 CPU seconds of one process, after a first fit that compiles the loops.
 
-With a file of CoNLL-2012, models are trained on all of LitBank and tested on the documents
-of that file. LitBank says of each mention whether it is a person, a place, .., and a name,
+With files of CoNLL-2012 (or, if they end in .conllu, CorefUD) models are trained on all of
+LitBank and tested on the documents of those files. LitBank says of each mention whether it is a person, a place, .., and a name,
 a noun phrase or a pronoun; other corpora do not, so training leaves it out there.
 """
 
@@ -22,7 +22,7 @@ from typing import Any
 
 from experiments.yu2011.litbank import read_litbank
 from maxmargin import CoreferenceSVM
-from maxmargin.io.coreference import read_conll2012
+from maxmargin.io.coreference import read_conll2012, read_corefud
 from maxmargin.metrics import coreference_scores, entities_of
 from maxmargin.structures.clusters import Document, Mention
 
@@ -34,7 +34,7 @@ def main() -> None:
     path = Path(os.environ["MAXMARGIN_DATA"]) / "coref_litbank/litbank_coref.txt.gz"
     _, X, y = zip(*read_litbank(path), strict=True)
     if len(sys.argv) > 1:
-        other_corpus([plain(x) for x in X], list(y), sys.argv[1])
+        other_corpus([plain(x) for x in X], list(y), sys.argv[1:])
         return
     show("exact match", X[-TEST:], y[-TEST:], [matched(x) for x in X[-TEST:]], 0.0)
     CoreferenceSVM(tol=0.5).fit(X[:2], y[:2])
@@ -50,9 +50,11 @@ def plain(document: Any) -> Document:
     return Document(document.sentences, [Mention(*m[:3]) for m in document.mentions])
 
 
-def other_corpus(X: list[Any], y: list[Any], path: str) -> None:
+def other_corpus(X: list[Any], y: list[Any], paths: list[str]) -> None:
     """Train on LitBank, test on another corpus."""
-    found = read_conll2012(path)
+    found = []
+    for path in paths:
+        found += (read_corefud if path.endswith(".conllu") else read_conll2012)(path)
     test = [Document(d.sentences, [Mention(*span) for span in d.spans]) for d in found]
     truth = [d.clusters for d in found]
     show("exact match", test, truth, [matched(x) for x in test], 0.0)

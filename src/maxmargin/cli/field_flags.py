@@ -1,4 +1,4 @@
-"""Flags of single fields: taxonomies, tracks of proteins, E-values, motifs."""
+"""Flags of single fields: taxonomies, tracks of proteins, E-values, motifs, folds."""
 
 from __future__ import annotations
 
@@ -87,7 +87,9 @@ def read_taxonomy(path: str) -> list[tuple[str, str | None]]:
 def fitted_models(
     args: argparse.Namespace, task: str, model: Any, data: Data
 ) -> list[Any]:
-    """The model, with E-values if asked for, and models of further motifs."""
+    """The model, with probabilities and E-values if asked for; models of further motifs."""
+    if args.calibrate:
+        model.calibrate(data.X, data.y, cv=args.calibrate)
     if args.evalues:
         model.fit_evalues(data.X)
     if not args.motifs or args.motifs == 1:

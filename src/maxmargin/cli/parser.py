@@ -149,6 +149,8 @@ def _train(parser: argparse.ArgumentParser) -> None:
     add("--taxonomy", metavar="FILE",
         help="what lies above each label: lines of a label and its parent")  # fmt: skip
     _track(parser)
+    add("--calibrate", type=int, metavar="N",
+        help="fit probabilities on N folds, for predict --probabilities")  # fmt: skip
     add("--evalues", action="store_true",
         help="alignments: fit the scores of chance, for E-values")  # fmt: skip
     add("--motifs", type=int, metavar="N",
@@ -195,6 +197,11 @@ def _predict(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="one JSON value per line")
     parser.add_argument("--sites", type=_positive, metavar="P",
                         help="motifs: all sites with p-values of at most P")  # fmt: skip
+    parser.add_argument("--probabilities", action="store_true",
+                        help="of classes, labels, nodes and aligned columns")  # fmt: skip
+    parser.add_argument("--cost", type=_positive, metavar="X",
+                        help="classes of a taxonomy: what a level that is left open costs, "
+                        "up to 1; answers stop higher up where unsure")  # fmt: skip
 
 
 def _evaluate(parser: argparse.ArgumentParser) -> None:

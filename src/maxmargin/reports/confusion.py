@@ -88,7 +88,29 @@ def class_scores(truth: Sequence[Any], found: Sequence[Any]) -> list[ClassScore]
     ClassScore(label='b', precision=1.0, recall=0.5, f1=0.6666666666666666, support=2)
     """
     right = Counter(a for a, b in zip(truth, found, strict=True) if a == b)
-    support, said = Counter(truth), Counter(found)
+    return _scores(right, Counter(truth), Counter(found))
+
+
+def label_scores(
+    truth: Sequence[Sequence[Any]], found: Sequence[Sequence[Any]]
+) -> list[ClassScore]:
+    """Precision, recall and F1 of each label, where outputs are sets of labels.
+
+    Examples
+    --------
+    >>> label_scores([("a", "b"), ("b",)], [("b",), ("a", "b")])[0]
+    ClassScore(label='b', precision=1.0, recall=1.0, f1=1.0, support=2)
+    """
+    pairs = list(zip(truth, found, strict=True))
+    right = Counter(label for a, b in pairs for label in set(a) & set(b))
+    support = Counter(label for a, _ in pairs for label in a)
+    return _scores(right, support, Counter(label for _, b in pairs for label in b))
+
+
+def _scores(
+    right: Counter[Any], support: Counter[Any], said: Counter[Any]
+) -> list[ClassScore]:
+    """Scores from how often each class is right, true and said."""
     out = []
     for label in sorted(
         set(support) | set(said), key=lambda c: (-support[c], natural_key(c))

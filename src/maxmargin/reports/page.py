@@ -18,7 +18,12 @@ from typing import Any
 import numpy as np
 
 from maxmargin.calibration.measures import Reliability
-from maxmargin.reports.confusion import class_scores, confusion, flat_labels
+from maxmargin.reports.confusion import (
+    class_scores,
+    confusion,
+    flat_labels,
+    label_scores,
+)
 from maxmargin.reports.drawing.svg import heat, line_chart, listed, short, table
 from maxmargin.reports.explanation import Hard, shortened
 from maxmargin.reports.sentences import marked_sentence, marks_spans, span_tables
@@ -36,10 +41,11 @@ class Scored:
     predicted: Sequence[Any]
     score: float
     score_name: str
-    labels: bool  # whether outputs are labels, or sequences of them
+    labels: bool  # whether outputs are labels, or sequences or sets of them
     hardest: Sequence[Hard]
     sure: Reliability | None = None  # how often calibrated predictions are right
     figures: Sequence[tuple[str, float]] = ()  # of the task, besides `score`
+    sets: bool = False  # whether outputs are sets of labels
 
 
 @dataclass(frozen=True)
@@ -186,17 +192,19 @@ def _scores(subject: Subject) -> str:
     scored = subject.scored
     if scored is None or not scored.labels:
         return ""
-    truth, predicted = flat_labels(scored.truth), flat_labels(scored.predicted)
-    rows = [
-        [str(s.label), s.precision, s.recall, s.f1, s.support]
-        for s in class_scores(truth, predicted)[:40]
-    ]
+    if scored.sets:
+        found = label_scores(scored.truth, scored.predicted)
+    else:
+        found = class_scores(flat_labels(scored.truth), flat_labels(scored.predicted))
+    rows = [[str(s.label), s.precision, s.recall, s.f1, s.support] for s in found[:40]]
     return table(["class", "precision", "recall", "F1", "examples"], rows, "tnnnn")
 
 
 def _spans(subject: Subject) -> str:
     scored = subject.scored
-    if scored is None or not scored.labels or not marks_spans(scored.truth):
+    if scored is None or not scored.labels or scored.sets:
+        return ""
+    if not marks_spans(scored.truth):
         return ""
     return span_tables(scored.truth, list(scored.predicted))
 
@@ -218,7 +226,7 @@ def _reliability(subject: Subject) -> str:
 
 def _confusion(subject: Subject) -> str:
     scored = subject.scored
-    if scored is None or not scored.labels:
+    if scored is None or not scored.labels or scored.sets:
         return ""
     truth, predicted = flat_labels(scored.truth), flat_labels(scored.predicted)
     classes, counts, left = confusion(truth, predicted)

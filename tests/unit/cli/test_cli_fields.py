@@ -1,5 +1,7 @@
 """Flags of single fields: taxonomies, tracks, motifs, exports."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -124,3 +126,71 @@ def test_export_of_scores_and_what_is_refused(folder, capsys):
     assert "cannot be exported" in capsys.readouterr().err
     assert run("train", "alignments", "pairs.fasta", "x.mm", "--motifs", "2") == 2
     assert "--motifs is for motifs" in capsys.readouterr().err
+
+
+CLASSES = "".join(
+    f"{label} 1:{x} 2:{y}\n"
+    for k in range(8)
+    for label, x, y in (("a", k / 8, 0), ("b", 1, k / 8), ("c", 1, 2 + k / 8))
+)
+
+
+def written(tmp_path, name, text):
+    (tmp_path / name).write_text(text)
+    return str(tmp_path / name)
+
+
+def test_probabilities_of_classes_and_nodes_above_them(tmp_path, capsys):
+    data, model = written(tmp_path, "d.svm", CLASSES), str(tmp_path / "m.mm")
+    above = written(tmp_path, "above.tsv", "a\ttop\nbc\ttop\nb\tbc\nc\tbc\n")
+    flags = ["--taxonomy", above, "--loss", "taxonomy", "--calibrate", "3", "--quiet"]
+    assert main(["train", "multiclass", data, model, *flags]) == 0
+    assert main(["predict", model, data, "--probabilities"]) == 0
+    head, *rows = capsys.readouterr().out.splitlines()
+    assert head.split("\t") == ["label", "a", "b", "c"] and len(rows) == 24
+    shares = np.array([row.split("\t")[1:] for row in rows], float)
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0, atol=1e-2)
+    assert main(["predict", model, data, "--cost", "0.001"]) == 0
+    found = set(capsys.readouterr().out.split())
+    assert found <= {"a", "b", "c", "bc", "top"} and found & {"bc", "top"}
+    bare = str(tmp_path / "bare.mm")
+    assert main(["train", "multiclass", data, bare, "--quiet"]) == 0
+    for flag in (["--probabilities"], ["--cost", "0.5"]):
+        assert main(["predict", bare, data, *flag]) == 2
+        assert "--calibrate 3" in capsys.readouterr().err
+
+
+def test_probabilities_of_labels_nodes_and_columns(tmp_path, capsys):
+    sets = CLASSES.replace("b ", "b,bc ").replace("c ", "c,bc ", 1)
+    graphs = "".join(
+        f'{{"nodes": [[{a}], [{b}]], "edges": [[0, 1]], "labels": ["x", "y"]}}\n'
+        for a, b in ((1.0, 0.1), (0.9, 0.0), (0.6, 0.4), (0.8, 0.5))
+    )
+    pairs = "".join(
+        f">a\n{a}\n>b\n{b}\n"
+        for a, b in (("ACDE-G", "ACDEFG"), ("ACDFFG", "AC-FFG"), ("CCDEF", "CC-EF"))
+    )
+    printed = {}
+    for task, text in (("multilabel", sets), ("graphs", graphs), ("alignments", pairs)):
+        data, model = written(tmp_path, task, text), str(tmp_path / f"{task}.mm")
+        assert main(["train", task, data, model, "--calibrate", "2", "--quiet"]) == 0
+        assert main(["predict", model, data, "--probabilities"]) == 0
+        printed[task] = capsys.readouterr().out.splitlines()
+    assert printed["multilabel"][0].startswith("label\ta\tb\tbc")
+    first = json.loads(printed["graphs"][0])
+    assert [set(p) for p in first["probabilities"]] == [{"x", "y"}] * 2
+    assert printed["alignments"][0].split() == [
+        "first",
+        "second",
+        "i",
+        "j",
+        "confidence",
+    ]
+    assert printed["alignments"][1].startswith("a\tb\t0\t0\t")
+    ranked = written(
+        tmp_path, "r", "1 qid:1 1:2\n0 qid:1 1:1\n1 qid:2 1:3\n0 qid:2 1:2\n"
+    )
+    settings = ["--set", "k=1", "--quiet"]
+    assert main(["train", "ranking", ranked, str(tmp_path / "r.mm"), *settings]) == 0
+    assert main(["predict", str(tmp_path / "r.mm"), ranked, "--probabilities"]) == 2
+    assert "--probabilities is for multiclass" in capsys.readouterr().err

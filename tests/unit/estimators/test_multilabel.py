@@ -249,3 +249,12 @@ def test_paths_of_labels_say_what_to_do():
             MulticlassSVM().fit(X, y)
     with pytest.raises(ValueError, match="join_paths"):
         MultilabelSVM().fit(X, [[["a", "b"]]] * 4)
+
+
+def test_a_report_has_scores_by_label(tmp_path):
+    X, Y = data()
+    model = MultilabelSVM().fit(X, Y)
+    Y[:, 0] = 1  # sets that are longer than the predicted ones
+    model.report(tmp_path / "page.html", X, Y)
+    text = (tmp_path / "page.html").read_text(encoding="utf8")
+    assert "Scores by class" in text and "true \\ found" not in text

@@ -15,6 +15,7 @@ from maxmargin.cli.errors import DONE, InputError, UsageError
 from maxmargin.cli.field_flags import track_files
 from maxmargin.cli.streams import Inputs, model_source, output_path
 from maxmargin.cli.tasks.data import Data
+from maxmargin.cli.tasks.sureness import node_lines, probability_lines
 from maxmargin.cli.tasks.table import TASKS, Task
 from maxmargin.cli.tasks.writers import predicted_labels, site_lines
 from maxmargin.estimators.fitting.inputs import check_examples
@@ -29,6 +30,10 @@ def predict(args: argparse.Namespace, inputs: Inputs) -> int:
         if not isinstance(model, maxmargin.MotifSVM):
             raise UsageError("--sites is for motifs")
         lines = site_lines(model, data, args.sites)
+    elif args.probabilities:
+        lines = probability_lines(model, data, task_name(model))
+    elif args.cost is not None:
+        lines = node_lines(model, data, args.cost)
     elif args.json:
         lines = [json.dumps(_plain(y)) for y in predicted_labels(model, data)]
     else:
@@ -185,11 +190,8 @@ def _read(model: Any, args: argparse.Namespace, inputs: Inputs) -> tuple[Task, D
     if args.model == "-" and "-" in args.data:
         raise UsageError("model and data cannot both come from standard input")
     notes = model.provenance_
-    name, form, options = notes.get("task"), notes.get("format"), notes.get("options")
-    if name not in TASKS or form not in TASKS[name].formats:
-        name = next(
-            (t for t in TASKS if TASKS[t].estimator == type(model).__name__), None
-        )
+    name, form, options = task_name(model), notes.get("format"), notes.get("options")
+    if name is None or form not in TASKS[name].formats or name != notes.get("task"):
         form, options = None, {}
     if args.format is not None and args.format != form:
         form, options = args.format, {}
@@ -218,6 +220,15 @@ def _read(model: Any, args: argparse.Namespace, inputs: Inputs) -> tuple[Task, D
     if check_examples(data.X) == 0:
         raise InputError(f"{args.data[0]} has no examples")
     return task, data._replace(form=form)
+
+
+def task_name(model: Any) -> str | None:
+    """The task that a model was trained for, or the first that its class is for."""
+    name, form = model.provenance_.get("task"), model.provenance_.get("format")
+    if name in TASKS and form in TASKS[name].formats:
+        return str(name)
+    of_class = (t for t in TASKS if TASKS[t].estimator == type(model).__name__)
+    return next(of_class, None)
 
 
 def _plain(value: Any) -> Any:

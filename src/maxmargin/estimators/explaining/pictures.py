@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from maxmargin.reports.drawing.marked_text import Drawing, plain_html
 
 
 class DrawnOutputs:
     """What every estimator has to draw; those with a picture of their own have `_draw`."""
+
+    _predicts_sets: ClassVar[bool] = False  # of labels
 
     def best_few(self, x: Any, k: int = 3) -> list[tuple[Any, float]]:
         """The k best outputs of ONE input with their scores, best first."""

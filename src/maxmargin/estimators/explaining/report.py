@@ -25,6 +25,7 @@ class Reportable(FittedModel, Protocol):
     """A fitted estimator that a page can be written about."""
 
     _predicts_labels: ClassVar[bool]
+    _predicts_sets: ClassVar[bool]
 
     def predict(self, X: Any) -> Any:
         """Best output of each input."""
@@ -102,6 +103,7 @@ def _scored(model: Reportable, X: Any, y: Any) -> Scored:
         score=float(model.score(X, y)),
         score_name=_score_name(model),
         labels=model._predicts_labels,
+        sets=model._predicts_sets,
         hardest=[_pictured(model, X, case) for case in hard],
         sure=_sure(model, X, y),
         figures=model._figures(y, predicted),

@@ -82,13 +82,7 @@ from maxmargin.solvers.n_slack.stream import ModelState, StreamState
 if TYPE_CHECKING:
     from maxmargin.reports.history import DataFrame
 
-OF_EARLIER = (
-    "expansion_",
-    "basis_trace_",
-    "calibration_",
-    "score_distribution_",
-    "sigmoids_",
-)
+OF_EARLIER = ("expansion_", "basis_trace_", "calibration_", "score_distribution_")
 PRIVATE = ("_state", "_mark")  # not pickled: the dual state, the mark of its data
 
 

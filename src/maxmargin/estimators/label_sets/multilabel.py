@@ -125,6 +125,7 @@ class MultilabelSVM(StructuredEstimator):
     """
 
     _predicts_labels = True
+    _predicts_sets = True
     structure_: LabelSets
     thresholds_: Floats
     n_features_in_: int
@@ -265,6 +266,7 @@ class MultilabelSVM(StructuredEstimator):
 
     def _adopt(self, structure: Structure, result: Result) -> None:
         super()._adopt(structure, result)
+        vars(self).pop("sigmoids_", None)  # of an earlier fit
         self.thresholds_ = np.zeros(len(self.labels_.names))
 
     def decision_function(self, X: Any) -> Floats:
