@@ -8,8 +8,9 @@ the training set. Exact match puts mentions with the same words into one entity.
 CPU seconds of one process, after a first fit that compiles the loops.
 
 With files of CoNLL-2012 (or, if they end in .conllu, CorefUD) models are trained on all of
-LitBank and tested on the documents of those files. LitBank says of each mention whether it is a person, a place, .., and a name,
-a noun phrase or a pronoun; other corpora do not, so training leaves it out there.
+LitBank and tested on the documents of those files. LitBank says of each mention whether it
+is a person, a place, .., and a name, a noun phrase or a pronoun; other corpora do not, so
+training leaves it out there.
 """
 
 from __future__ import annotations
