@@ -113,7 +113,9 @@ def pairs(paths: Sequence[str], options: Options) -> Data:
     from maxmargin.io.biology.pairs import read_pairs
 
     parts = [read_pairs(path) for path in paths]
-    X, y, names = ([v for p in parts for v in p[k]] for k in range(3))
+    X: list[Any] = [v for p in parts for v in p.X]
+    y = [v for p in parts for v in p.y]
+    names = [v for p in parts for v in p.names]
     wanted, given = options.get("track_names"), options.pop("tracks", {})
     if wanted is not None and sorted(given) != sorted(wanted):
         raise InputError(

@@ -55,10 +55,10 @@ def pairs_from_biopython(alignments: Any) -> Pairs:
         if len(sequences) < 2:
             raise ValueError(f"alignment {k} has {len(sequences)} rows: two are needed")
         for i, j in combinations(range(len(sequences)), 2):
-            columns = alignment_columns(alignment, f"alignment {k}", (i, j))
             both = sequences[i], sequences[j]
             out.X.append((_letters(both[0]), _letters(both[1])))
-            out.y.append(columns)
+            columns = alignment_columns(alignment, f"alignment {k}", (i, j))
+            out.y.append(columns.astype(np.int32))
             out.names.append((_name(both[0]), _name(both[1])))
     return out
 
