@@ -7,5 +7,6 @@ data.py      What a data file holds, and what reading it depends on
 readers.py   From data files to inputs and outputs
 text_readers.py  The same for words and labels: CoNLL columns, CoNLL-U, schemes of spans
 writers.py   Predictions as lines of text
+sureness.py  The same with probabilities
 measures.py  What `maxmargin evaluate` prints
 """

@@ -1,6 +1,8 @@
 """Estimators of alignments, and what goes with them.
 
 alignment.py        AlignmentSVM: learn to align sequences from reference alignments
+pair_inputs.py      Pairs of sequences, also from alignments of Biopython
+exporting.py        Learned scores for other programs
 homology.py         HomologySVM: find the homolog of a sequence among candidates
 homology_start.py   Weights that HomologySVM begins with
 position_kernel.py  Kernels between positions of sequences, for AlignmentSVM

@@ -2,6 +2,7 @@
 
 grammar.py      GrammarSVM: parse sentences
 dependency.py   DependencySVM: find the head of each word
+tagging.py      A tagger inside a parser, for sentences without tags
 coreference.py  CoreferenceSVM, CorrelationSVM: cluster the mentions of a document
 """
 
