@@ -169,3 +169,10 @@ def test_says_when_the_objective_is_not_below_that_of_zero_weights():
     model = HomologySVM(C=5.0, alignments="given", start=None, max_iter=1)
     with pytest.warns(ConvergenceWarning, match="not below that of zero weights"):
         model.fit(X, y)
+
+
+def test_candidates_to_choose_from_are_needed():
+    with pytest.raises(ValueError, match="every example has one candidate"):
+        HomologySVM().fit([("HEAGAWG", ["HEAGWG"])] * 3, [0, 0, 0])
+    with pytest.raises(ValueError, match="example 1 has no candidates"):
+        HomologySVM().fit([("HEAG", ["HEA", "W"]), ("HEAG", [])], [0, 0])

@@ -319,6 +319,8 @@ def _aligned(
             raise ValueError(
                 f"example {q}: the candidates are one string, not a list of sequences"
             )
+        if len(candidates) == 0:
+            raise ValueError(f"example {q} has no candidates")
         if not 0 <= c < len(candidates):
             raise ValueError(
                 f"example {q}: candidate {c} is not one of {len(candidates)}"
@@ -328,4 +330,9 @@ def _aligned(
             continue
         check_rows(written[1], (native, candidates[c]), f"example {q}")
         out.append((native, candidates, {c: written[1]}))
+    if out and all(len(candidates) == 1 for _, candidates, _ in out):
+        raise ValueError(
+            "every example has one candidate: there is nothing to learn without others, "
+            "such as sequences of other families"
+        )
     return out
