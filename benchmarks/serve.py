@@ -1,7 +1,9 @@
 """Load on `maxmargin serve`: requests per second and latency, nothing lost, memory steady.
 
     python -m benchmarks.serve                    # 1, 8 and 64 connections
-    python -m benchmarks.serve --steady 100000    # memory over so many requests
+    python -m benchmarks.serve --requests 0 --steady 100000    # memory over so many
+
+`--keep` writes the figures to `benchmarks/results/serve.json`.
 
 A tagger is trained on made-up sentences, saved, and served by the command line on
 127.0.0.1; clients keep their connections and send one sentence of 12 words at a time.
@@ -17,9 +19,11 @@ import subprocess
 import sys
 import tempfile
 import time
+from pathlib import Path
 
 import numpy as np
 
+RESULTS = Path(__file__).parent / "results" / "serve.json"
 SENTENCES = 60
 NAMES = "Ana Eva Juan Mary Otto Lima Cusco Puno Paris Bonn".split()  # noqa: SIM905
 WORDS = "lives works in for the bank of and near pays sees with a new old".split()  # noqa: SIM905
@@ -97,9 +101,12 @@ def memory(pid):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--requests", type=int, default=3000, help="per row")
+    parser.add_argument("--requests", type=int, default=3000, help="per row; 0: none")
     parser.add_argument("--steady", type=int, default=0, help="requests for memory")
+    parser.add_argument("--keep", action="store_true", help=f"write {RESULTS.name}")
     args = parser.parse_args()
+    told = {"cores": os.cpu_count(), "load before": round(os.getloadavg()[0], 1)}
+    rows = []
     with tempfile.TemporaryDirectory() as folder:
         model = train(folder)
         command = [sys.executable, "-m", "maxmargin", "serve", model, "--port", "0"]
@@ -107,24 +114,41 @@ def main():
         port = int(re.search(r":(\d+)/", server.stdout.readline()).group(1))
         try:
             asyncio.run(load(port, 8, 200))  # warm
-            for connections in (1, 8, 64):
+            for connections in (1, 8, 64) if args.requests else ():
                 begin = cpu(server.pid)
                 row = asyncio.run(load(port, connections, args.requests))
                 spent = cpu(server.pid) - begin
                 row["server_cpu_ms_per_request"] = 1000 * spent / row["requests"]
-                print(json.dumps({k: round(v, 2) for k, v in row.items()}), flush=True)
+                row = {k: round(v, 2) for k, v in row.items()}
+                rows.append(row)
+                print(json.dumps(row), flush=True)
             if args.steady:
-                before = memory(server.pid)
-                for k in range(1, 6):
-                    row = asyncio.run(load(port, 64, args.steady // 5))
-                    print(
-                        f"after {k * args.steady // 5} requests: {memory(server.pid):.1f} "
-                        f"MB (before {before:.1f}), lost {row['lost']}",
-                        flush=True,
-                    )
+                found = steady(server.pid, port, args.steady)
         finally:
             server.terminate()
             print(f"server ended with {server.wait(30)}")
+    if args.keep:
+        kept = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+        kept |= {"load": told | {"rows": rows}} if rows else {}
+        kept |= {"steady": told | found} if args.steady else {}
+        RESULTS.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf8")
+
+
+def steady(pid, port, total):
+    """Memory of the server after each fifth of many requests over 64 connections."""
+    found = {
+        "requests": 0,
+        "lost": 0,
+        "MB before": round(memory(pid), 1),
+        "MB after": [],
+    }
+    for _ in range(5):
+        row = asyncio.run(load(port, 64, total // 5))
+        found["requests"] += row["requests"]
+        found["lost"] += row["lost"]
+        found["MB after"].append(round(memory(pid), 1))
+    print(json.dumps(found), flush=True)
+    return found
 
 
 if __name__ == "__main__":

@@ -103,7 +103,7 @@ HEADLINES = [
 DIFFERENT = [
     "**Other data.** Where a corpus is not free, a free one stands in (taxonomies, parsing, "
     "coreference, protein pairs, yeast origins). Then only the order of methods can be "
-    "compared, and small differences may turn round.",
+    "compared, and small differences may change sign.",
     "**Other rivals.** Our CRF has a tuned prior, our perceptron averages, our matrix has "
     "tuned gaps. Against a CRF with a narrow prior of the paper's range the M3N gains what "
     "the paper says (rows `CRF, sigma`).",
@@ -123,8 +123,8 @@ def page(records: Records) -> Iterator[str]:
     tested = counts[HELD] + counts[FAILED]
     yield (
         f"\nThe papers make **{tested} statements about tables and figures that can be "
-        f"tested here: {counts[HELD]} hold, {counts[FAILED]} do not**, each in the strength "
-        "of the paper (an order of magnitude is ten times, significant needs the test). "
+        f"tested here: {counts[HELD]} hold, {counts[FAILED]} do not**, each taken as strictly "
+        "as the paper says it (an order of magnitude is ten times, significant needs a test). "
         f"{counts[PROVED]} more, of theorems and algorithms, are checked by tests of the "
         f"suite, {counts[UNTESTED]} cannot be tested with what is free"
         + (
@@ -157,9 +157,10 @@ def index(records: Records) -> Iterator[str]:
     """Every statement of every paper: where it stands, its verdict, its test."""
     yield "# What the papers say, statement by statement\n"
     yield (
-        "Statements are quoted by their meaning and tested in the strength of the paper "
-        "on the record named (`python -m experiments run PAPER.RECORD`), or by a test of "
-        "the suite. Written by `python -m experiments report`."
+        "Statements are given in our words and taken as strictly as the paper says them. "
+        "Each is tested on the record named beside it (`python -m experiments run "
+        "PAPER.RECORD`), or by a test of the suite. `python -m experiments report` writes "
+        "this page."
     )
     for paper, full in catalogue.PAPERS.items():
         table = list(statements.index(paper, records))

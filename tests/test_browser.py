@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+from html import unescape
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -58,38 +59,42 @@ def looked_at(browser, address, name, ready="true"):
 def reported():
     """Models with outputs to score them on."""
     small = {}
-    for name in ("chain", "grammar", "alignment", "network", "motif", "multiclass"):
+    for name in (
+        "chain", "segment", "grammar", "dependency", "alignment", "homology", "network",
+        "motif", "multiclass", "multilabel", "kernel", "coreference",
+    ):  # fmt: skip
         model, X = MODELS[name]()
         small[name] = (model, X, model.predict(X))
     model, X = MODELS["ranking"]()
     small["ranking"] = (model, X, [(x[:, 0] > 0.5).astype(int) for x in X])
-    model, X = MODELS["coreference"]()
-    small["coreference"] = (model, X, model.predict(X))
     return small
 
 
 @pytest.mark.parametrize(
     "name",
-    ["chain", "grammar", "alignment", "network", "motif", "multiclass", "ranking",
-     "coreference"],
+    ["chain", "segment", "grammar", "dependency", "alignment", "homology", "network",
+     "motif", "multiclass", "multilabel", "kernel", "ranking", "coreference"],
 )  # fmt: skip
 def test_reports(browser, tmp_path, name):
     model, X, y = reported()[name]
     path = tmp_path / "report.html"
     model.report(path, X, y)
     text = looked_at(browser, path.as_uri(), f"report-{name}")
-    assert "Hardest examples" in text and "Model card" in text
+    assert "Model card" in text
+    assert ("Hardest examples" in text) == (name != "kernel"), "kernels have no weights"
 
 
 def test_hardest_examples_are_drawn(tmp_path):
-    drawn = {"chain": "tagging", "grammar": 'class="tree"', "alignment": "<svg",
+    drawn = {"chain": "tagging", "grammar": 'class="tree"', "dependency": 'class="arcs"',
+             "segment": "tagging", "alignment": "<svg", "homology": "<svg",
              "network": 'class="graph"', "motif": 'class="site"', "ranking": "ranked",
              "coreference": "tagging"}  # fmt: skip
     for name, mark in drawn.items():
         model, X, y = reported()[name]
         model.report(tmp_path / "page.html", X, y)
         text = (tmp_path / "page.html").read_text(encoding="utf8")
-        assert mark in text[text.index('id="hardest-examples"') :], name
+        section = text[text.index('id="hardest-examples"') :]
+        assert mark in section[: section.index("</section>")], name
 
 
 def test_the_page_of_serve(browser, tmp_path):
@@ -140,7 +145,8 @@ def site(tmp_path_factory):
 @pytest.mark.parametrize(
     "page",
     ["index", "start", "which_estimator", "gallery/index", "gallery/trees",
-     "tasks/sequences", "api/estimators", "concepts", "faq", "glossary"],
+     "tasks/sequences", "api/estimators", "concepts", "faq", "glossary", "pitfalls",
+     "how_it_works", "whats_new", "statements", "benchmarks/trainers"],
 )  # fmt: skip
 def test_the_site(browser, site, page):
     """Opened as files, without any server: nothing is fetched from elsewhere."""
@@ -161,10 +167,19 @@ def test_api_pages_show_the_defaults_of_the_signature(site):
     import maxmargin
 
     text = (site / "api" / "estimators.html").read_text(encoding="utf8")
-    for name in ("ChainSVM", "RankingSVM", "MotifSVM"):
-        start = text.index(
-            f'id="maxmargin.estimators.{name.removesuffix("SVM").lower()}.'
+    for name in ("ChainSVM", "MulticlassSVM", "GrammarSVM", "RankingSVM", "MotifSVM"):
+        kind = getattr(maxmargin, name)
+        start = text.index(f'id="{kind.__module__}.{name}"')
+        table = text[start : text.index("</table>", start)]
+        rows = dict(
+            re.findall(
+                r"<tr class=\"doc-section-item\">.*?<code>(\w+)</code>(.*?)</tr>",
+                table,
+                re.S,
+            )
         )
-        for parameter in inspect.signature(getattr(maxmargin, name)).parameters:
-            assert f"<code>{parameter}</code>" in text[start:], f"{name}: {parameter}"
+        for parameter in inspect.signature(kind).parameters.values():
+            shown = re.findall(r"<code>(.*?)</code>", rows[parameter.name], re.S)[-1]
+            plain = unescape(re.sub(r"<.*?>", "", shown))
+            assert plain.replace('"', "'") == repr(parameter.default), parameter
     assert "Examples using this" in text

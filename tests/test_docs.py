@@ -75,7 +75,9 @@ def test_named_modules_exist():
 
 
 GALLERY = DOCS / "gallery"
-EXAMPLES = (GALLERY / "order.txt").read_text(encoding="utf8").split()
+EXAMPLES = re.findall(
+    r"^(\w+)", (GALLERY / "order.txt").read_text(encoding="utf8"), re.M
+)
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

@@ -16,6 +16,7 @@ import os
 import re
 import sys
 import tempfile
+import textwrap
 import types
 import warnings
 from pathlib import Path
@@ -31,10 +32,21 @@ class Cell(NamedTuple):
     line: int
 
 
+def sections():
+    """(heading, [(example, picture of its card or None)]) in the order of the gallery."""
+    found = []
+    for line in (SCRIPTS / "order.txt").read_text(encoding="utf8").splitlines():
+        if line.startswith("#"):
+            found.append((line.lstrip("# "), []))
+        elif line:
+            name, _, picture = line.partition(" ")
+            found[-1][1].append((name, picture or None))
+    return found
+
+
 def names():
     """Examples in the order of the gallery."""
-    order = (SCRIPTS / "order.txt").read_text(encoding="utf8").split()
-    return [line for line in order if not line.startswith("#")]
+    return [name for _, entries in sections() for name, _ in entries]
 
 
 def parse(path):
@@ -85,6 +97,16 @@ def run(path, cells):
     return out
 
 
+def wrapped(printed):
+    """Long lines are broken, so that the page need not be scrolled sideways."""
+    rows = []
+    for row in printed.splitlines():
+        rows += (
+            textwrap.wrap(row, 92, subsequent_indent="    ") if len(row) > 92 else [row]
+        )
+    return "\n".join(rows)
+
+
 def page(name, title, intro, cells, results):
     """The page of an example as Markdown."""
     parts = [f"# {title}\n\n{intro}\n"]
@@ -93,7 +115,7 @@ def page(name, title, intro, cells, results):
             parts.append(f"{cell.text}\n")
         parts.append(f"```python\n{cell.code}\n```\n")
         if printed.strip():
-            parts.append(f"```text\n{printed.rstrip()}\n```\n")
+            parts.append(f"```text\n{wrapped(printed.rstrip())}\n```\n")
         for picture, _ in pictures:
             alt = f"{title}: {Path(picture).stem.replace('_', ' ')}"
             parts.append(f"![{alt}](../pictures/gallery/{name}-{picture})\n")
@@ -131,16 +153,19 @@ def _note(text, k):
 
 
 def index(entries):
-    """The page of all examples, as cards."""
-    cards = "\n".join(
-        f"[![](../pictures/gallery/{picture}){{ loading=lazy }} **{title}**]({name}.md)"
-        "{ .card }"
-        for name, title, picture in entries
-    )
+    """The page of all examples, as cards under headings."""
+    parts = []
+    for heading, cards in entries:
+        drawn = "\n".join(
+            f"[![](../pictures/{picture}){{ loading=lazy }} **{title}**]({name}.md)"
+            "{ .card }"
+            for name, title, picture in cards
+        )
+        parts.append(f'## {heading}\n\n<div class="cards" markdown>\n{drawn}\n</div>\n')
     return (
-        "# Examples\n\nEach example is a script that runs in seconds, without a download. "
-        "The pages show what it prints and draws; every page has the script and a "
-        f'notebook to download.\n\n<div class="cards" markdown>\n{cards}\n</div>\n'
+        "---\nhide: [toc]\n---\n# Examples\n\nEach example is a script that runs in "
+        "seconds, without a download. The pages show what it prints and draws; every page "
+        "has the script and a notebook to download.\n\n" + "\n".join(parts)
     )
 
 
@@ -162,9 +187,13 @@ def build(name):
 def write_index():
     """Write the page of all examples."""
     entries = []
-    for name in names():
-        pictures = sorted(p.name for p in PICTURES.glob(f"{name}-*"))
-        entries.append((name, parse(SCRIPTS / f"{name}.py")[0], pictures[0]))
+    for heading, examples in sections():
+        cards = []
+        for name, picture in examples:
+            first = sorted(p.name for p in PICTURES.glob(f"{name}-*"))[0]
+            title = parse(SCRIPTS / f"{name}.py")[0]
+            cards.append((name, title, picture or f"gallery/{first}"))
+        entries.append((heading, cards))
     (SCRIPTS / "index.md").write_text(index(entries), encoding="utf8")
 
 

@@ -7,18 +7,20 @@ TARGET = Path(__file__).parents[1] / "pictures" / "which_estimator.svg"
 ROWS = [
     ("one class", "a straight boundary will do", "MulticlassSVM"),
     ("one class", "the boundary is curved", "KernelSVM"),
-    ("many labels", "in a row: words, frames, letters", "ChainSVM"),
-    ("many labels", "spans of several words, as wholes", "SegmentSVM"),
-    ("many labels", "in a graph: pixels, pages, atoms", "NetworkSVM"),
+    ("labels", "a set of them, in any number", "MultilabelSVM"),
+    ("labels", "in a row: words, frames, letters", "ChainSVM"),
+    ("labels", "spans of several words, as wholes", "SegmentSVM"),
+    ("labels", "in a graph: pixels, pages, atoms", "NetworkSVM"),
     ("a shape", "a tree of phrases over a sentence", "GrammarSVM"),
     ("a shape", "a tree of words and their heads", "DependencySVM"),
     ("a shape", "which positions of two match", "AlignmentSVM"),
+    ("a shape", "which candidate is related, and how", "HomologySVM"),
     ("a shape", "where a pattern lies", "MotifSVM"),
     ("an arrangement", "documents, the best first", "RankingSVM"),
     ("an arrangement", "groups of mentions", "CoreferenceSVM"),
     ("none of these", "you can score it and find the best", "StructuralSVM"),
 ]
-STEP, TOP = 44, 46
+STEP, TOP = 40, 46
 FIRST, SECOND, THIRD = 190, 380, 690
 
 

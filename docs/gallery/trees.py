@@ -11,8 +11,8 @@ from maxmargin.io.treebank import parse_trees, tagged_words
 bank = parse_trees("""
 (S (NP (DT the) (NN cat)) (VP (VBD sat) (PP (IN on) (NP (DT the) (NN mat)))))
 (S (NP (PRP I)) (VP (VBD saw) (NP (DT a) (NN dog))))
-(S (NP (PRP she)) (VP (VBD saw) (NP (NP (DT a) (NN man)) (PP (IN with) (NP (DT a) (NN hat))))))
-(S (NP (DT the) (NN man)) (VP (VBD slept)))
+(S (NP (NP (DT the) (NN man)) (PP (IN with) (NP (DT a) (NN hat)))) (VP (VBD slept)))
+(S (NP (PRP she)) (VP (VBD saw) (NP (DT a) (NN bird)) (PP (IN in) (NP (DT the) (NN tree)))))
 (S (NP (PRP we)) (VP (VBD ate) (NP (NN bread)) (PP (IN in) (NP (DT the) (NN park)))))
 """).trees
 X = [tagged_words(tree) for tree in bank]
@@ -29,7 +29,8 @@ tree = parser.predict([sentence])[0]
 print(text_tree(tree))
 
 # %%
-# The second best tree attaches "in the park" elsewhere; what differs is red:
+# The second best tree says that the cat is in the park, not that it was seen there. The
+# bracket that differs is red:
 from pathlib import Path
 
 from maxmargin.reports.drawing import svg_tree

@@ -1,5 +1,6 @@
 """Small data sets and loaders.
 
+samples.py    Real data that come with the package: promoters, pages of novels
 postcodes.py  Handwritten postcodes, made from the digits of scikit-learn
 homologs.py   Synthetic homologs among decoys (Tsochantaridis et al. 2005, 5.3)
 homstrad.py   HOMSTRAD: structure-based alignments of protein families

@@ -13,5 +13,9 @@ from .homstrad import family_pairs as family_pairs
 from .homstrad import read_homstrad as read_homstrad
 from .postcodes import CODES as CODES
 from .postcodes import written_postcodes as written_postcodes
+from .samples import Novel as Novel
+from .samples import Promoters as Promoters
+from .samples import load_litbank as load_litbank
+from .samples import load_promoters as load_promoters
 
 BLOSUM62: str

@@ -39,6 +39,7 @@ from maxmargin.losses.partial import PartialLoss
 from maxmargin.metrics.margins import margin_losses
 from maxmargin.metrics.sequences import token_error
 from maxmargin.reports.drawing.graph_svg import graph_svg
+from maxmargin.reports.drawing.marked_text import beside_html
 from maxmargin.solvers.base import Result, Trainer, run
 from maxmargin.structures.latent.partial_network import PartialNetwork
 from maxmargin.structures.network.clique_structure import CliqueNetwork
@@ -343,8 +344,14 @@ class NetworkSVM(KernelMixin):
         return LabelScores(flat, x.node_ptr, self.classes_)
 
     def _draw(self, x: Any, output: Any, truth: Any = None) -> str:
-        true = None if truth is None else plain(truth)
-        return graph_svg(as_graph(0, x).edges, plain(output), true, self.classes_)
+        edges, found = as_graph(0, x).edges, plain(output)
+        if truth is None:
+            return graph_svg(edges, found, None, self.classes_)
+        true = plain(truth)
+        drawn = graph_svg(edges, found, true, self.classes_)
+        if found == true or None in true:
+            return drawn
+        return beside_html(drawn, graph_svg(edges, true, None, self.classes_))
 
     def margin_curve(self, X: Any, y: Any, gammas: Any) -> Floats:
         """Mean gamma-margin per-label loss for each gamma, on forests.

@@ -353,6 +353,24 @@ class RankingSVM(StructuredEstimator):
     def _documents(self, X: Any) -> Documents:
         return self.structure_.encode(X)
 
+    def _score_name(self) -> str:
+        names = {"precision": "Precision", "ndcg": "NDCG", "ndcg-letor": "NDCG (LETOR)"}
+        whole = {"map": "MAP", "roc": "ROC area"}
+        if self.loss in whole:
+            return whole[self.loss]
+        if self.loss in names:
+            return f"{names[self.loss]} among the first {self.k}"
+        return super()._score_name()
+
+    def _figures(self, X: Any, y: Any, predicted: Any) -> Sequence[tuple[str, float]]:
+        scores = self.decision_function(X)
+        k, measure = self.k, mean_over_queries
+        return [
+            (f"NDCG@{k}", measure(ndcg_at_k, y, scores, k)),
+            ("precision@1", measure(precision_at_k, y, scores, 1)),
+            ("MAP", measure(average_precision, y, scores)),
+        ]
+
     def _draw(self, x: Any, output: Any, truth: Any = None) -> str:
         scores = self.decision_function([x])[0].tolist()
         return ranking_html(output, scores, grades=truth)

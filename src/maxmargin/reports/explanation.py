@@ -176,6 +176,7 @@ class Hard:
     best: list[tuple[Any, float]]  # the best outputs with their scores
     picture: str = ""  # of the best output, as SVG or HTML
     words: tuple[str, ...] = ()  # of label sequences, where the inputs have words
+    name: str = ""  # of the example, where the data have names
 
 
 @dataclass(frozen=True)

@@ -23,13 +23,15 @@ from maxmargin.reports.confusion import (
     confusion,
     flat_labels,
     label_scores,
+    natural_key,
 )
-from maxmargin.reports.drawing.svg import heat, line_chart, listed, short, table
+from maxmargin.reports.drawing.svg import facts, heat, line_chart, listed, short, table
 from maxmargin.reports.explanation import Hard, shortened
 from maxmargin.reports.sentences import marked_sentence, marks_spans, span_tables
 from maxmargin.reports.style import CSS, OUTPUT_CSS
 from maxmargin.solvers.base import Result
 
+CLASSES = 40  # that the table of scores shows
 PACKAGES = ("maxmargin", "numpy", "scipy", "numba", "scikit-learn")
 
 
@@ -98,14 +100,13 @@ def _tiles(subject: Subject) -> str:
     """The most important figures, large."""
     result, scored = subject.result, subject.scored
     status = result.status.name.lower().replace("_", " ")
-    tiles = [
-        (status, "training", "good" if result.converged else "bad"),
-        (f"{100 * result.gap:.2g} %", "duality gap", ""),
-    ]
+    tiles = []
     if scored is not None:
-        tiles.append((f"{scored.score:.4f}", scored.score_name, ""))
         tiles += [(f"{value:.4f}", name, "") for name, value in scored.figures]
+        tiles.append((f"{scored.score:.4f}", scored.score_name, ""))
         tiles.append((str(len(scored.truth)), "examples here", ""))
+    tiles.append((status, "training", "good" if result.converged else "bad"))
+    tiles.append((f"{100 * result.gap:.2g} %", "duality gap", ""))
     tiles.append((short(float(subject.size)), subject.unit, ""))
     drawn = "".join(
         f'<div class="tile {kind}"><b>{escape(value)}</b><span>{escape(name)}'
@@ -119,7 +120,7 @@ def _certificate(subject: Subject) -> str:
     result = subject.result
     history = result.history
     calls = history["oracle_calls"]
-    primal, dual = history["primal"], history["dual"]
+    primal, dual = _primal(history), history["dual"]
     keep = np.isfinite(primal) & (primal <= 20 * max(result.primal, 1e-12))
     curves = [
         ("primal", calls[keep], primal[keep]),
@@ -136,26 +137,34 @@ def _certificate(subject: Subject) -> str:
         charts.append(("Hidden parts", _completions_chart(subject.completions)))
     drawn = "".join(f"<div><h3>{n}</h3>{chart}</div>" for n, chart in charts if chart)
     reading = (
-        '<p class="faint">The primal is the objective of the weights found so far, the dual '
-        "a bound that no weights can beat. Training ends when the two meet: the gap "
-        "between them is then below the tolerance.</p>"
+        '<p class="faint">The primal is what the weights found so far cost; training wants '
+        "it low. The dual is a bound from below. Training ends when the two lines meet: "
+        "then the gap between them is below the tolerance. Where the primal was not "
+        "computed on the way, it is estimated from the gap.</p>"
     )
     return (
         f"<p>{escape(result.status.value[0].upper() + result.status.value[1:])}. "
         f"{escape(result.meaning())}</p>"
-        + listed(
+        + facts(
             [
                 ("primal", f"{result.primal:.6g}"),
                 ("dual", f"{result.dual:.6g}"),
                 ("gap", f"{result.gap:.3g}, {result.certificate}"),
                 ("iterations", str(result.iterations)),
                 ("oracle calls", str(result.oracle_calls)),
-                ("planes held", str(result.planes)),
-                ("seconds", f"{result.seconds:.3g}, without compiling"),
+                ("constraints held", str(result.planes)),
+                ("seconds of training", f"{result.seconds:.3g}"),
             ]
         )
         + f'{reading}<div class="pair">{drawn}</div>'
     )  # fmt: skip
+
+
+def _primal(history: np.ndarray) -> np.ndarray:
+    """Primal values; where none was computed, the one that dual and gap stand for."""
+    primal, dual = history["primal"].astype(float), history["dual"]
+    share = np.clip(1.0 - history["gap"], 1e-12, None)
+    return np.where(np.isfinite(primal), primal, dual / share)
 
 
 def _completions_chart(outer: np.ndarray) -> str:
@@ -184,8 +193,8 @@ def _data(subject: Subject) -> str:
     dim, size = subject.dim, subject.size
     constant = dim - size if subject.unit == "weights" and dim > size else 0
     more = f", {constant} of them for constant features" if constant else ""
-    rows.append(("length of psi", f"{dim}{more}"))
-    return listed(rows)
+    rows.append(("features of outputs", f"{dim}{more}"))
+    return facts(rows)
 
 
 def _scores(subject: Subject) -> str:
@@ -193,11 +202,18 @@ def _scores(subject: Subject) -> str:
     if scored is None or not scored.labels:
         return ""
     if scored.sets:
-        found = label_scores(scored.truth, scored.predicted)
+        scores = label_scores(scored.truth, scored.predicted)
     else:
-        found = class_scores(flat_labels(scored.truth), flat_labels(scored.predicted))
-    rows = [[str(s.label), s.precision, s.recall, s.f1, s.support] for s in found[:40]]
-    return table(["class", "precision", "recall", "F1", "examples"], rows, "tnnnn")
+        scores = class_scores(flat_labels(scored.truth), flat_labels(scored.predicted))
+    shown = sorted(scores[:CLASSES], key=lambda s: natural_key(s.label))
+    rows = [
+        [str(s.label), *(f"{v:.3f}" for v in (s.precision, s.recall, s.f1)), s.support]
+        for s in shown
+    ]
+    left = len(scores) - len(shown)
+    note = f'<p class="faint">{left} rarer classes are not shown.</p>' if left else ""
+    heads = ["class", "precision", "recall", "F1", "examples"]
+    return table(heads, rows, "tnnnn") + note
 
 
 def _spans(subject: Subject) -> str:
@@ -249,22 +265,32 @@ def _hardest(subject: Subject) -> str:
         mark = (
             '<span class="ok">right</span>'
             if right
-            else f'<span class="wrong">truth scores {short(case.short_by)} less</span>'
+            else f'<span class="wrong">the truth scores {short(case.short_by)} less than '
+            "the answer</span>"
         )
-        if case.words and not case.picture:
-            body = marked_sentence(case.words, case.truth, case.best[0][0])
-        else:
-            lines = [f"truth   {shortened(case.truth, 400)}"]
-            lines += [f"{score:7.3f}  {shortened(o, 400)}" for o, score in case.best]
-            body = f"<pre>{escape(chr(10).join(lines))}</pre>"
+        name = f" ({escape(case.name)})" if case.name else ""
         out.append(
-            f"<details{' open' if not out else ''}><summary>example {case.example}: "
-            f'{mark}</summary><div class="drawn">{case.picture}</div>{body}</details>'
+            f"<details{' open' if not out else ''}><summary>example {case.example}{name}: "
+            f'{mark}</summary><div class="drawn">{case.picture}</div>{_as_text(case)}'
+            "</details>"
         )
     return (
-        "<p>Those of the first 500 examples whose truth scores furthest below the best "
-        "output, with the best outputs and their scores.</p>" + "".join(out)
+        "<p>The mistakes of which the model is most sure: examples whose correct output "
+        "scores furthest below the answer (of the first 500).</p>" + "".join(out)
     )
+
+
+def _as_text(case: Hard) -> str:
+    """The truth and the best outputs as text; folded away below a picture."""
+    if case.words and not case.picture:
+        return marked_sentence(case.words, case.truth, case.best[0][0])
+    lines = [f"truth   {shortened(case.truth, 400)}"]
+    lines += [f"{score:7.3f}  {shortened(o, 400)}" for o, score in case.best]
+    text = f"<pre>{escape(chr(10).join(lines))}</pre>"
+    if not case.picture:
+        return text
+    head = "<summary>the best answers as text, with their scores</summary>"
+    return f'<details class="raw">{head}{text}</details>'
 
 
 def _trained_by(subject: Subject) -> str:
@@ -303,13 +329,13 @@ def _learned(subject: Subject) -> str:
 
 Section = Callable[[Subject], str]
 SECTIONS: list[tuple[str, Section]] = [
-    ("Certificate", _certificate),
-    ("Data", _data),
     ("Spans by type", _spans),
+    ("Hardest examples", _hardest),
     ("Scores by class", _scores),
     ("Confusion", _confusion),
     ("Reliability", _reliability),
     ("What it learned", _learned),
-    ("Hardest examples", _hardest),
+    ("Certificate", _certificate),
+    ("Data", _data),
     ("Model card", _trained_by),
 ]

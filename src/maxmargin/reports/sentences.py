@@ -37,7 +37,14 @@ def span_tables(truth: Sequence[Any], found: Sequence[Any]) -> str:
     """Precision, recall and F1 of each type of span, and which types are mixed up."""
     scores = span_scores(truth, found)
     order = [*(k for k in scores if k not in AVERAGES), "micro"]
-    rows = [[k if k != "micro" else "all", *scores[k]] for k in order]
+    rows = [
+        [
+            k if k != "micro" else "all",
+            *(f"{v:.3f}" for v in scores[k][:3]),
+            scores[k][3],
+        ]
+        for k in order
+    ]
     confusion, errors = span_confusion(truth, found)
     heads = [*confusion.kinds, "none"]
     counted = ", ".join(
@@ -46,10 +53,11 @@ def span_tables(truth: Sequence[Any], found: Sequence[Any]) -> str:
         if number
     )
     exact = 100.0 * sequence_accuracy(truth, found)
+    scored = table(["type", "precision", "recall", "F1", "spans"], rows, "tnnnn")
+    mixed = heat(confusion.counts, heads, heads, corner="true \\ found", whole=True)
     return (
-        table(["type", "precision", "recall", "F1", "spans"], rows, "tnnnn")
-        + f"<p>{exact:.1f} % of the sentences have no error. Spans: {counted}.</p>"
-        + heat(confusion.counts, heads, heads, corner="true \\ found", whole=True)
+        f'<div class="pair"><div>{scored}</div><div>{mixed}</div></div>'
+        f"<p>{exact:.1f} % of the sentences have no error. Spans: {counted}.</p>"
     )
 
 

@@ -16,6 +16,19 @@ OUTPUT_CSS = """
 .token.hue4,.graph .hue4 { --hue:#8a63d2; } .token.hue5,.graph .hue5 { --hue:#b58900; }
 .token.hue6,.graph .hue6 { --hue:#159fa8; } .token.hue7,.graph .hue7 { --hue:#d1495b; }
 .token.hue8,.graph .hue8 { --hue:#6b8e23; } .token.hue9,.graph .hue9 { --hue:#7a6a5a; }
+.token.hue10,.graph .hue10 { --hue:#3f51b5; } .token.hue11,.graph .hue11 { --hue:#00796b; }
+.mention { --hue:transparent; border-radius:4px; padding:.05em .2em; line-height:1.9;
+  border-bottom:2px solid var(--hue);
+  background:color-mix(in srgb,var(--hue) 24%,transparent); }
+.mention.hue0 { --hue:#1d7fd1; } .mention.hue1 { --hue:#e07b1a; }
+.mention.hue2 { --hue:#2a9d5c; } .mention.hue3 { --hue:#c2418f; }
+.mention.hue4 { --hue:#8a63d2; } .mention.hue5 { --hue:#b58900; }
+.mention.hue6 { --hue:#159fa8; } .mention.hue7 { --hue:#d1495b; }
+.mention.hue8 { --hue:#6b8e23; } .mention.hue9 { --hue:#7a6a5a; }
+.mention.hue10 { --hue:#3f51b5; } .mention.hue11 { --hue:#00796b; }
+.clusters { max-width:34rem; line-height:1.9; }
+.ranked li.good > span { font-weight:600; color:#2a9d5c; }
+.ranked li.good::marker { color:#2a9d5c; }
 .graph { max-width:20rem; width:100%; height:auto; display:block; }
 .graph circle,.graph rect { fill:var(--hue); } .graph line { stroke:#8a94a0; }
 .graph .ring { stroke:currentColor; stroke-width:3; stroke-dasharray:4 2; }
@@ -24,7 +37,8 @@ OUTPUT_CSS = """
   border-radius:3px; padding:0 .1em; }
 .ranked { padding-left:2rem; } .ranked li > span { margin-right:.8rem; }
 .ranked i,.ranked em { font-style:normal; opacity:.7; margin-right:.8rem; font-size:.9em; }
-.sides { display:flex; flex-wrap:wrap; gap:1.5rem; } .sides > div { overflow-x:auto; }
+.sides { display:flex; flex-wrap:wrap; gap:1rem 1.5rem; }
+.sides > div { overflow-x:auto; flex:1 1 18rem; min-width:0; }
 .sides h4 { margin:.2rem 0; font-weight:500; opacity:.7; }
 .drawn { overflow-x:auto; max-width:100%; }
 """
@@ -66,6 +80,7 @@ table { border-collapse:collapse; font-size:.9rem; }
 th,td { padding:.25rem .6rem; text-align:left; vertical-align:top; }
 thead th { color:var(--faint); font-weight:500; border-bottom:1px solid var(--line); }
 tbody tr:nth-child(even) td { background:var(--card); }
+td.t,table.heat th { white-space:nowrap; }
 .n { text-align:right; font-variant-numeric:tabular-nums; white-space:nowrap; }
 table.heat { font-size:.78rem; } table.heat th { color:var(--faint); font-weight:500; }
 table.heat td { padding:.18rem .3rem; min-width:2.1rem; text-align:center;
@@ -91,6 +106,9 @@ summary { cursor:pointer; overflow-wrap:anywhere; } details pre { padding:.3rem 
   margin:.1rem .3rem .1rem 0; } .token small { display:block; color:var(--faint); }
 .ok { color:var(--good); } .wrong { color:var(--bad); }
 .logo svg { max-width:100%; height:auto; background:#fff; border-radius:6px; }
+.facts { display:grid; grid-template-columns:repeat(auto-fill,minmax(9.5rem,1fr));
+  gap:.5rem 1rem; max-width:52rem; } .facts > div { min-width:0; }
+.raw { background:none; padding:0; font-size:.9rem; } .raw summary { color:var(--faint); }
 dl { display:grid; grid-template-columns:max-content minmax(0,1fr); gap:.15rem 1rem;
   font-size:.9rem; } dt { color:var(--faint); } dd { margin:0; overflow-wrap:anywhere; }
 @media (max-width:30rem) { body { font-size:15px; } .pair { grid-template-columns:1fr; }

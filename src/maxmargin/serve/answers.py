@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from functools import partial
 from typing import Any
 
@@ -78,6 +79,13 @@ class Answers:
             if drawn:
                 told["html"] = self._drawing(item, why)
                 told["nbest"] = self._best_few(5, [item])[0]
+                if self.reader.kind == "alignments":  # numbers of letters say little
+                    for one in told["nbest"]:
+                        columns = np.array(one["output"]).reshape(-1, 2)
+                        one["html"] = str(self.model._draw(item, columns))
+                if self.reader.kind == "coreference":
+                    for part in told["parts"]:
+                        part["name"] = link_name(item, part["name"])
                 if self.reader.kind in ("sequences", "segments"):
                     told["words"] = self.reader.words(item)
             out.append(told)
@@ -90,6 +98,24 @@ class Answers:
                 self.reader.words(item), why.output, None, margins, self.model.classes_
             )
         return str(self.model._draw(item, why.output))
+
+
+def link_name(document: Any, name: str) -> str:
+    """A link between mentions, by their words instead of their numbers.
+
+    Examples
+    --------
+    >>> from maxmargin.structures.clusters import Document, Mention
+    >>> text = [["Ann", "slept"], ["She", "woke"]]
+    >>> link_name(Document(text, [Mention(0, 0, 0), Mention(1, 0, 0)]), "link 0-1")
+    'Ann = She'
+    """
+    ends = re.fullmatch(r"link (\d+)-(\d+)", name)
+    if ends is None:
+        return name
+    found = [document.mentions[int(m)] for m in ends.groups()]
+    words = [document.sentences[m.sentence][m.first : m.last + 1] for m in found]
+    return " = ".join(" ".join(part) for part in words)
 
 
 def explanation_json(why: Explanation) -> dict[str, Any]:

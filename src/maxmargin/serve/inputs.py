@@ -122,7 +122,11 @@ def sentence_reader(options: Mapping[str, Any], kind: str = "sequences") -> Read
     hint = "A sentence. Punctuation is split off for you."
     example = "Ana lives in Lima, and Juan works for the United Nations."
     if width > 1:
-        hint = f"One token per line, {width} columns: those of the training file, no label."
+        hint = (
+            f"One token per line with {width} columns: those of the training file without "
+            "the label, such as a word and its tag. For plain sentences, train on a file "
+            "with words and labels only."
+        )
         example = ""
     schema = {
         "oneOf": [

@@ -63,9 +63,10 @@ MEANINGS = {
     "exact": "Inference is exact: no weights have an objective below the dual.",
     "relaxed": "Inference is relaxed: the gap is that of the relaxed problem, an upper "
     "bound on the exact one.",
-    "bound": "Inference, or the search that slack rescaling and squared slacks need, is "
-    "approximate: primal and gap are upper bounds, and what remains of the gap may be due "
-    "to it. A structure with `argmax_by_loss` makes this search exact.",
+    "bound": "The search for the most violated outputs is approximate here: primal and "
+    "gap are upper bounds, and part of the gap that remains may be due to it. (With slack "
+    "rescaling or squared slacks, a structure that has `argmax_by_loss` is searched "
+    "exactly.)",
     "reduced": "The certificate is that of the problem over the outputs found so far; "
     "outputs not found yet may raise the objective.",
     "local": "Outputs have hidden parts, so the problem is not convex: dual and gap "

@@ -72,6 +72,8 @@ def test_explanations_and_runners_up(name):
         told = why.json()["explanations"][0]
         few = web.post("/nbest", {**asked, "k": 2}).json()["nbest"][0]
         assert told["html"] and told["parts"]
+        drawn = ["<svg" in one.get("html", "") for one in told["nbest"]]
+        assert all(drawn) == name.startswith("alignment")
         assert few[0]["output"] == told["output"]
         assert few[0]["score"] == pytest.approx(told["score"])
         if told["margin"] is not None:

@@ -18,6 +18,7 @@ from maxmargin.cli.tasks.data import Data
 from maxmargin.cli.tasks.sureness import node_lines, probability_lines
 from maxmargin.cli.tasks.table import TASKS, Task
 from maxmargin.cli.tasks.writers import predicted_labels, site_lines
+from maxmargin.estimators.explaining.report import report as write_report
 from maxmargin.estimators.fitting.inputs import check_examples
 from maxmargin.reports.sentences import sentence_lines
 
@@ -78,7 +79,8 @@ def _shown(told: dict[str, Any]) -> list[str]:
         return str(value) if isinstance(value, int) else f"{value:.4f}"
 
     plain = {k: v for k, v in told.items() if not isinstance(v, dict)}
-    lines = [f"{name:20s} {text(value)}" for name, value in plain.items()]
+    wide = max([20, *map(len, plain)])
+    lines = [f"{name:{wide}s} {text(value)}" for name, value in plain.items()]
     for name, table in told.items():
         if not isinstance(table, dict) or not table:
             continue
@@ -95,11 +97,12 @@ def report(args: argparse.Namespace, inputs: Inputs) -> int:
     """Write the HTML page of a model."""
     model = maxmargin.load(model_source(args.model))
     X = y = None
+    names: list[str] = []
     if args.data:
         _, data = _read(model, args, inputs)
-        X, y = data.X, data.y
+        X, y, names = data.X, data.y, data.names()
     with output_path(args.out) as path:
-        model.report(path, X, y, command=model.provenance_.get("command"))
+        write_report(model, path, X, y, parameters=model.get_params(), names=names)
     if args.out != "-":
         print(f"report: {args.out}", file=sys.stderr)
     return DONE

@@ -165,10 +165,28 @@ def _fitted(args: argparse.Namespace, task: str, form: str, data: Data) -> Any:
             if args.C == "auto":
                 return fit_best(model, data, args.quiet or args.json)
             return model.fit(data.X, data.y)
+        except ValueError as error:
+            raise ValueError(_on_this_line(str(error), model)) from error
         except KeyboardInterrupt:
             if "result_" not in vars(model):  # before the first step
                 raise
             return model  # the best weights so far are written
+
+
+FLAGS = ("C", "loss", "rescaling", "penalty", "solver", "tol")
+
+
+def _on_this_line(message: str, model: Any) -> str:
+    """A message that advises parameters of Python, with the flags that set them.
+
+    Examples
+    --------
+    >>> _on_this_line("cut with longer='split'", maxmargin.SegmentSVM())
+    "cut with longer='split' (on the command line: --set longer=..)"
+    """
+    names = [n for n in model.get_params(deep=False) if f" {n}=" in f" {message}"]
+    flags = [f"--{n} .." if n in FLAGS else f"--set {n}=.." for n in names]
+    return f"{message} (on the command line: {', '.join(flags)})" if flags else message
 
 
 def _write(model: Any, place: str, notes: dict[str, Any]) -> None:

@@ -472,6 +472,10 @@ class AlignmentSVM(Significance, StructuredEstimator):
         tables = substitution_tables(self.structure_, self.coef_)
         return [*tables, *super()._learned()]
 
+    def _figures(self, X: Any, y: Any, predicted: Any) -> Sequence[tuple[str, float]]:
+        near = 1.0 - float(np.mean(self.losses(X, y, shift=4)))
+        return [("Q4: up to 4 positions away", near)]
+
     def _draw(self, x: Any, output: Any, truth: Any = None) -> str:
         first, second = plain_pair(x)
         return draw_alignment(first, second, output, truth)
@@ -497,7 +501,11 @@ def substitution_tables(structure: Alignment, w: Floats) -> list[str]:
 def draw_alignment(first: Any, second: Any, output: Any, truth: Any) -> str:
     """An alignment as SVG; matches that the truth does not have are red."""
     reference = None if truth is None else columns_of(truth, "the true alignment")
-    return alignment_svg(first, second, output, reference)
+    drawn = alignment_svg(first, second, output, reference)
+    if reference is None:
+        return drawn
+    legend = "green: as in the truth; yellow: up to 4 positions away; red: wrong"
+    return f'{drawn}<p class="faint">{legend}</p>'
 
 
 def alignment_structure(estimator: Any, sequences: Sequence[Any]) -> Alignment:

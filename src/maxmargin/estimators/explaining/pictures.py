@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -12,6 +13,10 @@ class DrawnOutputs:
     """What every estimator has to draw; those with a picture of their own have `_draw`."""
 
     _predicts_sets: ClassVar[bool] = False  # of labels
+
+    def score(self, X: Any, y: Any) -> float:
+        """How good the predictions are; larger is better."""
+        raise NotImplementedError
 
     def best_few(self, x: Any, k: int = 3) -> list[tuple[Any, float]]:
         """The k best outputs of ONE input with their scores, best first."""
@@ -35,6 +40,13 @@ class DrawnOutputs:
         """One output as HTML for reports and pages; differences to the truth marked."""
         return plain_html(output, truth)
 
-    def _figures(self, y: Any, predicted: Any) -> Sequence[tuple[str, float]]:
+    def _figures(self, X: Any, y: Any, predicted: Any) -> Sequence[tuple[str, float]]:
         """Figures that people quote for this task, besides `score`, for reports."""
         return []
+
+    def _score_name(self) -> str:
+        """What `score` is, for reports: the first line of its docstring."""
+        text = (inspect.getdoc(type(self).score) or "score").splitlines()[0]
+        if "accuracy" in text:  # scikit-learn's own
+            return "Share of right predictions"
+        return text.split(";")[0].rstrip(".")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -16,8 +15,11 @@ from maxmargin.estimators.calibrating.labels import confidences
 from maxmargin.estimators.explaining.fitted_model import FittedModel
 from maxmargin.estimators.fitting.inputs import by_position
 from maxmargin.estimators.fitting.prediction import predict_found
+from maxmargin.metrics.sequences import sequence_accuracy, span_scores
+from maxmargin.reports.confusion import class_scores, flat_labels
 from maxmargin.reports.explanation import Hard
 from maxmargin.reports.page import Scored, Subject, write
+from maxmargin.reports.sentences import marks_spans
 from maxmargin.solvers.cccp import LatentResult
 
 
@@ -48,8 +50,11 @@ class Reportable(FittedModel, Protocol):
     def _draw(self, x: Any, output: Any, truth: Any = None) -> str:
         """One output as HTML; differences to the truth marked."""
 
-    def _figures(self, y: Any, predicted: Any) -> Sequence[tuple[str, float]]:
+    def _figures(self, X: Any, y: Any, predicted: Any) -> Sequence[tuple[str, float]]:
         """Figures that people quote for this task, besides `score`."""
+
+    def _score_name(self) -> str:
+        """What `score` is."""
 
 
 def report(
@@ -61,8 +66,12 @@ def report(
     parameters: Mapping[str, Any],
     title: str | None = None,
     command: str | None = None,
+    names: Sequence[str] = (),
 ) -> None:
-    """Write one HTML page about a model; see `StructuredEstimator.report`."""
+    """Write one HTML page about a model; see `StructuredEstimator.report`.
+
+    `names` are those of the examples; those of the hardest are shown.
+    """
     check_is_fitted(model, "result_")
     result = model.result_
     provenance = vars(model).get("provenance_", {})  # of models from files
@@ -79,7 +88,7 @@ def report(
         parameters=parameters,
         trainer=str(result.notes.get("chosen", parameters["solver"])),
         command=command or provenance.get("command"),
-        scored=None if X is None or y is None else _scored(model, X, y),
+        scored=None if X is None or y is None else _scored(model, X, y, names),
         training_data={
             name: provenance[key]
             for key, name in (("examples", "training examples"), ("task", "task"),
@@ -90,7 +99,7 @@ def report(
     write(subject, path)
 
 
-def _scored(model: Reportable, X: Any, y: Any) -> Scored:
+def _scored(model: Reportable, X: Any, y: Any, names: Sequence[str] = ()) -> Scored:
     """How a model does on data."""
     try:
         hard = model.hardest(X, y, 6)
@@ -101,13 +110,35 @@ def _scored(model: Reportable, X: Any, y: Any) -> Scored:
         truth=truth,
         predicted=predicted,
         score=float(model.score(X, y)),
-        score_name=_score_name(model),
+        score_name=model._score_name(),
         labels=model._predicts_labels,
-        sets=model._predicts_sets,
-        hardest=[_pictured(model, X, case) for case in hard],
+        hardest=[
+            replace(_pictured(model, X, case), name=names[case.example] if names else "")
+            for case in hard
+        ],
         sure=_sure(model, X, y),
-        figures=model._figures(y, predicted),
-    )
+        figures=[*label_figures(model, truth, predicted),
+                 *model._figures(X, y, predicted)],
+        sets=model._predicts_sets,
+    )  # fmt: skip
+
+
+def label_figures(model: Any, truth: Any, found: Any) -> list[tuple[str, float]]:
+    """What people quote for labels: F1 of spans, sequences without error, macro F1."""
+    if not model._predicts_labels or model._predicts_sets:
+        return []
+    if marks_spans(truth):
+        rows = list(found)
+        spans = span_scores(truth, rows)["micro"]
+        return [
+            ("F1 of spans", spans.f1),
+            ("sentences without error", sequence_accuracy(truth, rows)),
+        ]
+    labels = flat_labels(truth)
+    if None in labels or len(labels) != len(truth):
+        return []
+    scores = class_scores(labels, flat_labels(found))
+    return [("F1, mean of classes", float(np.mean([s.f1 for s in scores])))]
 
 
 def _sure(model: Any, X: Any, y: Any) -> Reliability | None:
@@ -127,14 +158,6 @@ def _pictured(model: Reportable, X: Any, case: Hard) -> Hard:
     rows, i = by_position(X), case.example
     x = rows[i : i + 1] if hasattr(rows, "shape") else rows[i]
     return replace(case, picture=model._draw(x, case.best[0][0], case.truth))
-
-
-def _score_name(model: Reportable) -> str:
-    """What `score` is, by the first line of its docstring."""
-    text = (inspect.getdoc(type(model).score) or "score").splitlines()[0]
-    if "accuracy" in text:  # scikit-learn's own
-        return "Share of right predictions"
-    return text.split(";")[0].rstrip(".")
 
 
 def hardest(

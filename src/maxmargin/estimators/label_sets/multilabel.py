@@ -40,6 +40,8 @@ from maxmargin.estimators.fitting.training import TrainingData
 from maxmargin.estimators.label_sets.label_tables import LabelTable
 from maxmargin.inference.label_sets import set_margins
 from maxmargin.losses.labels import Hamming
+from maxmargin.reports.confusion import label_scores
+from maxmargin.reports.drawing.marked_text import label_set_html
 from maxmargin.solvers.base import Result
 from maxmargin.structures.chain.weight_names import other_name
 from maxmargin.structures.classes.label_sets import LabelSets
@@ -466,6 +468,21 @@ class MultilabelSVM(StructuredEstimator):
 
     def _examples(self, y: Any, sample_weight: SampleWeight) -> Ints:
         return np.arange(len(by_position(y)))
+
+    def _draw(self, x: Any, output: Any, truth: Any = None) -> str:
+        right = None
+        if truth is not None:
+            row = truth.toarray() if sp.issparse(truth) else truth
+            row = row.reshape(1, -1) if isinstance(row, np.ndarray) else [row]
+            right = self.labels_.sets(self.labels_.closed(row))[0]
+        return label_set_html(list(output), right, self.classes_)
+
+    def _figures(self, X: Any, y: Any, predicted: Any) -> Sequence[tuple[str, float]]:
+        truth, found = self._shown_outputs(X, y)
+        scores = label_scores(truth, found)
+        right = np.mean([set(a) == set(b) for a, b in zip(truth, found, strict=True)])
+        mean = float(np.mean([s.f1 for s in scores])) if scores else 0.0
+        return [("F1, mean of labels", mean), ("sets without error", float(right))]
 
     def _shown_outputs(self, X: Any, y: Any) -> tuple[Any, Any]:
         table = self._predicted(self.decision_function(X))

@@ -25,7 +25,12 @@ from maxmargin.estimators.fitting.training import TrainingData
 from maxmargin.io.coreference.document import CoreferenceDocument
 from maxmargin.losses.clusters import ForestLoss, PairLoss
 from maxmargin.metrics.clusters import mitre_loss
-from maxmargin.reports.drawing.marked_text import clusters_html
+from maxmargin.metrics.coreference import coreference_scores, entities_of
+from maxmargin.reports.drawing.marked_text import (
+    beside_html,
+    clustered_text,
+    clusters_html,
+)
 from maxmargin.structures.clusters.coreference import (
     Coreference,
     PairFeatures,
@@ -183,12 +188,31 @@ class CoreferenceSVM(StructuredEstimator):
         return known.get(self.structure_.dim)
 
     def _draw(self, x: Any, output: Any, truth: Any = None) -> str:
-        names = [f"mention {m + 1}" for m in range(len(output))]
-        if isinstance(x, Document):
-            spans = [(x.sentences[m.sentence], m) for m in x.mentions]
-            names = [" ".join(words[m.first : m.last + 1]) for words, m in spans]
-        drawn = clusters_html(names, list(output))
-        return drawn if truth is None else drawn + clusters_html(names, list(truth))
+        def drawn(clusters: Any) -> str:
+            if isinstance(x, Document):
+                spans = [(m.sentence, m.first, m.last) for m in x.mentions]
+                return clustered_text(x.sentences, spans, list(clusters))
+            if isinstance(x, CoreferenceDocument):
+                return clustered_text(x.sentences, x.spans, list(clusters))
+            names = [f"mention {m + 1}" for m in range(len(clusters))]
+            return clusters_html(names, list(clusters))
+
+        return (
+            drawn(output) if truth is None else beside_html(drawn(output), drawn(truth))
+        )
+
+    def _score_name(self) -> str:
+        return "MITRE score, mean of documents"
+
+    def _figures(self, X: Any, y: Any, predicted: Any) -> Sequence[tuple[str, float]]:
+        keys, responses = (
+            [entities_of(range(len(row)), list(row)) for row in rows]
+            for rows in (y, predicted)
+        )
+        scores = coreference_scores(keys, responses)
+        return [("MUC F1", scores.muc.f1), ("B-cubed F1", scores.b_cubed.f1),
+                ("CEAF of entities F1", scores.ceaf_e.f1),
+                ("CoNLL: their mean", scores.conll)]  # fmt: skip
 
     def _pairs(self, X: Any) -> Any:
         check_examples(X)

@@ -45,6 +45,7 @@ from maxmargin.io.trees.dependencies import sentence_tokens
 from maxmargin.losses.trees import ArcLoss
 from maxmargin.metrics.trees.dependencies import attachment_scores
 from maxmargin.reports.drawing.arcs import svg_arcs
+from maxmargin.reports.drawing.marked_text import beside_html
 from maxmargin.reports.explanation import Hard
 from maxmargin.structures.dependency.structure import Dependency, DependencyInputs
 from maxmargin.structures.dependency.tokens import checked_sentence
@@ -267,13 +268,26 @@ class DependencySVM(StructuredEstimator):
         for case in cases:
             i = kept[case.example]
             words = [word for word, _ in checked_sentence(i, X[i])]
-            picture = svg_arcs(words, case.best[0][0], case.truth)
+            picture = self._drawn(words, case.best[0][0], case.truth)
             out.append(replace(case, example=i, picture=picture))
         return out
 
     def _draw(self, x: Any, output: Any, truth: Any = None) -> str:
         words = [word for word, _ in checked_sentence(0, self._inputs([x])[0])]
-        return svg_arcs(words, output, truth)
+        return self._drawn(words, output, truth)
+
+    def _drawn(self, words: Sequence[str], output: Any, truth: Any) -> str:
+        drawn = svg_arcs(words, output, truth)
+        if truth is None or list(output) == list(truth):
+            return drawn
+        return beside_html(drawn, svg_arcs(words, truth, output))
+
+    def _score_name(self) -> str:
+        return "LAS: right heads and relations"
+
+    def _figures(self, X: Any, y: Any, predicted: Any) -> Sequence[tuple[str, float]]:
+        scores = attachment_scores(list(by_position(y)), list(predicted))
+        return [("UAS: right heads", scores.uas), ("trees without error", scores.exact)]
 
     def _derives(self, sentence: Any, tree: Any) -> bool:
         one = self.structure_.encode([sentence])

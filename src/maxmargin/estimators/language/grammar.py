@@ -371,7 +371,7 @@ class GrammarSVM(KernelMixin):
         truth = [from_nltk(tree) for tree in by_position(y)]
         return bracket_scores(truth, [from_nltk(t) for t in self.predict(X)]).f1
 
-    def _figures(self, y: Any, predicted: Any) -> Sequence[tuple[str, float]]:
+    def _figures(self, X: Any, y: Any, predicted: Any) -> Sequence[tuple[str, float]]:
         found = bracket_scores(list(y), list(predicted))
         exact = sum(a == b for a, b in zip(y, predicted, strict=True)) / max(len(y), 1)
         unparsed = sum(tree is None for tree in predicted) / max(len(y), 1)

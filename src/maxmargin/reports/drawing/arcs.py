@@ -80,16 +80,17 @@ def svg_arcs(
         texts.append(
             f'<text x="{x:.1f}" y="{top + 14:.1f}" font-size="14">{escape(word)}</text>'
         )
-    style = (
-        "text{font-family:sans-serif;text-anchor:middle;fill:#222}"
-        "path{stroke:#777;fill:none}path.wrong{stroke:#c0392b}text.wrong{fill:#c0392b}"
+    style = (  # names begin with .arcs: the style of an inline SVG holds for the page
+        ".arcs text{font-family:sans-serif;text-anchor:middle;fill:currentColor}"
+        ".arcs path{stroke:#8a94a0;fill:none}.arcs path.wrong{stroke:#d1495b}"
+        ".arcs text.wrong{fill:#d1495b}.arcs #tip path{fill:#8a94a0;stroke:none}"
     )
     return "\n".join([
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{pen:.0f}" '
-        f'height="{top + 24:.0f}">',
+        f'<svg class="arcs" xmlns="http://www.w3.org/2000/svg" width="{pen:.0f}" '
+        f'height="{top + 24:.0f}" role="img" aria-label="dependency tree">',
         f"<style>{style}</style>",
         '<defs><marker id="tip" markerWidth="7" markerHeight="7" refX="6" refY="3" '
-        'orient="auto"><path d="M0,0 L6,3 L0,6 z" style="fill:#777;stroke:none"/>'
+        'orient="auto"><path d="M0,0 L6,3 L0,6 z"/>'
         "</marker></defs>",
         *drawn,
         *texts,

@@ -16,7 +16,7 @@ from typing import Any
 from maxmargin.reports.explanation import shortened
 from maxmargin.reports.style import OUTPUT_CSS
 
-HUES = 10  # colours that the style sheet has
+HUES = 12  # colours that the style sheet has
 WORD_KEYS = ("word", "w", "form", "token", "text", "w[0]", "word.lower()", "lemma")
 PREFIXES = ("w=", "word=", "w[0]=", "c0=", "U00:", "form=", "wl=")
 DRAWN = 400  # tokens that are drawn; longer inputs are cut
@@ -154,20 +154,34 @@ def ranking_html(
 ) -> str:
     """A ranked list: place, title, score, and the true grade where it is known.
 
+    Documents without a title are named by their rows, which count from 0. Those with a
+    grade above zero are marked, and those of them that the list lacks are named below.
+
     Examples
     --------
     >>> html = ranking_html([1, 0], [0.2, 0.9], titles=["old", "new"])
     >>> html.index("new") < html.index("old")
     True
     """
+
+    def title(d: int) -> str:
+        return escape(titles[d] if titles is not None else f"document {d}")
+
     rows = []
     for d in list(order)[:most]:
-        title = titles[d] if titles is not None else f"document {d + 1}"
         score = f'<i class="n">{scores[d]:.3g}</i>' if scores is not None else ""
-        grade = f'<em class="n">grade {grades[d]:g}</em>' if grades is not None else ""
-        rows.append(f"<li><span>{escape(title)}</span>{score}{grade}</li>")
+        grade, good = "", ""
+        if grades is not None:
+            grade = f'<em class="n">grade {grades[d]:g}</em>'
+            good = ' class="good"' if grades[d] > 0 else ""
+        rows.append(f"<li{good}><span>{title(d)}</span>{score}{grade}</li>")
     more = len(order) - most
     cut = f'<p class="faint">{more} more are not shown.</p>' if more > 0 else ""
+    if grades is not None:
+        left = [d for d, g in enumerate(grades) if g > 0 and d not in set(order)]
+        named = ", ".join(f"{title(d)} (grade {grades[d]:g})" for d in left[:8])
+        named += f" and {len(left) - 8} more" if len(left) > 8 else ""
+        cut += f'<p class="faint">Relevant, but not here: {named}.</p>' if left else ""
     return f'<ol class="ranked">{"".join(rows)}</ol>{cut}'
 
 
@@ -206,6 +220,51 @@ def plain_html(output: Any, truth: Any = None) -> str:
     return f'<p class="plain wrong">{text} <em>true: {true}</em></p>'
 
 
+def label_set_html(
+    found: Sequence[Hashable],
+    truth: Sequence[Hashable] | None = None,
+    known: Sequence[Hashable] = (),
+) -> str:
+    """A set of labels; those that are wrong, and those that lack, are marked.
+
+    Examples
+    --------
+    >>> html = label_set_html(["cat", "pet"], ["pet", "dog"])
+    >>> html.count("wrong"), html.count("too many"), html.count("missing")
+    (2, 1, 1)
+    """
+    names = list(known) or sorted({*found, *(truth or ())}, key=str)
+    right = None if truth is None else set(truth)
+    out = []
+    for label in [*found, *(v for v in truth or () if v not in set(found))]:
+        said = ""
+        if right is not None and label not in right:
+            said = "too many"
+        elif label not in found:
+            said = "missing"
+        hue = f" hue{names.index(label) % HUES}" if label in names else ""
+        kind = (
+            f"token wrong{hue if said == 'too many' else ''}" if said else f"token{hue}"
+        )
+        below = f"<small><em>{said}</em></small>" if said else ""
+        out.append(f'<span class="{kind}"><b>{escape(str(label))}</b>{below}</span>')
+    return f'<div class="tagging">{" ".join(out) or "(no label)"}</div>'
+
+
+def beside_html(found: str, truth: str) -> str:
+    """Two drawings side by side.
+
+    Examples
+    --------
+    >>> beside_html("a", "b").count("<h4>")
+    2
+    """
+    return (
+        f'<div class="sides"><div><h4>found</h4>{found}</div>'
+        f"<div><h4>truth</h4>{truth}</div></div>"
+    )
+
+
 def clusters_html(mentions: Sequence[str], clusters: Sequence[Hashable]) -> str:
     """Mentions in the order of the text, those of a cluster in one colour.
 
@@ -214,14 +273,60 @@ def clusters_html(mentions: Sequence[str], clusters: Sequence[Hashable]) -> str:
     >>> clusters_html(["Ana", "her dog", "she"], [0, 1, 0]).count("hue0")
     2
     """
+    hues = _cluster_hues(clusters)
     order = list(dict.fromkeys(clusters))
     out = []
     for mention, cluster in zip(mentions, clusters, strict=True):
-        k = order.index(cluster)
-        alone = sum(c == cluster for c in clusters) == 1
-        kind = "" if alone else f" hue{k % HUES}"
+        kind = f" hue{hues[cluster]}" if cluster in hues else ""
         out.append(
             f'<span class="token{kind}"><b>{escape(mention)}</b>'
-            f"<small>{k + 1}</small></span>"
+            f"<small>{order.index(cluster) + 1}</small></span>"
         )
     return f'<div class="tagging">{" ".join(out)}</div>'
+
+
+def clustered_text(
+    sentences: Sequence[Sequence[str]],
+    spans: Sequence[tuple[int, int, int]],
+    clusters: Sequence[Hashable],
+) -> str:
+    """A text whose mentions have the colour and the number of their cluster.
+
+    Parameters
+    ----------
+    sentences : sequence of sequences of words
+    spans : sequence of (sentence, first word, last word)
+    clusters : sequence
+        Cluster of each span; those with a single mention are not coloured.
+
+    Examples
+    --------
+    >>> clustered_text([["Ana", "knows", "her"]], [(0, 0, 0), (0, 2, 2)], [5, 5]).count("hue0")
+    2
+    """
+    hues = _cluster_hues(clusters)
+    opens: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    closes: dict[tuple[int, int], int] = {}
+    for (place, first, last), cluster in zip(spans, clusters, strict=True):
+        if cluster in hues:
+            opens.setdefault((place, first), []).append((last, hues[cluster]))
+            closes[place, last] = closes.get((place, last), 0) + 1
+    out, drawn = [], 0
+    for place, words in enumerate(sentences):
+        for t, word in enumerate(words):
+            for _, hue in sorted(opens.get((place, t), ()), reverse=True):
+                out.append(f'<span class="mention hue{hue}">')
+            out.append(escape(word))
+            out.append("</span>" * closes.get((place, t), 0) + " ")
+        drawn += len(words)
+        out.append("<br>")
+        if drawn > DRAWN:
+            out.append('<span class="faint">The rest is not drawn.</span>')
+            break
+    return f'<div class="clusters">{"".join(out)}</div>'
+
+
+def _cluster_hues(clusters: Sequence[Hashable]) -> dict[Hashable, int]:
+    """A number for each cluster with several mentions, in the order of the text."""
+    several = [c for c in dict.fromkeys(clusters) if list(clusters).count(c) > 1]
+    return {cluster: k % HUES for k, cluster in enumerate(several)}

@@ -216,6 +216,14 @@ def listed(items: Sequence[tuple[str, str]]) -> str:
     )
 
 
+def facts(items: Sequence[tuple[str, str]]) -> str:
+    """Names above what they stand for, several in a row."""
+    drawn = "".join(
+        f"<div><dt>{escape(k)}</dt><dd>{escape(v)}</dd></div>" for k, v in items
+    )
+    return f'<dl class="facts">{drawn}</dl>'
+
+
 def bars(items: Sequence[tuple[str, float]]) -> str:
     """Named values as bars that grow from the middle; red to the left."""
     most = max((abs(value) for _, value in items), default=0.0) or 1.0

@@ -8,7 +8,7 @@ const made = (tag, text, kind) => {
   if (kind) node.className = kind;
   return node;
 };
-const number = (v) => (v === null || v === undefined ? "" : Number(v).toPrecision(4));
+const number = (v) => (v === null || v === undefined ? "" : Number(v).toPrecision(3));
 
 function shown(output) {
   if (output === null) return "(none)";
@@ -71,7 +71,9 @@ function show(why, text) {
   at("what").textContent = why.words && !isSpans(why) ? "what would differ" : "output";
   at("best").replaceChildren(...rest.map((one) => {
     const row = made("tr");
-    row.append(made("td", number(one.score), "n"), made("td", others(one, why)));
+    const cell = made("td", one.html === undefined ? others(one, why) : undefined);
+    if (one.html !== undefined) cell.innerHTML = one.html;
+    row.append(made("td", number(one.score), "n"), cell);
     return row;
   }));
   at("others").hidden = !rest.length;
