@@ -268,7 +268,7 @@ class MultilabelSVM(StructuredEstimator):
 
     def _adopt(self, structure: Structure, result: Result) -> None:
         super()._adopt(structure, result)
-        vars(self).pop("sigmoids_", None)  # of an earlier fit
+        self.__dict__.pop("sigmoids_", None)  # of an earlier fit
         self.thresholds_ = np.zeros(len(self.labels_.names))
 
     def decision_function(self, X: Any) -> Floats:
