@@ -1,15 +1,18 @@
 """Mutation trials: small faults put into the source; do the tests notice?
 
     python tests/mutation.py record
-    python tests/mutation.py try metrics --most 50 --seed 0
+    python tests/mutation.py try metrics io --most 50 --seed 0 [--keep]
+    python tests/mutation.py again
     python tests/mutation.py known
 
 `record` runs tests once and adds to a file of the temporary folder which functions of
 the package each of them enters and how long it takes. `try` makes one fault at a time in
 the Python files of a folder of the package (or of one file) and runs the tests that enter
 the function with the fault, the shortest first, until one fails. A mutant that no test
-notices survives; the script prints it, to be killed by a test or to be explained. `known`
-makes the faults of `KNOWN`, all of which the tests must notice.
+notices survives; the script prints it, to be killed by a test or to be explained. With
+`--keep` counts and survivors go to `benchmarks/results/mutation.json`, and `again` tries
+the survivors of that file once more (record new tests first). `known` makes the faults of
+`KNOWN`, all of which the tests must notice.
 
 Each trial is a fork of this process, which has the package and the tests loaded: Linux and
 macOS only. A fault inside a function replaces the code of that function. Faults elsewhere
@@ -44,6 +47,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "maxmargin"
 RECORD = Path(tempfile.gettempdir()) / "maxmargin-mutation.jsonl"
+RESULTS = ROOT / "benchmarks" / "results" / "mutation.json"
 # What `record` runs, if nothing else is named.
 TESTS = [
     "tests/unit/metrics", "tests/unit/io", "tests/unit/cli", "tests/unit/estimators",
@@ -140,6 +144,26 @@ def _faults(node: ast.AST) -> Iterator[str]:
         test, node.test = node.test, ast.UnaryOp(ast.Not(), node.test)
         yield f"not: if {ast.unparse(node.test)}"
         node.test = test
+    elif isinstance(node, ast.Call):
+        yield from _without_arguments(node)
+    elif isinstance(node, ast.Return) and node.value and not _is_none(node.value):
+        value, node.value = node.value, ast.Constant(None)
+        yield f"return None, not {ast.unparse(value)}"
+        node.value = value
+
+
+def _without_arguments(node: ast.Call) -> Iterator[str]:
+    """Each named argument is left out, so that the default takes its place."""
+    whole = node.keywords
+    for k, keyword in enumerate(whole):
+        if keyword.arg is not None:
+            node.keywords = whole[:k] + whole[k + 1 :]
+            yield f"without {ast.unparse(keyword)} in {ast.unparse(node.func)}(...)"
+    node.keywords = whole
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
 
 
 def _name(op: ast.AST) -> str:
@@ -343,28 +367,64 @@ def try_known(seconds: float) -> None:
         tell(f"{outcome(mutant, [test], seconds)}: {what}")
 
 
-def try_sample(part: str, most: int, seed: int, seconds: float) -> None:
+def try_sample(part: str, most: int, seed: int, seconds: float) -> dict[str, Any]:
     """Make some faults of a folder, and print those that survive."""
     where = SOURCE / part
     files = [where] if where.is_file() else sorted(where.rglob("*.py"))
     known = [m for path in files for m in mutants_of(path)]
     some = random.Random(seed).sample(known, min(most, len(known)))
-    recorded = Tests(RECORD)
-    used = {t.split("::")[0] for m in some for t in recorded.entering(m, seconds)}
-    run_pytest(["--collect-only", "-qq", *sorted(used)])
     count: dict[str, int] = {}
-    for mutant in some:
-        tests = recorded.entering(mutant, seconds)
-        limit = 30.0 + 5.0 * sum(recorded.seconds[test] for test in tests)
-        found = outcome(mutant, tests, limit)
+    left = []
+    for mutant, found, tests in outcomes(some, seconds):
         count[found] = count.get(found, 0) + 1
         if found != "killed":
             name = f"{mutant.path.relative_to(SOURCE)}:{mutant.line}"
-            tell(
-                f"{found}: {name} {mutant.function}: {mutant.what} ({len(tests)} tests)"
-            )
+            tell(f"{found}: {name} {mutant.function}: {mutant.what} ({tests} tests)")
+            left.append(row_of(mutant) | {"found": found})
     told = ", ".join(f"{n} {what}" for what, n in sorted(count.items()))
     tell(f"{part}: {told} ({len(known)} faults known)")
+    counts = {"faults": len(known), "tried": len(some), "seed": seed} | count
+    return {"counts": counts, "survivors": left}
+
+
+def outcomes(some: list[Mutant], seconds: float) -> Iterator[tuple[Mutant, str, int]]:
+    """Each fault, what became of it, and the number of tests."""
+    recorded = Tests(RECORD)
+    used = {t.split("::")[0] for m in some for t in recorded.entering(m, seconds)}
+    run_pytest(["--collect-only", "-qq", *sorted(used)])
+    for mutant in some:
+        tests = recorded.entering(mutant, seconds)
+        limit = 30.0 + 5.0 * sum(recorded.seconds[test] for test in tests)
+        yield mutant, outcome(mutant, tests, limit), len(tests)
+
+
+def row_of(mutant: Mutant) -> dict[str, Any]:
+    """Where and what a fault is, without its line, which moves."""
+    file = mutant.path.relative_to(SOURCE).as_posix()
+    return {"file": file, "function": mutant.function, "what": mutant.what}
+
+
+def try_again(seconds: float) -> None:
+    """Try the survivors that are kept, but for those that are explained."""
+    kept = json.loads(RESULTS.read_text(encoding="utf8"))
+    for found in kept.values():
+        open_ = [row for row in found["survivors"] if "why" not in row]
+        paths = {SOURCE / row["file"] for row in open_}
+        known = [m for path in sorted(paths) for m in mutants_of(path)]
+        for row in open_:
+            place = {key: row[key] for key in ("file", "function", "what")}
+            same = [mutant for mutant in known if row_of(mutant) == place]
+            ends = [end for _, end, _ in outcomes(same, seconds)]
+            row["now"] = "killed" if set(ends) == {"killed"} else "survived"
+            row["now"] = row["now"] if ends else "the line has changed"
+            tell(f"{row['now']}: {row['file']} {row['function']}: {row['what']}")
+    keep(kept)
+
+
+def keep(found: dict[str, Any]) -> None:
+    """Write counts and survivors of parts into the file of results."""
+    kept = json.loads(RESULTS.read_text(encoding="utf8")) if RESULTS.exists() else {}
+    RESULTS.write_text(json.dumps(kept | found, indent=1) + "\n", encoding="utf8")
 
 
 def tell(line: str) -> None:
@@ -380,11 +440,13 @@ def main() -> None:
     record = commands.add_parser("record")
     record.add_argument("tests", nargs="*", default=TESTS)
     trial = commands.add_parser("try")
-    trial.add_argument("part", help="folder or file below src/maxmargin")
+    trial.add_argument("parts", nargs="+", help="folders or files of src/maxmargin")
     trial.add_argument("--most", type=int, default=20, help="faults to try")
     trial.add_argument("--seed", type=int, default=0)
-    trial.add_argument("--seconds", type=float, default=10.0, help="of tests per fault")
+    trial.add_argument("--keep", action="store_true", help="into the file of results")
     commands.add_parser("known")
+    for command in (trial, commands.add_parser("again")):
+        command.add_argument("--seconds", type=float, default=10.0, help="per fault")
     args = parser.parse_args()
     os.chdir(ROOT)
     sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
@@ -394,8 +456,13 @@ def main() -> None:
         run_pytest(list(args.tests), [Recorder(RECORD)])
     elif args.command == "known":
         try_known(120.0)
+    elif args.command == "again":
+        try_again(args.seconds)
     else:
-        try_sample(args.part, args.most, args.seed, args.seconds)
+        for part in args.parts:
+            found = try_sample(part, args.most, args.seed, args.seconds)
+            if args.keep:
+                keep({part: found})
 
 
 if __name__ == "__main__":

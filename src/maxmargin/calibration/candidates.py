@@ -79,9 +79,17 @@ class Candidates(NamedTuple):
 
     def places(self, truth: ArrayLike) -> Ints:
         """Flat place of the truth of each example; -1 where it is not a candidate."""
-        truth = np.asarray(truth, np.int64)
+        truth = np.asarray(truth)
         if truth.shape != (self.n,):
-            raise ValueError(f"{len(truth)} truths for {self.n} examples")
+            raise ValueError(f"{truth.size} truths for {self.n} examples")
+        if self.n and truth.dtype.kind not in "iu":
+            raise ValueError(
+                "truths are places in the rows: whole numbers, -1 where it is not there"
+            )
+        truth = truth.astype(np.int64)
+        if (truth < -1).any():
+            i = int(np.flatnonzero(truth < -1)[0])
+            raise ValueError(f"example {i}: there is no candidate {truth[i]}")
         if (truth >= np.diff(self.ptr)).any():
             i = int(np.flatnonzero(truth >= np.diff(self.ptr))[0])
             raise ValueError(f"example {i}: there is no candidate {truth[i]}")

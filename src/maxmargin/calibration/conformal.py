@@ -29,6 +29,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from maxmargin.calibration.candidates import Candidates
 from maxmargin.core.data.arrays import Floats, Ragged, pointers
+from maxmargin.core.data.validation import check_pointers
 
 PROMISES = ("token", "label", "sequence")
 
@@ -109,6 +110,7 @@ class ConformalSets:
             if sequences is None:
                 raise ValueError("per='sequence' needs the offsets of the sequences")
             starts = np.asarray(sequences, np.int64)
+            check_pointers(starts, candidates.n, "sequences")
             filled = np.flatnonzero(np.diff(starts) > 0)
             s = np.maximum.reduceat(s, starts[filled]) if len(filled) else np.empty(0)
         return cls(per, pointers([len(s)]), np.sort(s))

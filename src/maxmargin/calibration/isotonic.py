@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from maxmargin.calibration.measures import check_answers, checked_weights
 from maxmargin.core.data.arrays import Floats
 from maxmargin.core.jit import loop
 
@@ -55,18 +56,16 @@ class Isotonic:
         """Fit on held-out examples: how sure, and whether right (0 or 1)."""
         x = np.asarray(confidence, np.float64).ravel()
         y = np.asarray(correct, np.float64).ravel()
-        w = np.ones(len(x)) if sample_weight is None else sample_weight
-        w = np.asarray(w, np.float64).ravel()
-        if not (len(x) == len(y) == len(w)) or len(x) == 0:
-            raise ValueError(
-                f"{len(x)} confidences, {len(y)} answers, {len(w)} weights"
-            )
+        if len(x) != len(y) or len(x) == 0:
+            raise ValueError(f"{len(x)} confidences, {len(y)} answers")
+        w = checked_weights(sample_weight, len(x))
         if not np.isfinite(x).all():
             raise ValueError("a confidence is not finite")
+        check_answers(y)
         points, group = np.unique(x, return_inverse=True)
         weight = np.bincount(group, w)
-        if (w < 0.0).any() or (weight <= 0.0).any():
-            raise ValueError("weights must not be negative, nor all zero at a point")
+        if (weight <= 0.0).any():
+            raise ValueError("all weights are zero at a point")
         means = np.bincount(group, w * y) / weight
         return cls(*_pooled(points, means, weight))
 

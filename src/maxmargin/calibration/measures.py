@@ -54,8 +54,9 @@ def reliability(
         raise ValueError(f"{len(p)} confidences but {len(right)} answers")
     if len(p) and not (p.min() >= 0.0 and p.max() <= 1.0):
         raise ValueError("a confidence is not between 0 and 1")
-    if bins < 1:
-        raise ValueError(f"bins={bins!r} is not a number > 0")
+    check_answers(right)
+    if not isinstance(bins, int | np.integer) or bins < 1:
+        raise ValueError(f"bins={bins!r} is not a whole number > 0")
     if equal == "width":
         place = np.minimum((p * bins).astype(np.int64), bins - 1)
     elif equal == "count":
@@ -68,6 +69,25 @@ def reliability(
     mean = np.bincount(place, p, bins)[kept] / count[kept]
     share = np.bincount(place, right, bins)[kept] / count[kept]
     return Reliability(mean, share, count[kept])
+
+
+def check_answers(right: Floats) -> None:
+    """Refuse what says neither right nor wrong."""
+    if not ((right >= 0.0) & (right <= 1.0)).all():
+        i = int(np.flatnonzero(~((right >= 0.0) & (right <= 1.0)))[0])
+        raise ValueError(f"answer {i} is {right[i]}: 1 is right, 0 is wrong")
+
+
+def checked_weights(sample_weight: ArrayLike | None, n: int) -> Floats:
+    """One weight for each of n examples, finite and not negative; None: ones."""
+    if sample_weight is None:
+        return np.ones(n)
+    weight = np.asarray(sample_weight)
+    if weight.dtype.kind not in "fiub" or weight.shape != (n,):
+        raise ValueError(f"sample_weight must be one number for each of {n} examples")
+    if not ((weight >= 0.0) & (weight < np.inf)).all():
+        raise ValueError("sample_weight must be finite and not negative")
+    return weight.astype(np.float64)
 
 
 def expected_calibration_error(
@@ -93,4 +113,10 @@ def log_loss(candidates: Candidates, truth: ArrayLike, least: float = 1e-12) -> 
     """
     at = candidates.places(truth)
     p = np.where(at >= 0, candidates.scores[at], 0.0)
+    if len(p) and not (
+        candidates.scores.min() >= 0.0 and candidates.scores.max() <= 1.0 + 1e-6
+    ):
+        raise ValueError(
+            "the scores are no probabilities: they are not between 0 and 1"
+        )
     return float(-np.log(np.maximum(p, least)).mean()) if len(p) else 0.0

@@ -42,9 +42,14 @@ def span_confidences(
     PER 0 0 1.0
     LOC 2 2 0.75
     """
-    weights = np.asarray(probabilities, np.float64).ravel().tolist()
-    if len(weights) != len(outputs) or not outputs:
-        raise ValueError(f"{len(outputs)} outputs but {len(weights)} probabilities")
+    p = np.asarray(probabilities, np.float64).ravel()
+    if len(p) != len(outputs) or not outputs:
+        raise ValueError(f"{len(outputs)} outputs but {len(p)} probabilities")
+    if not ((p >= 0.0) & (p <= 1.0)).all():
+        raise ValueError(f"{p.tolist()} are no probabilities")
+    if len({len(labels) for labels in outputs}) > 1:
+        raise ValueError("the label sequences are of several inputs: lengths differ")
+    weights = p.tolist()
     mass: dict[tuple[str, int, int], float] = {}
     for labels, p in zip(outputs, weights, strict=True):
         for span in spans(labels):

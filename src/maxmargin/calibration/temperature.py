@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import minimize, minimize_scalar
 
 from maxmargin.calibration.candidates import Candidates
+from maxmargin.calibration.measures import checked_weights
 from maxmargin.core.data.arrays import Floats, Ints
 
 STEPS = 100  # of Newton's method
@@ -97,8 +98,8 @@ class Temperature:
             Whether the power is fitted, too.
         """
         at = candidates.places(truth)
-        weight = np.ones(candidates.n) if sample_weight is None else sample_weight
-        weight = np.where(at < 0, 0.0, np.asarray(weight, np.float64))
+        weight = checked_weights(sample_weight, candidates.n)
+        weight = np.where(at < 0, 0.0, weight)
         possible = np.ones(candidates.n, np.bool_)
         possible[at >= 0] = candidates.scores[at[at >= 0]] > -np.inf
         weight = np.where(possible, weight, 0.0)  # no temperature makes these likely

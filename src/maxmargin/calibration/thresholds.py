@@ -32,9 +32,15 @@ def best_f1_threshold(scores: ArrayLike, truth: ArrayLike) -> tuple[float, float
     (-2.0, 0.8)
     """
     values = np.asarray(scores, dtype=np.float64).ravel()
-    yes = np.asarray(truth).ravel().astype(bool)
-    if values.shape != yes.shape:
-        raise ValueError(f"{values.size} scores, but {yes.size} true values")
+    told = np.asarray(truth).ravel()
+    if values.shape != told.shape:
+        raise ValueError(f"{values.size} scores, but {told.size} true values")
+    if len(told) and told.dtype.kind not in "biuf":
+        raise ValueError("true values are 0 and 1, not text")
+    if not ((told == 0) | (told == 1)).all():
+        i = int(np.flatnonzero((told != 0) & (told != 1))[0])
+        raise ValueError(f"true value {i} is {told[i]}, not 0 or 1")
+    yes = told.astype(bool)
     if not np.isfinite(values).all():
         raise ValueError(
             f"score {np.flatnonzero(~np.isfinite(values))[0]} is not finite"

@@ -59,6 +59,8 @@ class Matching(ScoreStructure):
         """Check the table."""
         named = named_tables(scores, self.tables)
         main = main_table(named["pairs"], "pairs", 3, "(rows, left, right)")
+        if mask is not None and len(mask) != 2:
+            raise ValueError("mask must be a pair: of the left and of the right side")
         one, two = (None, None) if mask is None else mask
         left = row_sizes(one, len(main), main.shape[1], "mask of the left side")
         right = row_sizes(two, len(main), main.shape[2], "mask of the right side")

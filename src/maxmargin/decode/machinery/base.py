@@ -201,8 +201,9 @@ class ScoreStructure(ABC):
     def nbest(self, scores: Scores, n: int, mask: Any = None, n_jobs: int = 1) -> NBest:
         """The n best outputs of each row, or all if there are fewer."""
         batch = self.read(scores, mask)
-        if n < 1:
-            raise ValueError(f"n={n!r}: at least one output must be asked for")
+        whole = isinstance(n, int | np.integer) and not isinstance(n, bool)
+        if not whole or n < 1:
+            raise ValueError(f"n={n!r}: a whole number of outputs from 1 on is needed")
         found = self.find_nbest(batch, n, n_jobs)
         outputs = []
         for b, (rows, _) in enumerate(found):
@@ -451,7 +452,12 @@ def target_rows(
                 )
         full = np.zeros((len(target), width), np.int64)
         for b, row in enumerate(target):
-            full[b, : len(row)] = np.asarray(row)
+            whole = np.asarray(row)
+            if len(whole) and whole.dtype.kind not in "iu":
+                raise ValueError(
+                    f"row {b}: {row!r:.80} holds {what}s that are not whole"
+                )
+            full[b, : len(whole)] = whole
         target = full
     array = np.asarray(target)
     if array.shape != (batch.rows, width):

@@ -65,6 +65,8 @@ def named_tables(scores: Scores, names: tuple[str, ...]) -> dict[str, Any]:
 def main_table(values: Any, name: str, dims: int, layout: str) -> Table:
     """The main table as a contiguous array of float32 or float64."""
     array = np.asarray(values)
+    if array.dtype.kind not in "fiubO":
+        raise ValueError(f"{name} holds {array.dtype}: scores are real numbers")
     if array.dtype not in (np.float32, np.float64):
         small = array.dtype.kind == "f" and array.dtype.itemsize < 4
         array = array.astype(np.float32 if small else np.float64)
@@ -105,7 +107,7 @@ def row_sizes(mask: Any, rows: int, longest: int, name: str = "mask") -> Ints:
     if array.shape == (rows,) and array.dtype.kind in "iu":
         sizes = array.astype(np.int64)
     elif array.shape == (rows, longest):
-        array = array.astype(bool)
+        array = zero_or_one(array, name)
         sizes = array.sum(axis=1)
         holes = np.flatnonzero((array != (np.arange(longest) < sizes[:, None])).any(1))
         if len(holes):
@@ -123,6 +125,13 @@ def row_sizes(mask: Any, rows: int, longest: int, name: str = "mask") -> Ints:
             raise ValueError(f"row {b} is empty: {name} leaves no position; drop it")
         raise ValueError(f"row {b}: length {sizes[b]} is beyond the table's {longest}")
     return sizes
+
+
+def zero_or_one(array: NDArray[Any], name: str) -> NDArray[np.bool_]:
+    """As booleans, if the entries are booleans or 0 and 1."""
+    if array.dtype.kind not in "fiub" or not ((array == 0) | (array == 1)).all():
+        raise ValueError(f"{name} must hold True and False, or 1 and 0")
+    return array.astype(bool)
 
 
 def check_finite(table: Table, valid: Callable[[int], Any], name: str) -> None:
@@ -156,6 +165,8 @@ def over_rows(
     `work` is the number of additions in all. Where it is small, other threads would take
     longer to wake up than the task takes, and PyTorch's own may hold the cores.
     """
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer):
+        raise ValueError(f"n_jobs={n_jobs!r}: a number of threads is needed")
     n_jobs = n_jobs if work >= WORTH_THREADS else 1
     chunks = [(a, min(a + CHUNK, rows)) for a in range(0, max(rows, 1), CHUNK)]
     return work_together(lambda chunk: task(*chunk), chunks, n_jobs)

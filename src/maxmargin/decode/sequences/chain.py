@@ -99,10 +99,11 @@ class Chain(ScoreStructure):
             raise ValueError(f"order={self.order!r} is not 1 or 2")
         if self.scheme is not None and self.labels is None:
             raise ValueError(f"scheme={self.scheme!r} needs labels=(...), their names")
-        if self.labels is not None:
-            _ = (
-                self._legal
-            )  # refuses unknown schemes, and labels that do not fit theirs
+        if self.labels is None:
+            return
+        if len(set(self.labels)) < len(self.labels):
+            raise ValueError(f"labels={self.labels!r} has a name twice")
+        _ = self._legal  # refuses unknown schemes, and labels that do not fit theirs
 
     @cached_property
     def _legal(self) -> tuple[Floats, Floats, Floats] | None:

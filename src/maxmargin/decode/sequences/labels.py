@@ -147,20 +147,30 @@ def best_spans(
     >>> best_spans([(0, 2, "PER", 1.0), (1, 4, "ORG", 1.5), (2, 4, "LOC", 0.8)])
     [(0, 2, 'PER'), (2, 4, 'LOC')]
     """
+    if not np.isfinite(threshold):
+        raise ValueError(f"threshold={threshold!r} is not finite")
     rows = list(spans)
-    start, end, score = (np.array([r[k] for r in rows]) for k in (0, 1, 3))
-    for k in range(len(rows)):
-        if not (start[k] == int(start[k]) and 0 <= start[k] < end[k] == int(end[k])):
-            raise ValueError(f"span {k}: tokens {start[k]} .. {end[k]} are no span")
-        if np.isnan(score[k]) or score[k] == np.inf:
-            raise ValueError(f"span {k}: its score is {score[k]}")
+    for k, row in enumerate(rows):
+        _check_span(k, row)
     if not rows:
         return []
+    start, end, score = (np.array([r[k] for r in rows]) for k in (0, 1, 3))
     order = np.lexsort((start, end))
     first, last = start[order].astype(np.int64), end[order].astype(np.int64)
     before = np.searchsorted(last, first, "right")
     chosen = _schedule(before, score[order].astype(np.float64) - threshold)
     return [(int(r[0]), int(r[1]), r[2]) for r in (rows[order[k]] for k in chosen)]
+
+
+def _check_span(k: int, row: Any) -> None:
+    numbers = [row[j] for j in (0, 1, 3)] if len(row) == 4 else [None]
+    if not all(isinstance(value, int | float | np.number) for value in numbers):
+        raise ValueError(f"span {k}: {row!r} is not (start, end, label, score)")
+    start, end, score = numbers
+    if not (start == int(start) and 0 <= start < end == int(end)):
+        raise ValueError(f"span {k}: tokens {start} .. {end} are no span")
+    if np.isnan(score) or score == np.inf:
+        raise ValueError(f"span {k}: its score is {score}")
 
 
 @loop
@@ -183,6 +193,10 @@ def _schedule(before, score):
 
 def _padded(scores: Any, labels: int) -> tuple[bool, Floats, Ints]:
     """Whether it is one sequence only; a padded batch; lengths."""
+    if not isinstance(scores, list | tuple):  # tables of pandas, polars, torch
+        scores = np.asarray(scores)
+        if scores.ndim == 0:
+            raise ValueError(f"scores={scores}: a table (tokens, labels) is needed")
     single = isinstance(scores, np.ndarray) and scores.ndim == 2
     if not single and not isinstance(scores, np.ndarray):
         single = len(scores) > 0 and np.ndim(scores[0]) == 1
@@ -194,6 +208,8 @@ def _padded(scores: Any, labels: int) -> tuple[bool, Floats, Ints]:
             )
         if len(row) == 0:
             raise ValueError(f"row {b} is empty: it has no tokens")
+        if row.dtype.kind not in "fiubO":
+            raise ValueError(f"row {b} holds {row.dtype}: scores are real numbers")
     sizes = np.array([len(r) for r in rows], np.int64)
     half = all(r.dtype == np.float32 for r in rows)
     shape = (len(rows), int(sizes.max(initial=1)), labels)

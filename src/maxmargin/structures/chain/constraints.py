@@ -87,7 +87,12 @@ def _given_mask(labels: Sequence[Hashable], allowed: Any) -> Mask:
                 raise ValueError(f"allowed: {pair!r} is not a pair of known labels")
             mask[where[pair[0]], where[pair[1]]] = True
         return mask
-    mask = np.asarray(allowed, dtype=bool)
+    mask = np.asarray(allowed)
+    if mask.dtype.kind not in "biuf" or not ((mask == 0) | (mask == 1)).all():
+        raise ValueError(
+            "allowed must be a set of label pairs, or an array of True and False"
+        )
+    mask = mask.astype(bool)
     if mask.shape != (k, k):
         raise ValueError(
             f"allowed has shape {mask.shape}, but there are {k} labels: it must be "

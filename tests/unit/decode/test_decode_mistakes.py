@@ -1,0 +1,80 @@
+"""Scores, masks and targets that are none are refused with one sentence."""
+
+import numpy as np
+import pytest
+
+from maxmargin import ChainSVM, decode
+
+LABELS = ["O", "B-X", "I-X"]
+ONE = [[1.0, 2.0, 3.0]]
+
+
+@pytest.mark.parametrize("scores", [
+    np.array([[1 + 2j, 2, 3]]), [["1", "2", "3"]], [[1, None, 3]], [[1, np.nan, 3]], 3,
+    [1.0, 2.0, 3.0], [[1.0, 2.0]], np.zeros((0, 3)),
+])  # fmt: skip
+def test_scores(scores):
+    with pytest.raises(ValueError, match=r"row 0|scores"):
+        decode.best_labels(scores, LABELS)
+
+
+def test_frames_are_tables():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame([[1.0, 2, 3], [5, 1, 1]], columns=LABELS, index=[7, 0])
+    assert decode.best_labels(frame, LABELS) == ["I-X", "O"]
+    assert decode.best_labels([frame], LABELS) == [["I-X", "O"]]
+
+
+def test_labels_and_numbers():
+    with pytest.raises(ValueError, match="a name twice"):
+        decode.best_labels(ONE, ["O", "O", "N"])
+    for n in (0, 1.5, True, "x"):
+        with pytest.raises(ValueError, match="a whole number of outputs"):
+            decode.nbest_labels(ONE, LABELS, n)
+    for n_jobs in ("x", 1.5, None, True):
+        with pytest.raises(ValueError, match="a number of threads"):
+            decode.best_labels(ONE, LABELS, n_jobs=n_jobs)
+
+
+@pytest.mark.parametrize("allowed", [
+    [("O", "B-X"), ("B-X", "O"), ("O", "O")], np.full((3, 3), 0.5), np.full((3, 3), np.nan),
+    np.full((3, 3), -1), "zzz",
+])  # fmt: skip
+def test_allowed(allowed):
+    with pytest.raises(ValueError, match="a set of label pairs"):
+        decode.best_labels(ONE, LABELS, allowed=allowed)
+
+
+def test_a_list_of_pairs_is_no_table():
+    """Two pairs of two labels have the shape of a table, and every text is true."""
+    X, y = [[{"w": "a"}, {"w": "b"}]], [["N", "V"]]
+    with pytest.raises(ValueError, match="a set of label pairs"):
+        ChainSVM(allowed=[("N", "V"), ("V", "N")]).fit(X, y)
+
+
+@pytest.mark.parametrize("span", [
+    (0, 1, "A"), ("A", 0, 1, 2.0), (0, 1, "A", "1"), (0, 1, "A", None), (0.5, 1, "A", 1.0),
+    (1, 1, "A", 1.0), (0, 1, "A", np.nan), (0, 1, "A", np.inf),
+])  # fmt: skip
+def test_spans(span):
+    with pytest.raises(ValueError, match="span 1"):
+        decode.best_spans([(0, 1, "A", 1.0), span])
+
+
+@pytest.mark.parametrize("threshold", [np.nan, -np.inf])
+def test_threshold_of_spans(threshold):
+    with pytest.raises(ValueError, match="threshold"):
+        decode.best_spans([(0, 1, "A", 1.0)], threshold)
+
+
+def test_masks_and_targets():
+    tables = np.zeros((1, 3, 2))
+    for mask in ([[1, np.nan, 0]], [[2, 1, 0]], [["a", "b", ""]]):
+        with pytest.raises(ValueError, match="True and False"):
+            decode.Chain().best(tables, mask)
+    with pytest.raises(ValueError, match="a pair"):
+        decode.Matching().best(np.zeros((1, 2, 2)), mask=[[True, True]])
+    with pytest.raises(ValueError, match="not whole"):
+        decode.most_violated(decode.Ranking(), [[1.0, 2.0]], [[1.5, 0]], loss="pairs")
+    with pytest.raises(ValueError, match="not whole"):
+        decode.Chain().score(tables, [[0.0, 1.0, 0.0]])
