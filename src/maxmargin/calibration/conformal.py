@@ -117,7 +117,10 @@ class ConformalSets:
 
     def thresholds(self, coverage: float) -> Floats:
         """Q for this coverage, of each group; infinite if there are too few examples."""
-        if not 0.0 < coverage < 1.0:
+        if (
+            not isinstance(coverage, float | int | np.number)
+            or not 0.0 < coverage < 1.0
+        ):
             raise ValueError(f"coverage={coverage!r} is not between 0 and 1")
         out = []
         for a, b in zip(self.ptr[:-1], self.ptr[1:]):

@@ -37,6 +37,8 @@ def calibrated(
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or not 1 <= n <= MOST:
         raise ValueError(f"n={n!r}: a whole number of outputs, 1 to {MOST}, is needed")
     seen = held_out(model, X, y, cv, n)
+    if seen.labels is not None and seen.labels.n == 0:
+        raise ValueError("no label of y is given: there is nothing to calibrate on")
     if seen.never:
         warnings.warn(
             f"{seen.never} of {len(y)} held-out examples have a true output that training "

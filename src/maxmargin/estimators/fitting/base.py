@@ -291,8 +291,7 @@ class StructuredEstimator(CallbackSupportMixin, DrawnOutputs, BaseEstimator):
 
     def _plan(self, data: TrainingData, C: float | None = None) -> TrainingPlan:
         """What to run, with another C than the estimator's if one is given."""
-        problem = self._problem(*data[:4], C)
-        structure = data.structure
+        problem, structure = self._problem(*data[:4], C), data.structure
         return TrainingPlan(
             self._trainer(problem, data), problem,
             lambda one, result, state: one._adopt(structure, result), data.X, data.y,

@@ -30,7 +30,7 @@ from maxmargin.core.data.arrays import Floats, Ints
 from maxmargin.core.data.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import MappedInputs, Structure
-from maxmargin.estimators.fitting.base import StructuredEstimator
+from maxmargin.estimators.fitting.base import OF_EARLIER, StructuredEstimator
 from maxmargin.estimators.fitting.parameters import SampleWeight
 from maxmargin.estimators.fitting.training import TrainingData, TrainingPlan
 from maxmargin.kernels.functions import Kernel, Precomputed, named_kernel, rows_for
@@ -110,6 +110,8 @@ class KernelMixin(StructuredEstimator):
 
     def _adopt_expansion(self, machine: KernelMachine) -> None:
         """Become the model that training with a kernel has led to."""
+        for name in OF_EARLIER:
+            self.__dict__.pop(name, None)
         self.structure_, self.result_ = machine.structure, machine.result
         self.coef_, self.expansion_ = machine.w, machine.expansion
         self.basis_trace_ = machine.trace

@@ -147,6 +147,8 @@ class PairStructure(Structure):
         values: Floats = self.kernel(
             self.kernel.prepared(PairList(inputs, outputs)), self._support
         )
+        if not np.isfinite(values).all():
+            raise ValueError("the joint kernel returned values that are not finite")
         return values
 
     def features(self, x: Objects, ids: Ints, labels: Ragged) -> Rows:
