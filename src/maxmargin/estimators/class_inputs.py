@@ -50,6 +50,7 @@ def check_table(X: Any) -> None:
     """Refuse sequences where one row of numbers per example is needed."""
     if isinstance(X, Set | Iterator):
         raise TypeError(f"X is a {type(X).__name__}, not a table: write list(X)")
+    _check_columns(X)
     if not isinstance(X, list | tuple) or len(X) == 0:
         return
     row = X[0]
@@ -79,9 +80,34 @@ def check_table(X: Any) -> None:
             )
 
 
+def _check_columns(X: Any) -> None:
+    """Refuse columns of a pandas frame that hold no numbers; say which."""
+    kinds = getattr(X, "dtypes", None)
+    if kinds is None or not hasattr(kinds, "items"):
+        return
+    for name, kind in kinds.items():
+        column = X[name]
+        if str(kind) in ("object", "category", "string", "str"):
+            try:
+                column.astype(np.float64)
+            except (TypeError, ValueError):
+                text = [v for v in column.dropna().tolist() if isinstance(v, str)]
+                shown = f", such as {text[0]!r:.40}" if text else ""
+                raise ValueError(
+                    f"X, column {name!r} holds {kind}{shown}: a classifier takes numbers; "
+                    "use OneHotEncoder for categories"
+                ) from None
+        elif getattr(kind, "kind", "f") in "mM":
+            raise ValueError(
+                f"X, column {name!r} holds {kind}: a classifier takes numbers"
+            )
+
+
 def check_labels(y: Any) -> None:
     """Refuse labels that are missing, and labels of several types."""
     given = by_position(y)
+    if callable(getattr(given, "null_count", None)):  # polars
+        given = given.to_list()
     if _are_paths(given):
         raise ValueError(
             "y has a path of labels per row: join_paths of maxmargin.structures.classes "

@@ -94,6 +94,7 @@ def parse_template(text: str, dialect: str = "wapiti", source: str = "") -> Temp
         raise ValueError(
             f"a template begins with {listed}, not with {text[:1]!r}: {text!r}"
         )
+    given = text
     if dialect == "wapiti":
         text = text[0].lower() + text[1:]
     literals, slots, at = [""], [], 0
@@ -104,7 +105,7 @@ def parse_template(text: str, dialect: str = "wapiti", source: str = "") -> Temp
         literals[-1] += text[at:stop]
         if stop == len(text):
             break
-        slot, at = _slot(text, stop, dialect)
+        slot, at = _slot(given, stop, dialect)
         slots.append(slot)
         literals.append("")
     return Template(tuple(literals), tuple(slots), source or f"template {text!r}")

@@ -1,0 +1,34 @@
+"""Frames and series with columns or labels that cannot be learned from."""
+
+import numpy as np
+import pytest
+
+from maxmargin import KernelSVM, MulticlassSVM, MultilabelSVM
+
+pd = pytest.importorskip("pandas")
+FRAME = pd.DataFrame({"size": [1.0, 2.0, 3.0, 4.0]})
+Y = ["a", "b", "a", "b"]
+
+
+@pytest.mark.parametrize("make", [MulticlassSVM, KernelSVM, MultilabelSVM])
+@pytest.mark.parametrize(("column", "said"), [
+    (["x", "y", "x", "y"], r"column 'colour' holds \w+, such as 'x'"),
+    (pd.Categorical(["x", "y", "x", "y"]), "column 'colour' holds category"),
+    (pd.to_datetime(["2020-01-01"] * 4), "column 'colour' holds datetime"),
+])  # fmt: skip
+def test_columns_without_numbers_are_named(make, column, said):
+    y = np.eye(2, dtype=int)[[0, 1, 0, 1]] if make is MultilabelSVM else Y
+    with pytest.raises(ValueError, match=said):
+        make().fit(FRAME.assign(colour=column), y)
+
+
+def test_text_that_is_a_number_is_one():
+    frame = FRAME.assign(n=pd.Categorical(["1", "2", "3", "4"]), flag=True)
+    assert MulticlassSVM().fit(frame, Y).predict(frame).shape == (4,)
+
+
+def test_a_missing_label_of_polars():
+    pl = pytest.importorskip("polars")
+    frame = pl.DataFrame({"size": [1.0, 2.0, 3.0, 4.0]})
+    with pytest.raises(ValueError, match=r"Input y contains NaN or None: y\[1\]"):
+        MulticlassSVM().fit(frame, pl.Series(["a", None, "a", "b"]))
