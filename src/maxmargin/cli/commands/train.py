@@ -138,7 +138,8 @@ def _features(args: argparse.Namespace, task: str, form: str) -> dict[str, Any]:
         if args.template is not None:
             raise UsageError(
                 f"--template makes features of words for {' and '.join(WORDS)}; this "
-                f"is {task} from {form} files"
+                f"is {task} from {form} files (if it has columns of words, add "
+                "--format conll)"
             )
         return {}
     return {"features": args.template or TEMPLATES[form]}

@@ -83,7 +83,9 @@ def detect(path: str, name: str, task: str | None = None) -> tuple[str, str]:
     if all(EXAMPLE.fullmatch(line) for line in lines if not line.startswith("#")):
         return "multiclass", "svmlight"
     tokens = [line for line in lines if not line.startswith(("-DOCSTART-", "# "))]
-    if suffix == ".crfsuite" or len({line.count("\t") for line in tokens}) > 1:
+    tabs = [line.count("\t") for line in tokens]
+    attributes = len(set(tabs)) > 1 and 2 * tabs.count(0) <= len(tabs)
+    if suffix == ".crfsuite" or attributes:
         return "sequences", "crfsuite"
     if all(ATTRIBUTE.fullmatch(line) for line in lines):
         return "sequences", "crfsuite"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Integral, Real
@@ -17,6 +18,7 @@ from maxmargin.estimators.fitting.parameters import SampleWeight
 from maxmargin.losses.labels import Hamming
 
 FORMER_NAMES = {"hamming-normalized": "hamming-mean"}  # still accepted
+SPAN = re.compile(r"[BIESLU]-.+")  # a label that marks a span
 
 
 def check_same_length(X: Any, y: Any) -> None:
@@ -50,6 +52,30 @@ def warn_if_alike(labels: Iterable[Any]) -> None:
                 stacklevel=4,
             )
             return
+
+
+def warn_of_labels(labels: Sequence[Any]) -> None:
+    """Say so where there is one label only, and where some labels mark no spans.
+
+    Examples
+    --------
+    >>> warn_of_labels(["B-PER", "B-LOC", "I-LOC", "O"])
+    >>> warn_of_labels(["N", "V"])
+    """
+    warn_if_alike(labels)
+    said = ""
+    if len(labels) == 1:
+        said = f"all labels are {labels[0]!r}: the model can predict nothing else"
+    names = [label for label in labels if label != "O"]
+    marked = [v for v in names if isinstance(v, str) and SPAN.fullmatch(v)]
+    if len(names) < len(labels) and 2 * len(marked) >= len(names) > len(marked):
+        odd = next(v for v in names if v not in marked)
+        said = (
+            f"label {odd!r} is neither 'O' nor like {marked[0]!r}, so the labels count as "
+            "no scheme and any may follow any: check the spelling"
+        )
+    if said:
+        warnings.warn(said, UserWarning, stacklevel=4)
 
 
 def check_examples(data: Any, name: str = "X") -> int:

@@ -35,7 +35,7 @@ from maxmargin.estimators.fitting.inputs import (
     by_position,
     check_same_length,
     object_array,
-    warn_if_alike,
+    warn_of_labels,
 )
 from maxmargin.estimators.fitting.kernel_training import KernelMixin, kernel_plan
 from maxmargin.estimators.fitting.parameters import (
@@ -327,7 +327,7 @@ class ChainSVM(KernelMixin):
         """Learn weights from X and y, or from `Encoded` sequences, which have labels."""
         self._counted = True
         super().fit(X, y, sample_weight)
-        warn_if_alike(self.classes_)
+        warn_of_labels(self.classes_)
         return self.calibrate(X, y, cv=self.calibration) if self.calibration else self
 
     @available_if(lambda self: self._can_stream())
