@@ -61,6 +61,18 @@ def test_of_data(name):
         assert found is not None and said in found
 
 
+@pytest.mark.parametrize("name", sorted(set(CASES) - {"MultilabelSVM"}))
+@pytest.mark.parametrize(
+    "make", [set, dict.fromkeys, iter], ids=["set", "dict", "iter"]
+)
+def test_an_output_without_an_order(name, make):
+    """Of a set or the keys of a dict nobody knows which belongs to which token."""
+    model, X, y = case(name)
+    size = len(y[0]) if hasattr(y[0], "__len__") else 3
+    said = sentence(lambda: clone(model).fit(X, [make(range(size)), *list(y)[1:]]))
+    assert said is not None
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_of_parameters(name, tmp_path, monkeypatch):
     """Whatever a parameter is: it works, or the message names it."""

@@ -25,6 +25,7 @@ from maxmargin.core.data.arrays import (
     Labels,
     Ragged,
     Rows,
+    check_ordered,
     pointers,
     usable,
 )
@@ -96,6 +97,7 @@ class Matching(Structure):
     def encode_labels(self, x: MatchingInputs, Y: Sequence[Any]) -> Ragged:
         """Permutations as they are."""
         for i, y in enumerate(Y):
+            check_ordered(y, f"example {i}")
             if not hasattr(y, "__iter__") or sorted(y) != list(range(int(x.size[i]))):
                 raise ValueError(
                     f"example {i}: {y} is not a permutation of {x.size[i]} items"

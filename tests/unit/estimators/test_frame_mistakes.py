@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from maxmargin import KernelSVM, MulticlassSVM, MultilabelSVM
+from maxmargin import KernelSVM, MulticlassSVM, MultilabelSVM, RankingSVM
 
 pd = pytest.importorskip("pandas")
 FRAME = pd.DataFrame({"size": [1.0, 2.0, 3.0, 4.0]})
@@ -32,3 +32,18 @@ def test_a_missing_label_of_polars():
     frame = pl.DataFrame({"size": [1.0, 2.0, 3.0, 4.0]})
     with pytest.raises(ValueError, match=r"Input y contains NaN or None: y\[1\]"):
         MulticlassSVM().fit(frame, pl.Series(["a", None, "a", "b"]))
+
+
+def test_columns_of_rankings_keep_their_order():
+    """By name: columns in another order gave other ranks without a word."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(24, 3)), columns=list("abc"))
+    qid, grades = np.repeat(np.arange(4), 6), (table.a > 0.3).astype(int).tolist()
+    model = RankingSVM(k=3).fit(table, grades, qid=qid)
+    assert model.score(table, grades, qid=qid) > 0.5
+    for ask in (model.predict, lambda X, qid: model.score(X, grades, qid=qid)):
+        with pytest.raises(ValueError, match="feature names"):
+            ask(table[["c", "b", "a"]], qid=qid)
+    lists = [table.to_numpy()[qid == q] for q in range(4)]
+    model.fit(lists, np.reshape(grades, (4, 6)).tolist())
+    assert not hasattr(model, "feature_names_in_")

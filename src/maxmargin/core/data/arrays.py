@@ -12,7 +12,7 @@ contiguous and writable, so that each loop is compiled for one signature.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,6 +54,20 @@ def usable(values: Any) -> NDArray[np.bool_]:
     """
     mask: NDArray[np.bool_] = np.abs(values) <= LARGEST
     return mask
+
+
+def check_ordered(values: Any, where: str) -> None:
+    """Refuse sets, mappings and iterators where the order counts.
+
+    Examples
+    --------
+    >>> check_ordered({"N", "V"}, "sequence 3")
+    Traceback (most recent call last):
+    ValueError: sequence 3: a set has no order or no length; give a list
+    """
+    if isinstance(values, Set | Mapping | Iterator):
+        name = type(values).__name__
+        raise ValueError(f"{where}: a {name} has no order or no length; give a list")
 
 
 class Ragged(NamedTuple):

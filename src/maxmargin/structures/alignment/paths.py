@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.core.data.arrays import Ints, Labels, Ragged
+from maxmargin.core.data.arrays import Ints, Labels, Ragged, check_ordered
 from maxmargin.core.data.biopython_records import (
     alignment_columns,
     alignment_rows,
@@ -84,6 +84,7 @@ def check_rows(written: Any, pair: Sequence[Any], where: str) -> None:
     ValueError: pair 0: the second row of the alignment has 'C' where the second \
 sequence has 'E', position 1
     """
+    check_ordered(written, where)
     if not hasattr(written, "__len__"):
         raise ValueError(
             f"{where}: {written!r:.80} is no alignment; write two rows of text with "

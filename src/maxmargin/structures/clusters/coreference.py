@@ -31,6 +31,7 @@ from maxmargin.core.data.arrays import (
     Labels,
     Ragged,
     Rows,
+    check_ordered,
     pointers,
     usable,
 )
@@ -307,6 +308,7 @@ def encode_pairs(X: Sequence[Any], dim: int) -> MentionPairs:
 
 def check_clusters(clusters: Any, i: int, m: int) -> None:
     """Refuse what is no list with the cluster of each of m mentions."""
+    check_ordered(clusters, f"document {i}")
     if not hasattr(clusters, "__len__"):
         raise ValueError(
             f"document {i}: {clusters!r:.40} is no list with the cluster of each mention"

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from numbers import Integral
 from typing import Any
 
+from maxmargin.core.data.arrays import check_ordered
 from maxmargin.core.data.validation import check_heads
 
 Arc = tuple[int, str]  # head, label
@@ -23,6 +24,7 @@ def checked_arcs(i: int, tree: Any, n: int) -> list[Arc]:
             f"sentence {i}: {tree!r:.40} is no tree: give the head of each token, or a "
             "(head, label) pair"
         )
+    check_ordered(tree, f"sentence {i}")
     arcs = [_arc(i, t, entry) for t, entry in enumerate(tree)]
     if len(arcs) != n:
         raise ValueError(f"sentence {i} has {n} tokens, but heads of {len(arcs)}")

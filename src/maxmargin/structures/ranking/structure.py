@@ -105,7 +105,8 @@ class Ranking(Structure):
         most = max(np.shape(x)[0] for x in X)
         if self.k > most:
             raise ValueError(
-                f"k={self.k} is larger than every list: the longest has {most}"
+                f"k={self.k} is larger than every list: the longest has {most}, so give "
+                f"k={most} or less"
             )
         weights = (
             np.full(self.k, 1.0 / self.k)

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from maxmargin.core.data.arrays import Ints, pointers
+from maxmargin.core.data.arrays import Ints, check_ordered, pointers
 
 
 class Sequences:
@@ -83,6 +83,7 @@ def flat_labels(Y: Any) -> tuple[list[Any], Ints]:
                 f"sequence {i}: labels are one string, {row!r:.40}: give a list of labels, "
                 f"as in {list(row[:3])!r}, and write [X], [y] for a single sequence"
             )
+        check_ordered(row, f"sequence {i}")
         if isinstance(row, np.ndarray):
             rows.append(row.tolist())
         elif hasattr(row, "__len__") and hasattr(row, "__iter__"):

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from scipy.sparse.csgraph import minimum_spanning_tree
 
-from maxmargin.core.data.arrays import Floats, Ints
+from maxmargin.core.data.arrays import Floats, Ints, check_ordered
 from maxmargin.core.data.validation import check_sparse
 
 ACROSS, DOWN, FALLING, RISING = 0, 1, 2, 3  # edge types of grids
@@ -385,6 +385,7 @@ def plain(values: Any) -> list[Any]:
     """Elements as Python objects, so that 1 and np.int64(1) are one label."""
     if not hasattr(values, "__iter__"):
         raise ValueError(f"{values!r:.80} is no list of labels, one for each node")
+    check_ordered(values, "labels of nodes")
     if isinstance(values, np.ndarray):
         return values.ravel().tolist()
     return [v.item() if isinstance(v, np.generic) else v for v in values]
