@@ -24,6 +24,7 @@ from small import models as small
 
 import maxmargin as mm
 from maxmargin.estimators import CorrelationSVM
+from maxmargin.estimators.fitting.base import StructuredEstimator
 from maxmargin.structures import Matching
 
 pd = pytest.importorskip("pandas")
@@ -264,7 +265,12 @@ def save_load(name, tmp_path):
 
 def pickled(name, tmp_path):
     model, X = fitted(name), case(name).X
-    assert same(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
+    again = pickle.loads(pickle.dumps(model))
+    assert same(again.predict(X), model.predict(X))
+    assert hasattr(again, "coef_") == hasattr(model, "coef_")
+    file = io.BytesIO()
+    again.save(file)
+    assert same(mm.load(io.BytesIO(file.getvalue())).predict(X), model.predict(X))
 
 
 def cloned(name, tmp_path):
@@ -380,6 +386,27 @@ def kernels(name, tmp_path):
     assert quiet(clone(model).set_params(kernel="rbf").fit, X, y).score(X, y) > 0.2
 
 
+def calibrate(name, tmp_path):
+    """Sets of outputs, the same after save and load, and none after a new fit."""
+    model, X, y = pickle.loads(pickle.dumps(fitted(name))), *case(name)[1:]
+    quiet_of_sets(model.calibrate, X, y)
+    sets = quiet_of_sets(model.predict_set, X, 0.5)
+    assert len(sets) == len(y) and all(len(found) > 0 for found in sets)
+    file = io.BytesIO()
+    model.save(file)
+    again = mm.load(io.BytesIO(file.getvalue()))
+    assert repr(quiet_of_sets(again.predict_set, X, 0.5)) == repr(sets)
+    quiet(model.fit, X, y)
+    with pytest.raises((ValueError, AttributeError), match="calibrat"):
+        model.predict_set(X, 0.5)
+
+
+def quiet_of_sets(function, *args):
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*(sets hold all|has not shown)")
+        return quiet(function, *args)
+
+
 FEATURES = {
     "fit": fit, "predict": predict, "score": score, "defaults": defaults,
     "partial_fit": partial_fit,
@@ -388,10 +415,16 @@ FEATURES = {
     "callbacks": callbacks, "max_time": max_time, "Ctrl-C": ctrl_c,
     "sample_weight": sample_weight, "pandas": pandas_input, "polars": polars_input,
     "sparse": sparse_input, "explain": explain, "report": report, "kernels": kernels,
+    "calibrate": calibrate,
 }  # fmt: skip
 
 NO_TABLE = "X is one csr_array, not a list of examples"
+LISTS = "cannot list the n best outputs"
 REFUSED = {
+    **{(n, "calibrate"): LISTS for n in (
+        "MultilabelSVM", "HomologySVM", "MotifSVM", "RankingSVM", "CoreferenceSVM",
+        "CorrelationSVM", "StructuralSVM", "NetworkSVM",
+    )},
     **{(n, "partial_fit"): "partial_fit is not there for kernels" for n in KERNELS},
     **{(n, "partial_fit"): "not there for outputs with hidden parts" for n in HIDDEN},
     **{(n, "explain"): "about the weights of features: a kernel has none"
@@ -419,6 +452,14 @@ def test_works_or_refuses(name, feature, tmp_path):
         FEATURES[feature](name, tmp_path)
     assert re.search(reason, str(refusal.value)), str(refusal.value)
     assert "\n" not in str(refusal.value)
+
+
+def test_every_estimator_is_in_the_table():
+    public = [getattr(mm, name) for name in dir(mm)]
+    made = [
+        v for v in public if inspect.isclass(v) and issubclass(v, StructuredEstimator)
+    ]
+    assert set(made) <= {type(case(name).make) for name in CASES}
 
 
 def table() -> str:

@@ -14,6 +14,7 @@ import numpy as np
 from maxmargin.calibration.candidates import Candidates
 from maxmargin.calibration.conformal import ConformalSets
 from maxmargin.calibration.temperature import Temperature
+from maxmargin.core.structure import NBest
 from maxmargin.estimators.calibrating.calibration import (
     MOST,
     Calibration,
@@ -61,18 +62,28 @@ def predict_ranked(model: Calibrated, X: Any, n: int | None = None) -> Ranked:
     """The best outputs of each input with their probabilities, best first."""
     known = calibration_of(model)
     if known.outputs is None:
-        raise ValueError(NONE_FOUND.format(known.n))
+        raise ValueError(_why_none(model, known.n))
     outputs, candidates = _listed(model, X, known.n)
     p = known.outputs(candidates).scores.tolist()
     ptr = candidates.ptr.tolist()
     return [list(zip(outputs[a:b], p[a:b], strict=True))[:n] for a, b in pairwise(ptr)]
 
 
+def _why_none(model: Calibrated, n: int) -> str:
+    """Why there is no calibration of whole outputs."""
+    if model.structure_.offers(NBest) is None:
+        return (
+            f"{type(model).__name__} cannot list the n best outputs: only its labels are "
+            "calibrated"
+        )
+    return NONE_FOUND.format(n)
+
+
 def output_sets(model: Calibrated, X: Any, coverage: float) -> list[list[Any]]:
     """Outputs that hold the truth with a frequency of at least `coverage`."""
     known = calibration_of(model)
     if known.output_sets is None:
-        raise ValueError(NONE_FOUND.format(known.n))
+        raise ValueError(_why_none(model, known.n))
     if np.isinf(known.output_sets.thresholds(coverage)).any():
         held = len(known.output_sets.strangeness)
         few = coverage * (held + 1) > held + 1e-9

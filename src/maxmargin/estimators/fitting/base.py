@@ -589,11 +589,11 @@ class StructuredEstimator(CallbackSupportMixin, DrawnOutputs, BaseEstimator):
         state = super().__getstate__()
         state = {k: v for k, v in state.items() if k not in PRIVATE}
         if "result_" in state and state.get("coef_") is state["result_"].w:
-            del state["coef_"]
+            state["coef_"] = None
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Undo `__getstate__`."""
-        if "result_" in state and "coef_" not in state:
+        if state.get("coef_", ...) is None:
             state = {**state, "coef_": state["result_"].w}
         super().__setstate__(state)

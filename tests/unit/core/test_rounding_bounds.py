@@ -1,0 +1,60 @@
+"""How far errors of slacks move the objective, by penalty; sizes of tasks."""
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from maxmargin.core.oracle import CHUNK
+from maxmargin.core.problem import TASK, UNIT, Problem, cost_error, summation_error
+
+C = np.array([2.0, 0.5, 1.0])
+SLACK = np.array([0.3, 1.2, 0.0])
+
+
+def problem(penalty, C=C):
+    return SimpleNamespace(C=C, n=len(C), formulation=SimpleNamespace(penalty=penalty))
+
+
+@pytest.mark.parametrize("error", [1e-9, 1e-3, 0.1])
+def test_linear_and_squared_slacks(error):
+    """The bound holds where all slacks are off by the error, and is no larger."""
+    primal = float(C @ SLACK)
+    adding = summation_error(3) * primal
+    assert cost_error(problem("linear"), error, primal, 9) == pytest.approx(
+        C.sum() * error + adding, rel=1e-12
+    )
+    primal = float(0.5 * C @ SLACK**2)
+    moved = 0.5 * C @ (SLACK + error) ** 2 - primal
+    bound = cost_error(problem("squared"), error, primal, 0)
+    slacks = math.sqrt(2.0 * primal * C.sum())
+    assert bound >= moved
+    assert bound == pytest.approx(
+        error * slacks + 0.5 * C.sum() * error**2 + summation_error(3) * primal
+    )
+
+
+def test_summed_and_hard():
+    primal = 5.0
+    adding = summation_error(3) * primal
+    few, many = (cost_error(problem("summed"), 0.1, primal, p) for p in (1, 10))
+    assert few == pytest.approx(0.35 + adding) and many == pytest.approx(2.0 + adding)
+    hard = problem("hard", np.full(3, np.inf))
+    assert cost_error(hard, 1e-6, primal, 0) == pytest.approx(2e-6 * primal, rel=1e-6)
+    # 1/2 |w|^2 over the square of a margin that is off by the error
+    assert primal / (1 - 1e-6) ** 2 - primal == pytest.approx(2e-6 * primal, rel=1e-5)
+
+
+def test_sums():
+    assert summation_error(4) == 4 * UNIT
+    assert summation_error(1e4) == pytest.approx(8 * 100 * UNIT)
+
+
+@pytest.mark.parametrize(("work", "size"), [
+    ([1.0, 1.0], CHUNK), ([TASK / 5.0] * 2, 5), ([TASK * 9.0], 1), ([], CHUNK),
+    ([0.0, 2 * TASK / 3.0], 3), ([0.1], CHUNK),
+])  # fmt: skip
+def test_tasks_have_fewer_examples_where_each_takes_much_work(work, size):
+    some = SimpleNamespace(n=len(work), work=lambda: np.array(work))
+    assert Problem._task.func(some) == size

@@ -1,0 +1,36 @@
+"""Figures of measures where averages, labels and missing queries differ."""
+
+import pytest
+
+from maxmargin.metrics import evalb, span_scores, trec_eval
+
+
+def test_averages_of_spans():
+    """P is found two times of three, Q never, and there is one wrong R."""
+    truth = [["B-P", "O", "B-P", "O", "B-P", "B-Q", "O"]]
+    found = [["B-P", "O", "B-P", "O", "O", "O", "B-R"]]
+    scores = span_scores(truth, found)
+    assert scores["P"] == (1.0, pytest.approx(2 / 3), pytest.approx(0.8), 3)
+    assert scores["weighted"] == (0.75, pytest.approx(0.5), pytest.approx(0.6), 4)
+    assert scores["macro"].f1 == pytest.approx(0.8 / 3)
+    assert scores["micro"] == (pytest.approx(2 / 3), 0.5, pytest.approx(4 / 7), 4)
+    assert span_scores([["O"]], [["O"]])["weighted"] == (0.0, 0.0, 0.0, 0)
+
+
+def test_evalb_where_nothing_is_right():
+    true = ("S", ("NP", ("NN", "a")), ("VP", ("VB", "b")))
+    scores = evalb([("X", ("Y", ("NN", "a"), ("VB", "b")))], [true])
+    assert scores.bracketing_recall == scores.bracketing_fmeasure == 0.0
+
+
+def test_evalb_keeps_tags_and_drops_functions():
+    true, found = ("S", ("NP-SBJ", ("NN-X", "a"))), ("S", ("NP", ("NN", "a")))
+    scores = evalb([true], [found])
+    assert scores.bracketing_fmeasure == 100.0 and scores.tagging_accuracy == 0.0
+
+
+def test_queries_without_results():
+    judged = {"one": {"d": 1}, "two": {"d": 1}}
+    run = {"one": {"d": 2.0}}
+    assert trec_eval(judged, run)["map"] == 1.0
+    assert trec_eval(judged, run, complete=True)["map"] == 0.5
