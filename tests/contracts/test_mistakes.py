@@ -96,6 +96,26 @@ NOT_USED = {  # parameters that none of these values may be given to, by estimat
 }  # fmt: skip
 
 
+UNUSED = [  # refused although these fits do not need them
+    ("KernelSVM", "coef0"), ("AlignmentSVM", "end_gaps"), ("ChainSVM", "eta"),
+    ("MulticlassSVM", "calibration"), ("RankingSVM", "init_C"), ("MotifSVM", "sweeps"),
+    *((n, "kernel_method") for n in (
+        "MulticlassSVM", "ChainSVM", "GrammarSVM", "NetworkSVM", "AlignmentSVM",
+    )),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "parameter"), UNUSED)
+def test_of_parameters_without_a_use(name, parameter):
+    model, X, y = case(name)
+    negative = [] if parameter == "coef0" else [-3]
+    for value in ("zzz", [], float("nan"), None, *negative):
+        said = sentence(
+            lambda v=value: clone(model).set_params(**{parameter: v}).fit(X, y)
+        )
+        assert said is not None and said.startswith(parameter), (value, said)
+
+
 @pytest.mark.parametrize(("name", "parameter"), NOT_USED.items())
 def test_nothing_is_accepted_that_has_no_use(name, parameter):
     model, X, y = case(name)

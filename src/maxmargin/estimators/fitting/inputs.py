@@ -198,6 +198,10 @@ FLAG = Rule(_is_flag, "True or False is needed")
 NUMBER = Rule(_is_number, "a number is needed")
 NAME = Rule(lambda v: isinstance(v, str), "a name is needed")
 WHOLE = Rule(_is_whole, "a whole number is needed")  # structures check its range
+KERNEL_METHODS = (
+    "exact", "sampled", "cpsp", "nystroem", "cholesky", "sampled-as-written",
+    "cpsp-as-written",
+)  # fmt: skip
 RULES = {
     "alphabets": Rule(
         lambda v: v is None or isinstance(v, str | Mapping),
@@ -210,7 +214,10 @@ RULES = {
     "beam": NUMBER,
     "bias": FLAG,
     "both_strands": FLAG,
-    "calibration": WHOLE,
+    "calibration": Rule(
+        lambda v: _is_whole(v) and (int(v) == 0 or int(v) > 1),
+        "a number of folds, at least 2, is needed, or 0",
+    ),
     "cliques": Rule(
         lambda v: isinstance(v, tuple | Mapping) or v in ("table", "equal"),
         "'table', 'equal', a tuple of patterns or a dict is needed",
@@ -219,8 +226,12 @@ RULES = {
         _is_class_weight, "'balanced', a dict from label to weight, or None is needed"
     ),
     "coarse": _or_none(NUMBER),
+    "coef0": NUMBER,
     "edge_features": FLAG,
-    "eta": NUMBER,
+    "end_gaps": FLAG,
+    "eta": Rule(
+        lambda v: _is_number(v) and float(v) >= 0.0, "a number, zero or more, is needed"
+    ),
     "forbidden": Rule(
         lambda v: v is None or (hasattr(v, "__len__") and not isinstance(v, str)),
         "a list of pairs, or None, is needed",
@@ -234,8 +245,14 @@ RULES = {
         "'affine', 'linear', 'structural' or Gaps is needed",
     ),
     "horizontal": _or_none(WHOLE),
-    "init_C": NUMBER,
+    "init_C": Rule(
+        lambda v: _is_number(v) and float(v) > 0.0, "a number above zero is needed"
+    ),
     "intercept_scaling": NUMBER,
+    "kernel_method": Rule(
+        lambda v: isinstance(v, str) and v in KERNEL_METHODS,
+        f"is not known: choose from {', '.join(map(repr, KERNEL_METHODS))}",
+    ),
     "length": Rule(_is_length, "a whole number, a list of them, or 'auto' is needed"),
     "max_length": WHOLE,
     "projective": _or_none(FLAG),
@@ -250,7 +267,7 @@ RULES = {
     "single_root": FLAG,
     "skip_pairs": FLAG,
     "start_end": FLAG,
-    "sweeps": WHOLE,
+    "sweeps": _whole(1),
     "tagger": Rule(
         lambda v: v is None or isinstance(v, str) or hasattr(v, "get_params"),
         "'chain', an estimator, or None is needed",
@@ -294,7 +311,8 @@ def check_parameters(given: Mapping[str, Any]) -> None:
     for name, value in given.items():
         rule = RULES.get(name)
         if rule is not None and not rule.holds(value):
-            raise ValueError(f"{name}={value!r:.80}: {rule.wanted}")
+            link = " " if rule.wanted.startswith("is ") else ": "
+            raise ValueError(f"{name}={value!r:.80}{link}{rule.wanted}")
 
 
 def jobs_of(n_jobs: Any) -> int:
