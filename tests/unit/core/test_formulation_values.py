@@ -67,6 +67,8 @@ def test_growth_carries_alpha_over():
     free, none = np.full(2, np.inf), np.zeros(2)
     ridge = DualSet(free, np.array([0.5, 1.0]), False)
     assert ridge.growth(DualSet(free, np.array([0.25, 0.5]), False)).tolist() == [2, 2]
+    some = DualSet(np.array([np.inf, 0.0]), np.array([0.5, 0.0]), False)
+    assert some.growth(some).tolist() == [1.0, 1.0]
     hard = DualSet(free, none, False)
     assert hard.growth(hard).tolist() == [1.0, 1.0]
 

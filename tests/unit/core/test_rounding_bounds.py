@@ -7,7 +7,14 @@ import numpy as np
 import pytest
 
 from maxmargin.core.oracle import CHUNK
-from maxmargin.core.problem import TASK, UNIT, Problem, cost_error, summation_error
+from maxmargin.core.problem import (
+    TASK,
+    UNIT,
+    Problem,
+    cost_error,
+    rounding_of,
+    summation_error,
+)
 
 C = np.array([2.0, 0.5, 1.0])
 SLACK = np.array([0.3, 1.2, 0.0])
@@ -44,6 +51,11 @@ def test_summed_and_hard():
     assert cost_error(hard, 1e-6, primal, 0) == pytest.approx(2e-6 * primal, rel=1e-6)
     # 1/2 |w|^2 over the square of a margin that is off by the error
     assert primal / (1 - 1e-6) ** 2 - primal == pytest.approx(2e-6 * primal, rel=1e-5)
+
+
+def test_no_examples_and_no_objective():
+    assert rounding_of(SimpleNamespace(n=0), np.zeros(2), 1.0, 1) == 0.0
+    assert rounding_of(SimpleNamespace(n=3), np.zeros(2), np.inf, 1) == 0.0
 
 
 def test_sums():

@@ -3,6 +3,7 @@
 import pytest
 
 from maxmargin.metrics import evalb, span_scores, trec_eval
+from maxmargin.metrics.clusters import b3_counts, muc_counts, score
 
 
 def test_averages_of_spans():
@@ -34,3 +35,15 @@ def test_queries_without_results():
     run = {"one": {"d": 2.0}}
     assert trec_eval(judged, run)["map"] == 1.0
     assert trec_eval(judged, run, complete=True)["map"] == 0.5
+
+
+def test_clusters_without_links():
+    """No pair is said and none is true; then some are said, of which none is."""
+    alone, together = [[0, 1, 2]], [[0, 0, 0]]
+    assert score(muc_counts, alone, alone) == (0.0, 0.0, 0.0)
+    assert score(muc_counts, alone, together) == (0.0, 0.0, 0.0)
+    with pytest.raises(ValueError, match=r"shorter|longer"):
+        score(muc_counts, alone * 2, together)
+    half = score(b3_counts, [[0, 0, 1, 1]], [[0, 0, 0, 0]])
+    assert half == (0.5, 1.0, pytest.approx(2 / 3))
+    assert score(b3_counts, [[0, 1]], [[0, 1]]) == (1.0, 1.0, 1.0)
