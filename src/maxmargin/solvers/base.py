@@ -273,8 +273,7 @@ def check(solver: Solver[Any], problem: Problem, resumable: bool = False) -> Non
         )
     regularizer = problem.formulation.regularizer
     if regularizer not in solver.regularizers:
-        alone = "'auto', and no hidden parts (None in y)"
-        instead = alone if regularizer == "l1" else "another solver"
+        instead = "'auto'" if regularizer == "l1" else "another solver"
         raise ValueError(
             f"solver {name} cannot train regularizer={regularizer!r}: use {instead}"
         )

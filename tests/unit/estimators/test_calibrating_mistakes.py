@@ -90,5 +90,5 @@ def test_a_weight_of_two_is_two_copies_under_a_joint_kernel():
 def test_hidden_labels_and_sparse_weights():
     data, truth = small.sentences()
     hidden = [[None, *row[1:]] for row in truth]
-    with pytest.raises(ValueError, match="None in y"):
+    with pytest.raises(ValueError, match="hidden parts"):
         ChainSVM(regularizer="l1").fit(data, hidden)
