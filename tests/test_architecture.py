@@ -84,7 +84,6 @@ MOST_FILES = 9
 UNIT_TESTS = Path(__file__).parent / "unit"
 # Rooms without a folder of unit tests, and where they are tested.
 TESTED_ELSEWHERE = {
-    "losses": "contracts",  # each loss with each structure that knows it
     "plots": "unit/reports",
     "runtime": "unit/cli",
 }
