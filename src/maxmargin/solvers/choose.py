@@ -15,9 +15,8 @@ number of examples, and what the structure offers.
 | a kernel on the nodes of networks                 | SMO on the factored dual        |
 | outputs few enough to hold all alpha              | all outputs at once             |
 | summed error                                      | SDCD                            |
-| many tokens, none in a very long example, loss    | lanes                           |
-|   per token, linear penalty                       |                                 |
-| one example has most of the tokens                | one slack for the whole sample  |
+| many tokens, loss per token, linear penalty       | lanes                           |
+| one example has most of the data                  | one slack for the whole sample  |
 | some planes per example fit into the memory       | block dual, merging if it must  |
 | not even that                                     | one slack for the whole sample  |
 | workers on other machines                         | see `distributed/choice.py`     |
@@ -64,8 +63,7 @@ MANY_TOKENS = (
     10_000  # with fewer, any trainer is done before the loops of lanes compile
 )
 FEW_TOKENS = 2000  # with fewer, any trainer is fast, however long the examples are
-LONGEST = 0.05  # share of the tokens in one example, from which on lanes are slow
-MOST = 0.5  # and from which on a sum over all examples is as good as a plane of one
+MOST = 0.5  # share of one example from which a sum over all is as good as its plane
 SAMPLE = 32  # examples whose planes are looked at
 HELD = 12  # planes per example that the block dual ends up with, about
 TIGHT = 4  # and with how few it still gets along
@@ -182,12 +180,12 @@ class Auto(Trainer):
             kind, options, why, here = choose_spread(
                 problem, costs.share, planes, self.memory
             )
-        elif penalty == "linear" and not costs.outputs and _one_example(problem):
-            kind, options = OneSlack, {"memory": self.memory}
-            why = "one example has most of the data: planes of single ones are no help"
         elif sequences:
             kind, options = Lanes, {"memory": self.memory}
             why = "many tokens, a loss that adds up over them, linear penalty"
+        elif penalty == "linear" and not costs.outputs and _one_example(problem):
+            kind, options = OneSlack, {"memory": self.memory}
+            why = "one example has most of the data: planes of single ones are no help"
         else:
             kind, options, why = decide(costs, penalty, self.memory)
         notes: dict[str, Any] = {
@@ -203,24 +201,15 @@ class Auto(Trainer):
 
 
 def _many_tokens(problem: Problem) -> bool:
-    """Whether tokens are many, and spread over many examples.
-
-    A visit of lanes improves one example at its own weights only; where one example has
-    most of the tokens that takes long and leads nowhere (benchmarks/few_long.py).
-    """
-    return bool(problem.truth.ptr[-1] >= MANY_TOKENS and _longest(problem) <= LONGEST)
+    """Whether there are so many tokens that lanes are worth their loops."""
+    return bool(problem.truth.ptr[-1] >= MANY_TOKENS)
 
 
 def _one_example(problem: Problem) -> bool:
     """Whether one example of several has most of a large sample."""
     size = problem.truth.ptr[-1]
-    return bool(problem.n > 1 and size >= FEW_TOKENS and _longest(problem) > MOST)
-
-
-def _longest(problem: Problem) -> float:
-    """Share of the longest output in all."""
-    ptr = problem.truth.ptr
-    return float(np.diff(ptr).max(initial=0) / max(int(ptr[-1]), 1))
+    longest = np.diff(problem.truth.ptr).max(initial=0)
+    return bool(problem.n > 1 and size >= FEW_TOKENS and longest > MOST * size)
 
 
 def count(problem: Problem, sample: int = SAMPLE) -> Costs:

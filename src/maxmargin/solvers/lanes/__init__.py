@@ -2,6 +2,7 @@
 
 solver.py   The trainer: oracle passes, sweeps, averaging, certificate
 islands.py  The constraints held, and room for more of them
+recut.py    Where long examples are cut, away from constraints
 crew.py     Lanes that work side by side, a round at a time
 loops.py    Dual ascent on label sequences, one example after the other, compiled
 groups.py   Islands of a block: where new ones belong, how groups unite and split

@@ -1,8 +1,8 @@
 """The constraints held for label sequences, and room for more of them.
 
 `Islands` owns the arrays that `loops` works on. It cuts long examples into blocks, gives
-blocks more slots, joins neighbours that a constraint spans, and keeps all of it below a
-bound on memory.
+blocks more slots, moves the ends of blocks that a constraint spans, and keeps all of it
+below a bound on memory.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ import numpy as np
 from maxmargin.core.data.arrays import Floats, Ints, Vectors, pointers
 from maxmargin.core.data.memory import refuse_larger
 from maxmargin.core.data.validation import check_types, require
-from maxmargin.solvers.lanes import loops
+from maxmargin.solvers.lanes import loops, recut
 from maxmargin.solvers.lanes.loops import Blocks, Lane, SequenceTask, TokenInputs
 
 LONG, PIECE = 160, 64  # tokens above which an example is cut, and tokens of a piece
+WIDEST = 3  # pieces that a block has at most at first
+WAIT = 6  # times that the end of a block could not move before it may be wider
 SLOTS = 4  # of a block at the start
 SLOT = 32  # bytes of a slot beside labels and Gram matrix
 STORED = (
@@ -47,7 +49,7 @@ class Islands:
     owner : array
         The example of each block.
     full : array
-        Of each block: 1 if it needs more slots, 2 if it must be joined with the next.
+        Of each block: 1 if it needs more slots, 2 if it must end elsewhere.
     short : bool
         Whether memory has run out: constraints without weight are then dropped soon.
     """
@@ -62,6 +64,7 @@ class Islands:
         ptr, idx, val, _ = vectors
         self.inputs = TokenInputs(ptr, ptr[1:], idx, val)
         self.short = False
+        self._widest, self._waited = WIDEST * PIECE, 0
         self._cut = self._share_at = np.zeros(0, np.int64)
         self._share = np.empty(0, np.float32)
         cut, first_block = cuts(task.ptr)
@@ -91,6 +94,7 @@ class Islands:
         kept = {name: blocks[name] for name in STORED}
         cut = {"cut": self._cut, "first_block": self._first_block}
         rest = {"full": self.full, "short": self.short, "curve": self.task.curve}
+        rest |= {"widest": self._widest, "waited": self._waited}
         return kept | cut | rest
 
     @stored.setter
@@ -107,6 +111,7 @@ class Islands:
         full = data["full"]
         require(_is_ints(full) and full.shape == room.shape, "a mark is missing")
         self.full, self.short = full, bool(data["short"])
+        self._widest, self._waited = int(data["widest"]), int(data["waited"])
         if data["curve"] != self.task.curve:  # of another number of lanes
             self._fill_gram()
 
@@ -203,38 +208,68 @@ class Islands:
             "g": np.zeros(slots), "old": np.zeros(slots),
         }  # fmt: skip
 
-    def make_room(self) -> bool:
-        """Slots for blocks that are nearly full; join those that must grow.
+    def make_room(self, stalls: int) -> bool:
+        """Slots for blocks that are nearly full; other ends for those marked 2.
 
-        Returns whether arrays moved: lanes then need new scratch space.
+        Where training has come to a halt, `stalls` iterations ago, they become one with
+        the next. Returns whether arrays moved: lanes then need new scratch space.
         """
         blocks = self.blocks
         few = (self.full > 0) | (blocks.held + 1 >= blocks.room)
         if not self.full.any() and few.mean() < 0.02:
             return False
         room = np.where(few, 2 * blocks.room, blocks.room)
-        if self._bytes(room) > self.memory or room.max() >= 2**15:
+        cut, first_block = self._cut, self._first_block
+        if (self.full == 2).any():
+            cut, first_block = self._other_ends(stalls > 0)
+            room = self._slots(cut, room)
+        if self._bytes(cut, room) > self.memory or room.max() >= 2**15:
             self.short = True
             self.full[:] = 0
             return False
-        owner, target = self.owner, np.arange(len(room))
-        if (self.full == 2).any():
-            target, room = self._join(room)
+        owner = self.owner
+        if cut is not self._cut:
+            self._lay_out(cut, first_block)
         new, others = self._empty(room), np.zeros(self.task.layout.others)
-        loops.move(self.task, blocks, new, self.lane(others), owner, target)
+        loops.move(self.task, blocks, new, self.lane(others), owner)
         self.blocks = new
         self.full = np.zeros(len(room), np.int64)
         return True
 
-    def _join(self, room: Ints) -> tuple[Ints, Ints]:
-        """Blocks marked 2 become one with the next: (new block of each, slots)."""
-        old_cut, old_first = self._cut, self._first_block
-        begins = np.ones(len(old_cut), bool)
-        begins[1:-1] = self.full[:-1] != 2
-        begins[old_first] = True
-        target = np.cumsum(begins[:-1]) - 1
-        self._lay_out(old_cut[begins], np.append(target, begins[:-1].sum())[old_first])
-        return target, np.bincount(target, room).astype(np.int64)
+    def _places(self) -> tuple[Ints, Ints]:
+        """The slots in use, and the first tokens of their islands."""
+        held, first = self.blocks.held, self.blocks.first
+        begin = np.repeat(first - pointers(held)[:-1], held)
+        slots = begin + np.arange(len(begin))
+        return slots, np.repeat(self._cut[:-1], held) + self.blocks.low[slots]
+
+    def _other_ends(self, join: bool) -> tuple[Ints, Ints]:
+        """Other cuts, or none, for blocks marked 2: (cut, first_block)."""
+        if join:
+            return recut.joined(self._cut, self._first_block, self.full == 2)
+        slots, low = self._places()
+        busy = self.blocks.alpha[slots] > 0.0
+        slots, low = slots[busy], low[busy]
+        high = low + self.blocks.high[slots] - self.blocks.low[slots]
+        taken = recut.inside(low, high + self.task.layout.order, self._cut[-1])
+        cut, first_block, unmet = recut.other_cuts(
+            self._cut, self._first_block, self.full == 2, taken, PIECE, self._widest
+        )
+        self._waited += unmet > 0
+        if self._waited >= WAIT:
+            self._widest, self._waited = 2 * self._widest, 0
+        return cut, first_block
+
+    def _slots(self, cut: Ints, room: Ints) -> Ints:
+        """Slots of blocks with these cuts; `room` is that of the present ones."""
+        low = self._places()[1]
+        count = np.bincount(
+            np.searchsorted(cut, low, side="right") - 1, minlength=len(cut) - 1
+        )
+        out = np.maximum(SLOTS, count + count // 2 + 2)
+        same = self._same(cut)
+        out[same >= 0] = room[same[same >= 0]]
+        return out
 
     def _lay_out(self, cut: Ints, first_block: Ints) -> None:
         """Blocks of tokens cut[b] .. cut[b + 1] - 1, and the products of their tokens."""
@@ -256,11 +291,16 @@ class Islands:
 
     def _known(self, cut: Ints) -> Ints:
         """Where the products of each block are already, or -1."""
+        same = self._same(cut)
+        return np.where(same >= 0, self._share_at[same], -1) if len(self._cut) else same
+
+    def _same(self, cut: Ints) -> Ints:
+        """The present block with the same tokens as each block of `cut`, or -1."""
         out, old = np.full(len(cut) - 1, -1, np.int64), self._cut
         if len(old) > 1:
             where = np.searchsorted(old, cut[:-1]).clip(0, len(old) - 2)
             same = (old[where] == cut[:-1]) & (old[where + 1] == cut[1:])
-            out[same] = self._share_at[where[same]]
+            out[same] = where[same]
         return out
 
     def _empty(self, room: Ints) -> Blocks:
@@ -275,10 +315,19 @@ class Islands:
         ]  # fmt: skip
         return Blocks(*arrays)
 
-    def _bytes(self, room: Ints) -> float:
-        """Memory while islands move to arrays with this much room."""
-        labels = 2.0 * float(room @ np.diff(self._cut))
-        return self.nbytes + SLOT * room.sum() + 8.0 * float(room @ room) + labels
+    def _bytes(self, cut: Ints, room: Ints) -> float:
+        """Memory while islands move to arrays with these cuts and this much room."""
+        width = np.diff(cut)
+        moved = np.where(self._same(cut) < 0, width, 0)
+        products = 2.0 * float(moved @ (moved + 1))
+        labels = 2.0 * float(room @ width)
+        return (
+            self.nbytes
+            + products
+            + SLOT * room.sum()
+            + 8.0 * float(room @ room)
+            + labels
+        )
 
 
 def cuts(ptr: Ints) -> tuple[Ints, Ints]:
@@ -308,7 +357,16 @@ def expected_bytes(ptr: Ints) -> float:
 
 def _checked_cuts(data: dict[str, Any], ptr: Ints) -> tuple[Ints, Ints]:
     """The blocks in a checkpoint, if they are blocks of these examples."""
-    names = {*STORED, "cut", "first_block", "full", "short", "curve"}
+    names = {
+        *STORED,
+        "cut",
+        "first_block",
+        "full",
+        "short",
+        "curve",
+        "widest",
+        "waited",
+    }
     whole = isinstance(data, dict) and set(data) == names
     require(whole, "the constraints in the checkpoint are not whole")
     cut, first = data["cut"], data["first_block"]

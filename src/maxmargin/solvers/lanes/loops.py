@@ -127,8 +127,11 @@ class Lane(NamedTuple):
 
 
 @inner_loop
-def _take(task, blocks, lane, i, b, news, full):
-    """Take islands of block b in the labels found that are new: how many there were."""
+def _take(task, blocks, lane, i, b, news, whole, full):
+    """Take islands of block b in the labels found that are new: how many there were.
+
+    Of those that reach into the next block, a part will do, unless `whole`.
+    """
     a = task.ptr[i]
     first, width = blocks.cut[b] - a, blocks.cut[b + 1] - blocks.cut[b]
     order, found, new = task.layout.order, lane.found, 0
@@ -139,11 +142,10 @@ def _take(task, blocks, lane, i, b, news, full):
             continue
         low = t
         high = extent(task, blocks, lane, i, b, low)
-        t = high + 1
+        t, part = high + 1, False
         if high + order >= width and b + 1 < blocks.first_block[i + 1]:
-            # It reaches into the next block: a part of it may do as well.
-            high = ends_before(task, i, b, blocks, lane, low, width - order)
-            if high < low:
+            high, part = ends_before(task, i, b, blocks, lane, low, width - order), True
+            if high < low or whole:
                 full[b], new = 2, new + 1
                 continue
         loss = 0.0
@@ -161,7 +163,7 @@ def _take(task, blocks, lane, i, b, news, full):
             lane.tail,
         )
         if h <= news or known(blocks, lane, b, low, high, h - news, order):
-            if t > width:
+            if part:
                 full[b], new = 2, new + 1
             continue
         new += 1
@@ -263,8 +265,8 @@ def _tops(blocks, lane, b):
 
 
 @inner_loop
-def _refresh(task, inputs, blocks, lane, i, b, asked):
-    """Fill the scores that the islands of block b (or `found`) have: how many."""
+def _refresh(task, inputs, blocks, lane, i, b):
+    """Fill the scores that the islands of block b have: how many."""
     a, K = task.ptr[i], task.layout.labels
     first, width = blocks.cut[b] - a, blocks.cut[b + 1] - blocks.cut[b]
     f = blocks.first[b]
@@ -275,37 +277,67 @@ def _refresh(task, inputs, blocks, lane, i, b, asked):
             if y != o:
                 note(lane, t, K, y, 0.0)
                 note(lane, t, K, o, 0.0)
-    if asked:
-        for t in range(first, first + width):
-            if lane.found[t] != task.truth[a + t]:
-                note(lane, t, K, task.truth[a + t], 0.0)
-                note(lane, t, K, lane.found[t], 0.0)
     return fill_listed(inputs, lane, task.layout, a, first, first + width, lane.nodes)
 
 
 @inner_loop
-def _oracle(task, inputs, lane, i):
-    """Fill all scores of example i and find its most violated labels: the slack."""
-    a, T, K = task.ptr[i], task.ptr[i + 1] - task.ptr[i], task.layout.labels
-    nodes, augmented, order = lane.nodes, lane.augmented, task.layout.order
-    fill(inputs, lane, task.layout, a, 0, T, nodes)
-    truth, none = task.truth[a : a + T], nodes[:0]
+def _oracle(task, inputs, lane, i, low, high):
+    """Find the most violated labels of the tokens `low` to `high` - 1 of example i.
+
+    All other tokens have their true labels. Fills the scores of these tokens and of
+    `order` ones around them. Returns the slack.
+    """
+    a, K, order = task.ptr[i], task.layout.labels, task.layout.order
+    start, stop = max(low - order, 0), min(high + order, task.ptr[i + 1] - a)
+    fill(inputs, lane, task.layout, a, start, stop, lane.nodes)
+    nodes, augmented = lane.nodes[start * K :], lane.augmented[start * K :]
+    found, L = lane.found[start:stop], stop - start
+    truth, none = task.truth[a + start : a + stop], nodes[:0]
     pair, first, last = joined_scores(lane.tail, task.layout, task.eta, task.legal)
+    if start > 0:
+        first[:] = 0.0
+    if a + stop < task.ptr[i + 1]:
+        last[:] = 0.0
     own = path_score(nodes, none, pair, first, last, truth, K, order)
     factor = task.scale[i]
-    for t in range(T):
+    for t in range(L):
         row = np.int64(truth[t])
+        only = np.int64(-1)
+        if t < low - start or t >= high - start:
+            only = row
+        elif len(task.forced) > 0:
+            only = np.int64(task.forced[a + start + t])
         for k in range(K):
-            augmented[t * K + k] = nodes[t * K + k] + factor * task.cost[row, k]
-        if len(task.forced) > 0 and task.forced[a + t] >= 0:
-            for k in range(K):
-                if k != task.forced[a + t]:
-                    augmented[t * K + k] = -np.inf
+            if only >= 0 and k != only:
+                augmented[t * K + k] = -np.inf
+            else:
+                augmented[t * K + k] = nodes[t * K + k] + factor * task.cost[row, k]
     best, state = forward(
-        augmented, none, pair, first, last, T, K, order, none, lane.values
+        augmented, none, pair, first, last, L, K, order, none, lane.values
     )
-    backward(none, pair, T, K, order, lane.values, state, lane.found[:T])
+    backward(none, pair, L, K, order, lane.values, state, found)
     return best - own
+
+
+@inner_loop
+def _ahead(task, blocks, lane, i, b, high):
+    """What islands found before token `high` that begin after block b add to the slack."""
+    a, order, found = task.ptr[i], task.layout.order, lane.found
+    begin, right, total = blocks.cut[b + 1] - a, np.int64(0), 0.0
+    for t in range(begin - 1, max(begin - 1 - order, blocks.cut[b] - a - 1), -1):
+        if found[t] != task.truth[a + t]:
+            break
+        right += 1
+    while begin < high and right < order:
+        right = right + 1 if found[begin] == task.truth[a + begin] else np.int64(0)
+        begin += 1
+    if begin >= high:
+        return 0.0
+    for t in range(begin, high):
+        total += task.cost[task.truth[a + t], found[t]]
+    return task.scale[i] * total + height(
+        task, i, found, begin, begin, high - 1, lane.nodes, lane.tail
+    )
 
 
 @loop
@@ -350,12 +382,17 @@ def products(
 
 @loop
 def visit(
-    task, inputs, blocks, lane, ids, stretch, least, news, patience, gaps, found, full
-):
+    task, inputs, blocks, lane, ids, stretch, least, news, patience, ahead, whole, gaps,
+    found, full,
+):  # fmt: skip
     """Ask the oracle about each example, take in what is new, make steps.
 
+    A long example is asked about block by block, each at the weights of that moment and
+    with `ahead` tokens of what follows, since an island may go on there. Then a part of
+    it is taken, or, if `whole`, none before the block is longer.
+
     gaps[i] is the gap that example i had, found[i] how many islands were new, and
-    full[b] is 1 where block b has too few slots, 2 where it must grow into the next.
+    full[b] is 1 where block b has too few slots, 2 where it must end elsewhere.
     Returns the rise of the dual as the lane sees it.
     """
     rise = 0.0
@@ -363,13 +400,14 @@ def visit(
         found[i], gaps[i] = 0, 0.0
         if task.ptr[i + 1] == task.ptr[i] or task.upper[i] <= 0.0:
             continue
-        slack, part = _oracle(task, inputs, lane, i), 0.0
-        start = blocks.first_block[i]
-        for b in range(start, blocks.first_block[i + 1]):
-            if b > start:
-                _refresh(task, inputs, blocks, lane, i, b, True)
+        slack, part, T = 0.0, 0.0, task.ptr[i + 1] - task.ptr[i]
+        for b in range(blocks.first_block[i], blocks.first_block[i + 1]):
+            low = blocks.cut[b] - task.ptr[i]
+            high = min(blocks.cut[b + 1] - task.ptr[i] + ahead, T)
+            slack += _oracle(task, inputs, lane, i, low, high)
+            slack -= _ahead(task, blocks, lane, i, b, high)
             part += _heights(task, blocks, lane, i, b)
-            found[i] += _take(task, blocks, lane, i, b, news, full)
+            found[i] += _take(task, blocks, lane, i, b, news, whole, full)
             if blocks.held[b] > 0:
                 made = _ascend(blocks, lane, b, task.upper[i], stretch, least)
                 if made > 0.0:
@@ -393,7 +431,7 @@ def sweep(
     rise = 0.0
     for b in order:
         i = owner[b]
-        load[b] = _refresh(task, inputs, blocks, lane, i, b, False)
+        load[b] = _refresh(task, inputs, blocks, lane, i, b)
         part = _heights(task, blocks, lane, i, b)
         gaps[b] = task.upper[i] * _tops(blocks, lane, b) - part
         if gaps[b] <= closed:
@@ -412,7 +450,7 @@ def slacks(task, inputs, lane, ids, out):
     for i in ids:
         out[i] = 0.0
         if task.ptr[i + 1] > task.ptr[i]:
-            out[i] = _oracle(task, inputs, lane, i)
+            out[i] = _oracle(task, inputs, lane, i, 0, task.ptr[i + 1] - task.ptr[i])
 
 
 @loop
@@ -450,35 +488,49 @@ def average(mean, w, share):
 
 
 @loop
-def move(task, old, new, lane, owner, target):
-    """Copy all islands to other slots; block b goes into block target[b] of `new`.
+def move(task, old, new, lane, owner):
+    """Copy all islands to the blocks of `new` that have their tokens.
 
-    Islands of several blocks that become one keep their groups apart.
+    Those that no block has whole are left out: they must have no weight. Islands of
+    several blocks that come into one keep their groups apart.
     """
+    order, c, many = task.layout.order, 0, len(new.held)
+    source, before, groups = np.full(many, -1), np.zeros(many, np.int64), new.held * 0
+    origin = np.empty(len(new.alpha), np.int64)
     for b in range(len(old.held)):
-        c, width = target[b], old.cut[b + 1] - old.cut[b]
-        wide, shift = new.cut[c + 1] - new.cut[c], old.cut[b] - new.cut[c]
-        before, groups = new.held[c], np.int64(0)
-        for s in range(new.first[c], new.first[c] + before):
-            groups = max(groups, np.int64(new.group[s]) + 1)
+        width = old.cut[b + 1] - old.cut[b]
         for j in range(old.held[b]):
-            s, t = old.first[b] + j, new.first[c] + before + j
+            s = old.first[b] + j
+            low, high = old.cut[b] + old.low[s], old.cut[b] + old.high[s]
+            while new.cut[c + 1] <= low:
+                c += 1
+            while new.cut[c] > low:
+                c -= 1
+            if high + order >= new.cut[c + 1] and c + 1 < new.first_block[owner[b] + 1]:
+                continue
+            if source[c] != b:
+                source[c], before[c], groups[c] = b, new.held[c], 0
+                for t in range(new.first[c], new.first[c] + new.held[c]):
+                    groups[c] = max(groups[c], np.int64(new.group[t]) + 1)
+            m, room = new.held[c], new.room[c]
+            t, to = new.first[c] + m, new.gram_at[c]
+            origin[t] = j
             new.alpha[t], new.b[t], new.idle[t] = old.alpha[s], old.b[s], old.idle[s]
-            new.low[t], new.high[t] = old.low[s] + shift, old.high[s] + shift
-            new.group[t] = old.group[s] + groups
+            new.low[t], new.high[t] = low - new.cut[c], high - new.cut[c]
+            new.group[t] = old.group[s] + groups[c]
             at = old.label_at[b] + j * width
-            to = new.label_at[c] + (before + j) * wide
-            for e in range(old.high[s] - old.low[s] + 1):
-                new.labels[to + e] = old.labels[at + e]
-            new.held[c] += 1
-            room, to = new.room[c], new.gram_at[c]
-            for k in range(new.held[c]):
-                if k >= before:
-                    v = old.gram[old.gram_at[b] + j * old.room[b] + k - before]
+            row = new.label_at[c] + m * (new.cut[c + 1] - new.cut[c])
+            for e in range(high - low + 1):
+                new.labels[row + e] = old.labels[at + e]
+            new.held[c] = m + 1
+            for k in range(m + 1):
+                if k >= before[c]:
+                    r = old.gram_at[b] + j * old.room[b]
+                    v = old.gram[r + origin[new.first[c] + k]]
                 else:
-                    v = island_product(task, new, lane, owner[b], c, before + j, k)
-                new.gram[to + (before + j) * room + k] = v
-                new.gram[to + k * room + before + j] = v
+                    v = island_product(task, new, lane, owner[b], c, m, k)
+                new.gram[to + m * room + k] = v
+                new.gram[to + k * room + m] = v
 
 
 @loop

@@ -50,6 +50,7 @@ MEAN = 20.0  # work per weight after which w is taken into the average
 IDLE = 4  # visits without weight after which a constraint is dropped
 NEWS = 1e-9  # height above those held that makes a constraint a new one
 WIDEST = 1.0  # of the mean gap: in sweeps, blocks below it wait for the next pass
+AHEAD = 4  # tokens after a block at which inference looks; more where nothing is found
 LONGEST_REST = 7  # passes that an example sits out at most
 ROUNDS = 12  # of a pass, with several lanes
 LEAST, MOST = 16, 512  # examples of a lane in a round; sweeps take three times as many
@@ -208,7 +209,7 @@ class Lanes(Solver[LanesState]):
     def _pass(self, problem: Problem, state: LanesState) -> tuple[float, float]:
         """Inference and steps for the examples that are not skipped: (rise, work)."""
         islands, crew = state.islands, state.crew
-        if islands.make_room():
+        if islands.make_room(state.stalls):
             crew.fit(islands)
         patience = 1 if islands.short else IDLE
         order = permutation(
@@ -216,12 +217,13 @@ class Lanes(Solver[LanesState]):
         )
         awake = state.resting.next_pass(order)
         found = np.zeros(problem.n, np.int64)
-        least = self._least(state)
+        least, ahead = self._least(state), AHEAD << 3 * min(state.stalls, 4)
 
         def visit(lane: Lane, ids: Ints) -> float:
             made: float = loops.visit(
                 islands.task, crew.inputs, islands.blocks, lane, ids, crew.stretch,
-                least, NEWS, patience, state.gaps, found, islands.full,
+                least, NEWS, patience, ahead, state.stalls > 0, state.gaps, found,
+                islands.full,
             )  # fmt: skip
             return made
 
@@ -248,7 +250,7 @@ class Lanes(Solver[LanesState]):
         gaps = np.full(len(islands.blocks.held), np.inf)
         cut = islands.blocks.cut
         load = np.diff(cut)
-        closed = 0.02 * self.tol * max(state.dual + gap, 0.0) / problem.n
+        closed = 0.02 * self.tol * max(state.dual + gap, 0.0) / len(load)
         closed = 0.0 if state.stalls > 0 else closed
         patience = 1 if islands.short else IDLE
 
@@ -331,6 +333,11 @@ def sequences_of(problem: Problem) -> LabelSequences | None:
     if form.penalty != "linear" or form.scales or problem.loss.form != "table":
         return None
     return labels.label_sequences(problem.x)
+
+
+def can_train(problem: Problem) -> bool:
+    """Whether `Lanes` can train a problem if there is memory enough."""
+    return sequences_of(problem) is not None
 
 
 def fits(problem: Problem, memory: float) -> bool:
