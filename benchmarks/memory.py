@@ -2,6 +2,8 @@
 
     python -m benchmarks.memory [--bounds 40 100 400] [--only NAME ..] [--json FILE]
 
+Runs that FILE holds already are not done again.
+
 What is counted: the peak of the resident memory of the process while it trains, less
 what was resident when the data had been encoded and all loops were compiled (by the same
 trainer on a small problem). So weights, planes, caches, temporary arrays of inference
@@ -10,8 +12,9 @@ and whatever the allocator keeps are all in it; the data are not.
 Each run is a process of its own. Problems are so large that training without a bound
 would take ten times as much. For trainers that hold planes this is measured: a run
 without a bound on SMALL sequences says what one of them takes (`needs` is that times the
-number of sequences). Trainers that hold sums over all examples make so many of them; for
-kernels the Gram matrix has that size. A kernel method that says in words that it needs
+number of sequences), and the run ends when its peak has stood still for STILL steps.
+Trainers that hold sums over all examples make so many of them; for
+kernels the Gram matrix has that size. A trainer that says in words that it needs
 more memory (MemoryError) keeps the bound, too, and is listed as refused.
 """
 
@@ -42,6 +45,7 @@ PLANE = 12 * 2 * LENGTH * ACTIVE  # bytes of a plane: most entries occur with tw
 SMALL = 200  # sequences of the run without a bound
 LEAST = PLANE  # bytes per sequence where hardly anything is held
 PASSES = 12
+STILL = 3
 CUTS = 8 * WIDTH * LABELS  # bytes of a sum over all examples
 
 TRAINERS = {
@@ -96,6 +100,19 @@ def grown(call):
     return out, resident("VmHWM") - before
 
 
+class Settled:
+    """Ends training when the peak has stood still, within a thousandth of the bound."""
+
+    def __init__(self, bound):
+        self.slack, self.peak, self.still = bound / 1000, 0, 0
+
+    def __call__(self, row, result):
+        now = resident("VmHWM")
+        self.still = self.still + 1 if now <= self.peak + self.slack else 0
+        self.peak = max(self.peak, now)
+        return self.still >= STILL
+
+
 def trainer_run(name, bound):
     """Train sequences whose planes would need ten times the bound."""
     kind, settings, (penalty, regularizer) = TRAINERS[name]
@@ -110,7 +127,11 @@ def trainer_run(name, bound):
     free = small = None
     solver = kind(tol=1e-9, max_iter=passes, max_time=150.0, memory=bound, **settings)
     problem = sequences(n, form)
-    (result, _), more = grown(lambda: solver.solve(problem))
+    watch = None if sums else Settled(bound)
+    try:
+        (result, _), more = grown(lambda: solver.solve(problem, watch=watch))
+    except MemoryError as error:
+        return {"examples": n, "refused": str(error), "grown": 0}
     return {"examples": n, "steps": result.iterations, "planes": result.planes,
             "needs": round(each * n), "gap": float(result.gap), "grown": more}  # fmt: skip
 
@@ -150,9 +171,13 @@ def main():
     if args.child:
         child(args.child, 1e6 * args.bounds[0])
         return 0
-    rows = []
+    path = Path(args.json) if args.json else None
+    rows = json.loads(path.read_text()) if path and path.exists() else []
+    done = {(row["trainer"], row["bound"]) for row in rows}
     for bound in args.bounds:
         for name in args.only or [*TRAINERS, *(f"kernel {m}" for m in KERNELS)]:
+            if (name, 1e6 * bound) in done:
+                continue
             begin = time.time()
             out = subprocess.run(
                 [sys.executable, "-m", "benchmarks.memory", "--child", name, "--bounds",
@@ -163,8 +188,8 @@ def main():
             rows.append(json.loads(out.stdout.splitlines()[-1]))
             rows[-1]["seconds"] = round(time.time() - begin, 1)
             print(rows[-1], flush=True)
-            if args.json:
-                Path(args.json).write_text(json.dumps(rows, indent=1) + "\n")
+            if path:
+                path.write_text(json.dumps(rows, indent=1) + "\n")
     return 0 if all(row["under"] for row in rows) else 1
 
 

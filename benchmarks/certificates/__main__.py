@@ -15,6 +15,8 @@ def main():
     parser.add_argument("--fits", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=float("inf"), help="at most")
+    parser.add_argument("--problems", nargs="*", help="names, such as Chains")
+    parser.add_argument("--trainers", nargs="*")
     parser.add_argument("--json")
     args = parser.parse_args()
     outcomes, bad, begin, done = Counter(), [], time.time(), 0
@@ -31,9 +33,13 @@ def main():
             "seconds": round(time.time() - begin, 1),
         }
 
-    for k, (problem, C, form, tol) in enumerate(fits(args.fits, args.seed)):
-        steps = STEPS[k // len(PROBLEMS) % len(STEPS)]
-        for trainer, told in check(problem, C, form, tol, steps=steps):
+    problems = [
+        p for p in PROBLEMS if args.problems is None or p.__name__ in args.problems
+    ]
+    known = fits(args.fits, args.seed, problems)
+    for k, (problem, C, form, tol) in enumerate(known):
+        steps = STEPS[k // len(problems) % len(STEPS)]
+        for trainer, told in check(problem, C, form, tol, args.trainers, steps):
             outcomes[problem.name, told.split(":")[0]] += 1
             if told.startswith("refused"):
                 continue

@@ -80,15 +80,15 @@ PLAIN = (
 )  # no L1 there
 
 
-def fits(number, seed):
+def fits(number, seed, problems=PROBLEMS):
     """Problems with their settings, at random."""
     rng = np.random.default_rng(seed)
     for k in range(number):
-        made = PROBLEMS[k % len(PROBLEMS)]
+        made = problems[k % len(problems)]
         scale = SCALES[int(rng.integers(len(SCALES)))]
         C = float(10.0 ** rng.integers(-10, 11))
         forms = FORMS[:2] if made in HIDDEN else FORMS[:5] if made in PLAIN else FORMS
-        form = forms[(k // len(PROBLEMS)) % len(forms)]
+        form = forms[(k // len(problems)) % len(forms)]
         tol = float(10.0 ** -rng.integers(1, 13))
         yield made(np.random.default_rng(seed * 10**6 + k), scale), C, form, tol
 

@@ -51,6 +51,7 @@ def main():
             "outcomes": {f"{a}: {b}": n for (a, b), n in sorted(counts.items())},
             "slowest_seconds": round(max(tally.slowest, plain.slowest), 3),
             "seconds": round(time.time() - begin, 1),
+            "examples": tally.examples,
             "bad": len(tally.bad) + len(plain.bad),
         }
         if args.json:

@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 
 INTEGERS = [-1, 0, 1, 2, 3, 7, 200, 10**5, 10**9, 2**31 - 1, 2**31, 2**40, 2**62, 2**70]
-FLOATS = [0.0, -1.0, 1e-300, 1e300, -1e300, 1.5]
+FLOATS = [0.0, -1.0, 1e-300, 1e140, 1e300, -1e300, 1.7e308, 1.5]
 SPECIAL = [{"!": "float", "v": v} for v in ("nan", "inf", "-inf")]
 OTHERS = [
     None, True, "x", "", "A" * 1000, [], {}, [[]], {"!": "tuple", "v": []},

@@ -4,6 +4,7 @@ A child is forked from the parent, which has compiled all loops, so that a new o
 ready at once. It takes numbers of mutants from a pipe and answers with outcomes.
 """
 
+import dis
 import os
 import resource
 import select
@@ -23,7 +24,7 @@ from maxmargin.core.compiled.compiling import compile_seconds
 
 SECONDS, MEMORY = 10.0, 1.5e9  # of the processor per trial; bytes beyond the parent's
 PATIENCE = 60  # a busy machine: so many times the seconds by the clock on the wall
-AGAIN = 20  # a trial that was too slow gets so many times the seconds: it may compile
+AGAIN = 6  # a trial that was too slow gets so many times the seconds: it may compile
 PORTION = 1000  # trials of one child at most, so that what it leaks is bounded
 OURS = (ModelFileError, ValueError, ImportError)  # of our own files, in our own words
 SAID = (NotFittedError,)  # raised for us by scikit-learn
@@ -34,10 +35,14 @@ class Tally:
 
     def __init__(self):
         self.counts, self.bad, self.slowest = Counter(), [], 0.0
+        self.examples = {}  # of what is neither used nor refused: a number and its words
 
     def note(self, kind, seed, outcome, seconds):
         self.counts[kind, outcome.split(":")[0]] += 1
         self.slowest = max(self.slowest, seconds)
+        if outcome not in ("used", "refused"):
+            some = self.examples.setdefault(f"{kind}: {outcome[:60]}", [])
+            some[3:] or some.append(f"{seed}: {outcome[:300]}")
         if outcome.startswith("BAD"):
             print(f"{kind} {seed}: {outcome[:300]}", file=sys.stderr, flush=True)
             self.bad.append((kind, seed, outcome))
@@ -134,9 +139,20 @@ def _serve(subjects, jobs, answers):
     os._exit(0)
 
 
-def raised_in(error):
-    """The file whose code raised an error."""
-    return traceback.extract_tb(error.__traceback__)[-1].filename
+def raised_by_us(error):
+    """Whether a `raise` of the package, or of scikit-learn's checks, made an error.
+
+    An operation of NumPy that fails in a line of ours does not count: such errors do not
+    say what is wrong with the file.
+    """
+    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+    last = error.__traceback__
+    while last.tb_next is not None:
+        last = last.tb_next
+    code = frame.f_code
+    raising = dis.opname[code.co_code[last.tb_lasti]] in ("RAISE_VARARGS", "RERAISE")
+    place = Path(code.co_filename).parts
+    return raising and ("maxmargin" in place or place[-3:-1] == ("sklearn", "utils"))
 
 
 def trial(subject, number):
@@ -144,10 +160,10 @@ def trial(subject, number):
     try:
         return subject.use(subject.mutant(np.random.default_rng(number)))
     except OURS as error:
-        name, where = type(error).__name__, raised_in(error)
+        name = type(error).__name__
         if not str(error):
             return f"BAD: {name} without words"
-        ours = "maxmargin" in where or isinstance(error, SAID)
-        return name if ours else f"BAD: {name} of {where}: {error}"
+        ours = raised_by_us(error) or isinstance(error, SAID)
+        return f"{name}: {error}" if ours else f"BAD: {name}, not of ours: {error}"
     except Exception as error:
         return f"BAD: {type(error).__name__}: {error}"

@@ -17,8 +17,8 @@ class Knapsack:
 
     def choices(self, x):
         """All outputs."""
-        items = range(len(x))
-        return [tuple(c) for r in range(self.most + 1) for c in combinations(items, r)]
+        items, most = range(len(x)), min(self.most, len(x))
+        return [tuple(c) for r in range(most + 1) for c in combinations(items, r)]
 
     def joint_feature(self, x, y):
         """Sum of the rows taken."""

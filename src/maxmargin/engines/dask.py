@@ -99,6 +99,7 @@ class DaskEngine(Engine):
         self._placed: list[tuple[Any, dict[Span | None, Future[Any]]]] = []
         self._owners: dict[tuple[str, Span], str] = {}
         self._versions: dict[str, dict[str, int]] = {}  # of w, by run and worker
+        self._ties: dict[tuple[str, str], Future[Any]] = {}  # by run and worker
         self._hung: dict[str, int] = {}  # how often each worker fell silent
         self._everyone: dict[str, int] = {}
         self._seen = -np.inf  # time of the last check
@@ -217,10 +218,17 @@ class DaskEngine(Engine):
             for some in np.array_split(own, min(alive[owner], len(own))):
                 asked = [(int(k), shards[k], messages[k]) for k in some]
                 data = [self._ship(shared_data, shards[k], owner) for k in some]
-                task = tasks.call_shards, run, question, sent[whole], asked, data
+                tie = self._tie(run, owner)
+                task = tasks.call_shards, run, tie, question, sent[whole], asked, data
                 future = self._submit(*task, len(shards), workers=[owner])
                 out.append((future, some.tolist()))
         return out
+
+    def _tie(self, run: str, owner: str) -> Future[Any]:
+        """What keeps the memories of a run on a worker, as long as this client lives."""
+        if not _good(self._ties.get((run, owner))):
+            self._ties[run, owner] = self._submit(tasks.Tie, run, workers=[owner])
+        return self._ties[run, owner]
 
     def _sum_changes(
         self, futures: list[tuple[Future[Any], list[int]]], count: int
@@ -261,6 +269,7 @@ class DaskEngine(Engine):
         owners = {who for (r, _), who in self._owners.items() if r == run}
         self._owners = {k: v for k, v in self._owners.items() if k[0] != run}
         self._versions.pop(run, None)
+        self._ties = {k: v for k, v in self._ties.items() if k[0] != run}
         with suppress(*FAULTS):  # a dead worker keeps nothing
             for owner in sorted(owners & set(self._alive())):
                 fire_and_forget(self._submit(tasks.forget, run, workers=[owner]))
@@ -283,7 +292,7 @@ class DaskEngine(Engine):
     def close(self) -> None:
         """Forget what was sent; disconnect, if this engine made the connection."""
         super().close()
-        self._placed = []
+        self._placed, self._ties = [], {}
         if self._connected_here:
             self.client.close(timeout=5)
 

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Sequence
 from functools import reduce
 from typing import Any
+from weakref import finalize
 
 import numpy as np
 
@@ -78,8 +79,27 @@ def _copied(item: Any) -> Any:
     return type(item)(*(np.array(v) if isinstance(v, np.ndarray) else v for v in item))
 
 
+class Tie:
+    """What the shards of a run keep on this worker is kept as long as this is there.
+
+    The client holds it. If the client has gone, however it ended, the scheduler drops it,
+    and nobody else would say `forget`.
+    """
+
+    def __init__(self, run: str) -> None:
+        self.run = run
+        self._end = finalize(self, forget, run)
+        self._end.atexit = False
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Put on disk, or on another worker: the copy takes over."""
+        self._end.detach()
+        return Tie, (self.run,)
+
+
 def call_shards(
     run: str,
+    tie: Tie,
     question: ShardQuestion[M, R],
     update: Update,
     shards: Sequence[tuple[int, Span, M]],
@@ -87,6 +107,8 @@ def call_shards(
     count: int,
 ) -> tuple[dict[int, Change], dict[int, R]]:
     """question(part, memory of the shard, lease of w, message), where the memories are.
+
+    Memories last until the tie is dropped, and not before this call has ended.
 
     Changes and replies by the number of the shard, of which there are `count`. Shards
     that are all leaves of one node of the tree are added up here, under the number of
@@ -127,9 +149,15 @@ def node(members: Sequence[int], *parts: dict[int, Change]) -> Change:
 
 def forget(run: str) -> None:
     """Drop what the shards of a run keep."""
-    for key in [key for key in _MEMORIES if key[0] == run]:
-        del _MEMORIES[key]
+    for key in list(_MEMORIES):
+        if key[0] == run:
+            _MEMORIES.pop(key, None)
     _REPLICAS.pop(run, None)
+
+
+def runs_kept() -> list[str]:
+    """Runs of which this worker keeps anything."""
+    return sorted({run for run, _ in list(_MEMORIES)} | set(_REPLICAS))
 
 
 def same(w: T) -> T:

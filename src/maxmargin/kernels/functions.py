@@ -29,6 +29,7 @@ from maxmargin.core.data.arrays import Floats, Ints
 from maxmargin.core.data.pairs import PairKernel
 from maxmargin.core.data.validation import (
     check_finite,
+    check_own,
     check_positive,
     check_range,
     check_types,
@@ -219,6 +220,11 @@ class Function(Kernel):
     """Any callable of two matrices that returns the matrix of values."""
 
     function: Callable[[Any, Any], Any]
+
+    def validate(self) -> None:
+        """The function is one of the user's."""
+        check_types(self)
+        check_own(self.function, ["__call__"], "the kernel function")
 
     def __call__(self, a: Any, b: Any) -> Floats:
         """Values for all pairs of rows."""

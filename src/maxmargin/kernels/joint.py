@@ -28,6 +28,7 @@ from maxmargin.core.data.arrays import Floats, Ints
 from maxmargin.core.data.pairs import PairList, length
 from maxmargin.core.data.validation import (
     check_finite,
+    check_own,
     check_shape,
     check_types,
     require,
@@ -94,7 +95,7 @@ class Joint(JointKernel):
             elif isinstance(part, Kernel):
                 part.validate()
             else:
-                require(callable(part), f"{name} is no kernel")
+                check_own(part, ["__call__"], f"the kernel on {name}")
 
     def prepared(self, pairs: PairList) -> PairList:
         """Rows where a kernel on rows is to compare them."""
@@ -119,6 +120,11 @@ class PairFunction(JointKernel):
     """
 
     function: Callable[[Any, Any], float]
+
+    def validate(self) -> None:
+        """The function is one of the user's."""
+        check_types(self)
+        check_own(self.function, ["__call__"], "the joint kernel")
 
     def __call__(self, a: PairList, b: PairList) -> Floats:
         """Values, one call of the function each."""
@@ -195,6 +201,7 @@ class FeatureKernel(JointKernel):
     def validate(self) -> None:
         """The kernel on rows is valid; the user's object is trusted."""
         check_types(self)
+        check_own(self.owner, ["joint_feature"], "the owner of the joint features")
         self.kernel.validate()
 
     def prepared(self, pairs: PairList) -> FeatureRows:

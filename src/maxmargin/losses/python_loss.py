@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from maxmargin.core.data.arrays import Floats, Labels, Ragged
-from maxmargin.core.data.validation import require
+from maxmargin.core.data.validation import check_own, require
 from maxmargin.core.loss import Loss, LossForm
 
 
@@ -32,6 +32,7 @@ class OwnLoss(Loss):
     def validate(self) -> None:
         """The user's object is trusted; the form is one of two."""
         require(self.form in ("own", "zero-one"), f"form={self.form!r} is not known")
+        check_own(self.owner, ["loss"], "the owner of the loss")
 
     def zero_one(self, n_labels: int) -> OwnLoss:
         """The same, for formulations without a loss: SVM0, SVM1 and SVM2 proper."""

@@ -26,9 +26,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from maxmargin.core.compiled.compiling import working_time
-from maxmargin.core.data.arrays import Floats, Ints, Ragged
+from maxmargin.core.data.arrays import Floats, Ints, Ragged, check_size
 from maxmargin.core.data.validation import (
-    check_finite,
     check_shape,
     check_types,
     require,
@@ -496,7 +495,7 @@ def _restored(problem: Problem, data: dict[str, Any]) -> Start:
     start = Start(**{**data, "truth": _outputs(problem, data["truth"])})
     check_types(start)
     check_shape(start.w, (problem.dim,), "weights of a start")
-    check_finite(start.w, "weights of a start")
+    check_size(start.w, "weights of a start")
     require(start.dual is None and start.trained is None, "a start has dual variables")
     return start
 

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from maxmargin.core.data.arrays import LARGEST
 from maxmargin.core.data.validation import check_types, mismatch, require
 
 
@@ -120,7 +121,7 @@ def _check_like(name: str, old: Any, new: Any) -> None:
         require(not wrong, f"the checkpoint's {name} is {wrong}")
         same = new.shape == old.shape or (old.size == 0 and new.ndim == old.ndim)
         require(same, f"the checkpoint's {name} has the shape {new.shape}")
-        require(not np.isnan(new).any(), f"the checkpoint's {name} has a NaN")
+        _check_numbers(name, old, new)
     elif isinstance(old, bool | int | float):
         wrong = mismatch(new, type(old))
         require(not wrong, f"the checkpoint's {name} is {wrong}")
@@ -132,6 +133,14 @@ def _check_like(name: str, old: Any, new: Any) -> None:
         require(plain, f"the checkpoint's {name} is a {type(new).__name__}")
     elif isinstance(old, list):
         require(isinstance(new, list), f"the checkpoint's {name} is not a list")
+
+
+def _check_numbers(name: str, old: NDArray[Any], new: NDArray[Any]) -> None:
+    """Refuse NaN, and numbers that overflow where those of a fresh state do not."""
+    require(not np.isnan(new).any(), f"the checkpoint's {name} has a NaN")
+    if new.dtype.kind == "f" and (np.abs(old) <= LARGEST).all():
+        small = (np.abs(new) <= LARGEST).all()
+        require(small, f"the checkpoint's {name} has a number beyond {LARGEST}")
 
 
 def _is_named_tuple(value: Any) -> bool:

@@ -113,8 +113,11 @@ class Motif(Structure):
     @property
     def dim(self) -> int:
         """Length of w: the matrix first, then the background of orders 0 to `order`."""
-        k = self.k
-        return k * self.length + (k ** (self.order + 2) - k) // (k - 1)
+        k, order = (
+            self.k,
+            min(self.order, max(ORDERS.values())),
+        )  # as `validate` wants it
+        return k * self.length + (k ** (order + 2) - k) // (k - 1)
 
     def validate(self) -> None:
         """Sizes within what the loops are written for."""

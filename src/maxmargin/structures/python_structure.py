@@ -33,7 +33,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.core.data.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
-from maxmargin.core.data.validation import check_sparse, require
+from maxmargin.core.data.validation import check_own, check_sparse, require
 from maxmargin.core.loss import LossForm
 from maxmargin.core.structure import (
     NOT_COMPLETED,
@@ -91,6 +91,7 @@ class OwnStructure(Structure):
     def validate(self) -> None:
         """The length of psi; the user's object is trusted, its answers are checked."""
         require(0 <= self.dim < 2**31, f"dim={self.dim} is out of range")
+        check_own(self.owner, METHODS, "the structure's owner")
 
     def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
         """Know the length of psi."""

@@ -1,10 +1,12 @@
 """A real dask cluster on loopback: same bits, and workers that die, stall or are gone."""
 
 import signal
+import subprocess
 import sys
 import threading
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,11 +17,13 @@ if sys.platform == "win32":
 
 from cases.own import Knapsack
 from cluster import Cluster
+from distributed import Client
 from small.problems import chain_problem
 
 from maxmargin import ChainSVM, Checkpoint, StructuralSVM
 from maxmargin.core import ClusterGoneError
 from maxmargin.engines import DaskEngine, VersionMismatchError
+from maxmargin.engines import dask_tasks as tasks
 from maxmargin.solvers import OneSlack
 from maxmargin.solvers.distributed import Cocoa
 
@@ -245,3 +249,58 @@ def test_a_new_scheduler_goes_on_from_the_state_of_the_old(tmp_path):
         engine.close()
     assert result.converged and result.iterations < expected.iterations
     assert result.primal == pytest.approx(expected.primal, rel=0.01)
+
+
+CLIENT = """
+import sys, time
+import numpy as np
+sys.path.insert(0, sys.argv[2])
+from dataclasses import replace
+from small.problems import chain_problem
+from maxmargin.engines import DaskEngine
+from maxmargin.solvers.distributed import Cocoa
+
+def tell(row, result):
+    print("step", flush=True)
+    time.sleep(0.05)
+
+engine = DaskEngine(sys.argv[1])
+problem = replace(chain_problem(0, n=64, longest=5), engine=engine)
+Cocoa(tol=1e-12, max_iter=10**6, shards=2, portions=2).solve(problem, watch=tell)
+"""
+
+
+def kept(client):
+    """Runs that the workers keep anything of, and the data on the cluster."""
+
+    def keys(dask_scheduler):
+        return {str(key) for key in dask_scheduler.tasks}
+
+    runs = client.run(tasks.runs_kept)
+    return {run for some in runs.values() for run in some} | client.run_on_scheduler(
+        keys
+    )
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP", "SIGKILL"])
+def test_nothing_of_a_client_stays_on_the_cluster(name, tmp_path):
+    """Shards, copies of w and data go with the client, however it ended."""
+    here = str(Path(__file__).parents[2])
+    with (
+        Cluster(2, scratch=tmp_path) as cluster,
+        Client(cluster.address, set_as_default=False) as client,
+    ):
+        command = [sys.executable, "-c", CLIENT, cluster.address, here]
+        parent = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
+        for _ in range(3):
+            assert parent.stdout.readline() == "step\n"
+        assert len(client.run(tasks.runs_kept)) == 2 and kept(client)
+        parent.send_signal(getattr(signal, name))
+        parent.wait(60)
+        parent.stdout.close()
+        end = time.monotonic() + 30
+        while time.monotonic() < end and kept(client):
+            time.sleep(0.1)
+        assert not kept(client)

@@ -5,13 +5,14 @@ import io
 import json
 import os
 import pickle
+import time
 
 import numpy as np
 import pytest
 from small.files import loaded, members, resealed, saved
 from small.models import MODELS, OWN
 
-from maxmargin import ModelFileError, PathCV, StructuralSVM, load, save
+from maxmargin import GrammarSVM, ModelFileError, PathCV, StructuralSVM, load, save
 from maxmargin.core import Loss
 from maxmargin.core.data.validation import Validated
 from maxmargin.core.structure import Structure
@@ -288,3 +289,151 @@ def test_what_training_makes_is_valid(name):
     model, _ = MODELS[name]()
     model.structure_.validate()
     model.result_.validate()
+
+
+def test_a_motif_of_a_huge_order_is_refused_at_once():
+    """The number of its weights would have a billion digits."""
+    data = saved(MODELS["motif"]()[0])
+
+    def change(root):
+        root["fitted"]["structure_"]["v"]["order"] = 10**9
+
+    begin = time.process_time()
+    with pytest.raises(ModelFileError):
+        loaded(changed(data, change))
+    assert time.process_time() - begin < 5.0
+
+
+def test_shapes_of_segments_are_known():
+    model = MODELS["segment"]()[0]
+    vocabulary = model.structure_.vocabulary
+    vocabulary.validate()
+    f = vocabulary.families.index("shape")
+    paths = vocabulary.paths
+    i = int(np.flatnonzero(paths.data[paths.ptr[:-1]] == f)[0])
+    data = paths.data.copy()
+    data[paths.ptr[i] + 1] = len(vocabulary.shapes)
+    wrong = dataclasses.replace(vocabulary, paths=paths._replace(data=data))
+    with pytest.raises(ValueError, match="word or shape"):
+        wrong.validate()
+
+
+def test_each_label_of_a_set_has_a_threshold():
+    model = MODELS["multilabel"]()[0]
+    data = saved(model)
+
+    def change(root):
+        return {f"arrays/{root['fitted']['thresholds_']['v']}.npy": np.empty(0)}
+
+    with pytest.raises(ModelFileError, match="thresholds_"):
+        loaded(changed(data, change))
+
+
+@pytest.mark.parametrize("name", ["multilabel", "multiclass", "chain", "path_cv"])
+def test_a_file_holds_a_fitted_estimator(name):
+    data = saved(MODELS[name]()[0])
+
+    def unfitted(root):
+        root["fitted"] = {}
+
+    def without_weights(root):
+        fitted = root["fitted"]
+        fitted = fitted["estimator_"]["fitted"] if "estimator_" in fitted else fitted
+        del fitted["coef_"]
+
+    with pytest.raises(ModelFileError, match="not fitted"):
+        loaded(changed(data, unfitted))
+    with pytest.raises(ModelFileError, match="no weights"):
+        loaded(changed(data, without_weights))
+
+
+def test_a_tagger_can_predict():
+    X, y = [["the", "cat"]] * 2, [("NP", ("DT", "the"), ("NN", "cat"))] * 2
+    data = saved(GrammarSVM(C=1.0, tagger="chain").fit(X, y))
+
+    def change(root):
+        root["fitted"]["tagger_"] = 7
+
+    with pytest.raises(ModelFileError, match="no tagger"):
+        loaded(changed(data, change))
+
+
+def test_weights_cannot_overflow():
+    """Scores of 1.7e308 sum to infinity, and their differences are no numbers."""
+    data = saved(MODELS["grammar"]()[0])
+
+    def change(root):
+        node = root["fitted"]["coef_"]
+        name = f"arrays/{node['v']}.npy"
+        w = np.load(io.BytesIO(members(data)[name]))
+        return {name: np.full(w.shape, 1.7e308)}
+
+    with pytest.raises(ModelFileError, match="beyond"):
+        loaded(changed(data, change))
+
+
+def test_features_of_templates_differ():
+    fitted_templates = MODELS["chain_templates"]()[0].structure_.reader
+    keys = fitted_templates.unigrams
+    double = keys.take(np.arange(keys.n) // 2 * 2)
+    with pytest.raises(ValueError, match="same key"):
+        dataclasses.replace(fitted_templates, unigrams=double)
+
+
+@pytest.mark.parametrize(
+    "name, where",
+    [
+        ("own", ("fitted", "structure_", "owner")),
+        ("joint_own", ("fitted", "structure_", "owner")),
+        ("joint_own", ("fitted", "structure_", "kernel", "owner")),
+    ],
+)
+@pytest.mark.parametrize(
+    "value", [7, {"!": "new", "class": "matching.Matching", "v": {}}]
+)
+def test_what_the_user_hands_over_cannot_be_replaced(name, where, value):
+    model = MODELS[name]()[0]
+
+    def change(root):
+        *way, last = where
+        at = root[way[0]]
+        for key in way[1:]:
+            at = at[key]["v"]
+        at[last] = value
+
+    with pytest.raises(ModelFileError):
+        load(io.BytesIO(changed(saved(model), change)), own=OWN[name])
+
+
+def test_functions_of_the_user_are_functions():
+    from maxmargin.kernels import PairFunction
+    from maxmargin.kernels.functions import Function
+    from maxmargin.structures.chain import Chain
+
+    for kind in (Function, PairFunction):
+        kind(np.dot).validate()
+        for wrong in (Chain(), 7):
+            with pytest.raises(ValueError, match="a function is needed"):
+                kind(wrong).validate()
+
+
+@pytest.mark.parametrize("name", ["joint_own", "joint_classes"])
+def test_support_pairs_can_be_compared(name):
+    """A support pair whose input is a text: no kernel on rows takes it."""
+    data = saved(MODELS[name]()[0])
+
+    def change(root):
+        inputs = root["fitted"]["structure_"]["v"]["inputs"]
+        inputs = inputs if isinstance(inputs, list) else inputs["v"]
+        inputs[0] = "no row of numbers"
+
+    with pytest.raises(ModelFileError):
+        load(io.BytesIO(changed(data, change)), own=OWN.get(name, ()))
+
+
+def test_parameters_of_a_file_can_be_used(chain):
+    def change(root):
+        root["params"]["n_jobs"] = 0
+
+    with pytest.raises(ModelFileError, match="n_jobs=0"):
+        loaded(changed(chain, change))

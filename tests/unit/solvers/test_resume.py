@@ -1,9 +1,14 @@
 """Dual states from files that say anything: what `restore_into` refuses or copies."""
 
+import mmap
+import os
+
 import numpy as np
 import pytest
+from small.problems import chain_problem
 
 from maxmargin.core import Formulation, Rows
+from maxmargin.solvers import OneSlack
 from maxmargin.solvers.base import State
 from maxmargin.solvers.planes import PlaneBlocks
 from maxmargin.solvers.resume import restore_into, snapshot_of
@@ -62,3 +67,59 @@ def test_an_integer_beyond_64_bits_is_no_number():
     data = snapshot_of(state) | {"primal": 2**70}
     with pytest.raises(ValueError, match="primal"):
         restore_into(state, data)
+
+
+@pytest.mark.parametrize("number", [np.inf, -1e300, np.nan])
+def test_weights_that_overflow_are_refused(number):
+    """An infinite weight gave a chart without a tree (IndexError)."""
+
+    fresh, held = Weights(), snapshot_of(Weights())
+    held["w"][1] = number
+    with pytest.raises(ValueError, match="w has"):
+        restore_into(fresh, held)
+
+
+class Weights:
+    """The smallest state with weights."""
+
+    DUAL = ("w",)
+
+    def __init__(self):
+        self.w = np.zeros(DIM)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
+def test_long_arrays_of_planes_are_no_holes_in_the_heap():
+    """What was outgrown goes back to the system at once."""
+    from maxmargin.solvers.planes.blocks import PAGED, _zeros
+
+    short, long = _zeros(3), _zeros(PAGED // 8)
+    assert short.base is None and isinstance(long.base.obj, mmap.mmap)
+    assert not long.any() and long.flags.writeable and long.flags.aligned
+    child = os.fork()
+    if child == 0:
+        long[0] = 1.0  # pages are private: the parent does not see this
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert long[0] == 0.0
+
+
+@pytest.mark.parametrize("name", ["val", "b", "alpha"])
+def test_planes_that_overflow_are_refused(data, name):
+    """Least squares of products that overflowed never came to an end."""
+    data["_store"][name][0] = 1.7e308
+    with pytest.raises(ValueError, match="beyond"):
+        restore_into(blocks(), data)
+
+
+def test_cuts_that_overflow_are_refused():
+    held = snapshot_of(one_slack())
+    held["a"] = [(np.array([0], np.int32), np.array([1.7e308]))]
+    held["b"] = held["alpha"] = held["idle"] = np.zeros(1)
+    held["gram"] = np.ones((1, 1))
+    with pytest.raises(ValueError, match="a cut: a number is beyond"):
+        restore_into(one_slack(), held)
+
+
+def one_slack():
+    return OneSlack().start(chain_problem(0, n=3, longest=2), None)

@@ -248,3 +248,14 @@ def test_folders_of_version_0_1_are_read(folder):
     array.tofile(folder / "idx.bin")
     with pytest.raises(ValueError, match="feature"):
         open_encoded(folder)
+
+
+@pytest.mark.parametrize("name", ["meta.json", "names.json", "idx.bin"])
+def test_devices_and_pipes_are_not_read(folder, name):
+    """A pipe would never end, nor would /dev/zero."""
+    meta = json.loads((folder / "meta.json").read_text())
+    path = folder / name if name == "meta.json" else folder / meta["data"] / name
+    path.unlink()
+    path.symlink_to("/dev/null")
+    with pytest.raises(ValueError, match="not a regular file"):
+        open_encoded(folder)

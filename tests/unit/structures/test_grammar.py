@@ -435,3 +435,25 @@ def test_a_tag_never_seen_is_named_and_may_be_any_tag():
     assert found[1] == ("S", ("NP", ("XX", "ye"), ("NN", "cat")), ("VP", ("YY", "sat")))
     with pytest.raises(ValueError, match="sentence 0, token 2: 'sat' is no tag"):
         model.predict([["DT", "NN", "sat"]])
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_scores_that_cancel_out_leave_a_tree():
+    """Rules of 1e9 that sum to 1e-7: the rounding error is that of the terms.
+
+    The forest above the best score less its rounding had no tree (IndexError).
+    """
+
+    def written(tree):
+        return ("N", "n") if tree == "N" else (tree[0], *map(written, tree[1:]))
+
+    left = ("A", ("A", "N", "N"), "N")
+    rows = [
+        ("A", "N", "N"), left, ("A", "N", ("B", "N", "N")),
+        ("B", ("A", "N", "N"), ("B", "N", "N")), left,
+    ]  # fmt: skip
+    tags = [["N"] * n for n in (2, 3, 3, 4, 3)]
+    model = GrammarSVM(C=1e9, solver="subgradient", max_iter=300, tol=1e-11)
+    model.fit(tags, list(map(written, rows)))
+    assert np.isfinite(model.result_.primal)
+    assert model.result_.dual <= model.result_.primal

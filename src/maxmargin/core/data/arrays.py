@@ -44,6 +44,12 @@ def pointers(sizes: ArrayLike) -> Ints:
 LARGEST = 1e150  # of a feature: squares of larger numbers overflow
 
 
+def check_size(values: Any, what: str) -> None:
+    """Refuse numbers that are not finite, or whose products would overflow."""
+    check_finite(values, what)
+    require((np.abs(values) <= LARGEST).all(), f"{what}: a number is beyond {LARGEST}")
+
+
 def usable(values: Any) -> NDArray[np.bool_]:
     """Which features are finite, and not so large that their squares overflow.
 

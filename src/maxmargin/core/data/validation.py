@@ -70,6 +70,26 @@ def require(condition: Any, message: str) -> None:
         raise ValueError(message)
 
 
+def check_own(thing: Any, methods: Sequence[str], what: str) -> None:
+    """Refuse what cannot be an object of the user's: it has methods, and is not of ours.
+
+    Model files name such objects, and `load` is given them; a file that puts something
+    else in their place is refused.
+
+    Examples
+    --------
+    >>> check_own(7, ["argmax"], "the structure")
+    Traceback (most recent call last):
+    ValueError: the structure is of type int: an object with argmax is needed
+    """
+    made = type(thing)
+    own = not made.__module__.startswith("maxmargin.")
+    if not own or not all(callable(getattr(thing, name, None)) for name in methods):
+        wanted = "a function" if "__call__" in methods else "an object with "
+        wanted += ", ".join(m for m in methods if m != "__call__")
+        raise ValueError(f"{what} is of type {made.__name__}: {wanted} is needed")
+
+
 def check_types(thing: Any) -> None:
     """Compare the fields of a dataclass or named tuple with their annotations.
 

@@ -166,6 +166,7 @@ class AlignmentSVM(Significance, StructuredEstimator):
 
     _at_prediction = ("band", "unknown", "mode")
     structure_: Alignment
+    column_temperature_: float
 
     def __init__(
         self,

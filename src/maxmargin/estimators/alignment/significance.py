@@ -137,6 +137,7 @@ class Significance:
     """p-values and E-values of `AlignmentSVM` and `HomologySVM`."""
 
     coef_: Floats
+    score_distribution_: ChanceScores
 
     def _local_alignment(self) -> Alignment:
         """The structure that aligns one pair."""

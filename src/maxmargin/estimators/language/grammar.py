@@ -17,7 +17,6 @@ from maxmargin.core.structure import Layers, Structure
 from maxmargin.estimators.fitting.inputs import (
     by_position,
     check_examples,
-    check_parameters,
     check_same_length,
     object_array,
 )
@@ -42,6 +41,7 @@ from maxmargin.estimators.fitting.training import (
     train,
 )
 from maxmargin.estimators.language.tagging import tagged_sentences, trained_tagger
+from maxmargin.estimators.parameter_rules import check_parameters
 from maxmargin.io.treebank import tagged_words
 from maxmargin.io.trees.nltk_trees import from_nltk, is_nltk, to_nltk
 from maxmargin.losses.trees import BracketF1, BracketHamming
@@ -142,6 +142,7 @@ class GrammarSVM(KernelMixin):
     """
 
     _at_prediction = ("beam", "fallback")
+    nltk_trees_: bool
 
     def __init__(
         self,

@@ -11,15 +11,18 @@ from typing import Any, get_type_hints
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from maxmargin.core.data.validation import check_finite, check_shape, mismatch, require
+from maxmargin.core.data.arrays import check_size
+from maxmargin.core.data.validation import check_shape, mismatch, require
 from maxmargin.core.loss import Loss
 from maxmargin.core.structure import Structure
 from maxmargin.estimators.calibrating.calibration import Calibration
+from maxmargin.estimators.parameter_rules import check_parameters
 from maxmargin.io.model_file.archive import ModelFileError
 from maxmargin.kernels.maps import Expansion
 from maxmargin.solvers.base import Result
 from maxmargin.structures.classes.label_sets import LabelSets
 from maxmargin.structures.classes.structure import Multiclass
+from maxmargin.structures.joint.structure import ClassPairs, PairStructure
 
 # The structures that each estimator works with, by name; others take any.
 STRUCTURES = {
@@ -40,6 +43,7 @@ STRUCTURES = {
 }
 CLASSIFIERS = ("KernelSVM", "MulticlassSVM")  # whose weights are tables by class
 FREE_SIZE = 10**6  # weights of a structure that is a parameter, not bound to data
+AT_PREDICTION = ("n_jobs",)  # parameters that predictions read; files may have old ones
 INNER = ("estimator", "estimator_")  # what an estimator around another holds
 FLOATS = ("coef_", "dual_coef_", "intercept_", "init_coef_")
 
@@ -62,10 +66,13 @@ def validated_later(value: Any) -> bool:
 def _check(estimator: Any) -> None:
     held = vars(estimator)
     _check_parameters(estimator)
+    _check_learnt(estimator)
     for name, value in held.items():
         if name in INNER or isinstance(value, BaseEstimator):
             require(isinstance(value, BaseEstimator), f"{name} is not an estimator")
             _check(value)
+        elif name == "tagger_":  # of the user's, perhaps
+            require(callable(getattr(value, "predict", None)), "there is no tagger")
         elif isinstance(value, Structure) and name != "structure_":
             require(0 <= value.dim <= FREE_SIZE, f"{name} claims {value.dim} weights")
             value.validate()
@@ -77,6 +84,8 @@ def _check(estimator: Any) -> None:
     structure, result = held["structure_"], held["result_"]
     require(isinstance(structure, Structure), "structure_ is not a structure")
     require(isinstance(result, Result), "result_ is not a result")
+    elsewhere = "expansion_" in held or isinstance(structure, PairStructure)
+    require(elsewhere or {"coef_", "dual_coef_"} & set(held), "there are no weights")
     expected = STRUCTURES.get(type(estimator).__name__)
     kind = type(structure).__name__
     require(expected is None or kind in expected, f"structure_ is a {kind}")
@@ -91,26 +100,34 @@ def _check(estimator: Any) -> None:
     for name in FLOATS:
         if name in held:
             _check_floats(held[name], name)
-    if isinstance(structure, LabelSets):
-        for name, shape in (("thresholds_", ()), ("sigmoids_", (2,))):
-            if name in held:
-                _check_floats(held[name], name)
-                check_shape(held[name], (*shape, structure.k), name)
+    if isinstance(structure, LabelSets) and expected is not None:
+        _check_label_sets(held, structure)
     _check_shapes(held, structure, type(estimator).__name__ in CLASSIFIERS)
 
 
 def _check_parameters(estimator: Any) -> None:
-    """Parameters are of the types that the constructor names."""
+    """Parameters are of the types that the constructor names, and predictions can run."""
     hints = get_type_hints(type(estimator).__init__)
-    for name, value in estimator.get_params(deep=False).items():
+    given = estimator.get_params(deep=False)
+    for name, value in given.items():
         wrong = mismatch(value, hints.get(name, Any))
         require(not wrong, f"parameter {name} is {wrong}")
+    check_parameters({k: given[k] for k in AT_PREDICTION if k in given})
+
+
+def _check_learnt(estimator: Any) -> None:
+    """What was learnt is of the types that the class names; structures are checked above."""
+    hints = get_type_hints(type(estimator))
+    for name, value in vars(estimator).items():
+        if name.endswith("_") and name != "structure_":
+            wrong = mismatch(value, hints.get(name, Any))
+            require(not wrong, f"{name} is {wrong}")
 
 
 def _check_floats(array: Any, what: str) -> None:
     plain = isinstance(array, np.ndarray) and array.dtype == np.float64
     require(plain and array.flags.c_contiguous, f"{what} is not an array of floats")
-    check_finite(array, what)
+    check_size(array, what)
 
 
 def _check_shapes(held: dict[str, Any], structure: Structure, by_class: bool) -> None:
@@ -118,6 +135,10 @@ def _check_shapes(held: dict[str, Any], structure: Structure, by_class: bool) ->
     if "expansion_" in held:
         require(isinstance(held["expansion_"], Expansion), "expansion_ is not one")
     if not (by_class and isinstance(structure, Multiclass)):
+        if isinstance(structure, ClassPairs) and "n_features_in_" in held:
+            rows = np.asarray(structure.inputs)
+            fits = rows.shape == (structure.dim, held["n_features_in_"])
+            require(fits or not structure.dim, "support pairs are misshapen")
         if "coef_" in held:
             check_shape(held["coef_"], (structure.dim,), "coef_")
         if "classes_" in held:
@@ -136,6 +157,19 @@ def _check_shapes(held: dict[str, Any], structure: Structure, by_class: bool) ->
     else:
         check_shape(held["coef_"], (rows, columns), "coef_")
         require(columns + (structure.bias != 0.0) == structure.width, "wrong width")
+
+
+def _check_label_sets(held: dict[str, Any], structure: LabelSets) -> None:
+    """Numbers for each label, and the labels of the structure."""
+    labels = held["labels_"]
+    require(len(labels.names) == structure.k, "the labels do not fit the structure")
+    require(labels.parents == structure.parents, "labels have other parents")
+    columns = int(held["n_features_in_"]) + (structure.bias != 0.0)
+    require(columns == structure.inputs.width, "wrong width")
+    for name, shape in (("thresholds_", ()), ("sigmoids_", (2,))):
+        if name in held or name == "thresholds_":
+            _check_floats(held[name], name)
+            check_shape(held[name], (*shape, structure.k), name)
 
 
 def _check_classes(classes: Any, number: int) -> None:

@@ -120,6 +120,8 @@ def load_as(
 def _check_loaded(estimator: Any) -> None:
     if not isinstance(estimator, BaseEstimator):
         raise ModelFileError(f"the file holds a {type(estimator).__name__}, no model")
+    if not {"structure_", "estimator_"} & set(vars(estimator)):
+        raise ModelFileError("the estimator in the file is not fitted")
     check_whole(estimator)
 
 

@@ -22,7 +22,6 @@ from maxmargin.estimators.class_inputs import check_labels
 from maxmargin.estimators.fitting.base import StructuredEstimator
 from maxmargin.estimators.fitting.inputs import (
     by_position,
-    check_parameters,
     check_same_length,
 )
 from maxmargin.estimators.fitting.parameters import (
@@ -38,6 +37,7 @@ from maxmargin.estimators.fitting.parameters import (
 )
 from maxmargin.estimators.fitting.prediction import ask_batches, predict_found
 from maxmargin.estimators.fitting.training import TrainingData, TrainingPlan
+from maxmargin.estimators.parameter_rules import check_parameters
 from maxmargin.estimators.sequences.motif_lengths import (
     length_scores,
     masked,
@@ -153,6 +153,7 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
 
     _predicts_labels = True
     structure_: Motif
+    length_: int
 
     def __init__(
         self,

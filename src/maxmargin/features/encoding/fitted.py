@@ -83,6 +83,7 @@ class FittedTemplates:
             )
         _check_keys(self._plan.kinds[0], self.unigrams, len(self.values))
         _check_keys(self._plan.kinds[1], self.bigrams, len(self.values))
+        _ = self._keys  # refuses equal keys
 
     def __repr__(self) -> str:
         counts = f"{self.n_features} features, {self.n_edge_features} of label pairs"

@@ -20,11 +20,10 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from maxmargin.core.cuts import Cuts
-from maxmargin.core.data.arrays import Floats, Ints, Labels
+from maxmargin.core.data.arrays import Floats, Ints, Labels, check_size
 from maxmargin.core.data.mapped import Pages
 from maxmargin.core.data.memory import MEMORY
 from maxmargin.core.data.validation import (
-    check_finite,
     check_range,
     check_shape,
     check_types,
@@ -117,8 +116,8 @@ class Aggregates:
         held = np.cumsum(used)[:-1] > 0
         coordinates = self._space.coordinates(self.dim)
         check_range(sums.idx[held], 0, coordinates, "coordinate of a sum")
-        check_finite(sums.val[held], "sums")
-        check_finite(sums.b, "sums")
+        check_size(sums.val[held], "sums")
+        check_size(sums.b, "sums")
         check_shape(self._mean.z, (self.dim,), "mean")
         check_shape(self._mean.number, (3,), "mean")
 

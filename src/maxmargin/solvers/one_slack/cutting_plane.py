@@ -17,10 +17,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from maxmargin.core.data.arrays import Floats, Ints, Labels
+from maxmargin.core.data.arrays import Floats, Ints, Labels, check_size
 from maxmargin.core.data.memory import MEMORY
 from maxmargin.core.data.validation import (
-    check_finite,
     check_range,
     check_shape,
     mismatch,
@@ -54,7 +53,7 @@ class CutState(State):
             require(not wrong, f"a cut is {wrong}")
             check_shape(cut[1], cut[0].shape, "a cut")
             check_range(cut[0], 0, len(self.w), "coordinate of a cut")
-            check_finite(cut[1], "a cut")
+            check_size(cut[1], "a cut")
 
     @property
     def nbytes(self) -> int:

@@ -11,6 +11,7 @@ neither w nor the dual.
 
 from __future__ import annotations
 
+import mmap
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -30,6 +31,7 @@ PER_EXAMPLE = (
     "count", "room", "first", "gram_at", "width", "width_room", "support_at",
 )  # fmt: skip
 PER_SLOT, PER_GRAM, PER_SUPPORT, PER_ENTRY = 40, 8, 4, 12  # bytes
+PAGED = 2**18  # bytes
 LOG = 8  # the log of a round has room for one in so many of the weights
 
 NO_SCALE = np.zeros(0)
@@ -433,19 +435,31 @@ class PlaneBlocks:
 
 def _new_store(n: int, slots: int, gram: int, support: int, entries: int) -> Store:
     per_example: list[Any] = [np.zeros(n, np.int64) for _ in range(7)]
-    per_slot: list[Any] = [np.zeros(slots, np.int64) for _ in range(3)]
+    per_slot: list[Any] = [_zeros(slots, np.int64) for _ in range(3)]
     arrays: list[Any] = [
         *per_example,
-        np.zeros(slots),
-        np.zeros(slots),
+        _zeros(slots),
+        _zeros(slots),
         *per_slot,
-        np.zeros(gram),
-        np.zeros(support, np.int32),
-        np.zeros(entries, np.int32),
-        np.zeros(entries),
+        _zeros(gram),
+        _zeros(support, np.int32),
+        _zeros(entries, np.int32),
+        _zeros(entries),
         np.zeros(4, np.int64),
     ]
     return Store(*arrays)
+
+
+def _zeros(size: int, dtype: Any = np.float64) -> np.ndarray:
+    """Zeros; long arrays in pages of their own, which go back when they are outgrown.
+
+    The heap keeps holes where outgrown arrays were: several times what is in use.
+    """
+    nbytes = size * np.dtype(dtype).itemsize
+    if nbytes < PAGED:
+        return np.zeros(size, dtype)
+    private = {"flags": mmap.MAP_PRIVATE} if hasattr(mmap, "MAP_PRIVATE") else {}
+    return np.frombuffer(mmap.mmap(-1, nbytes, **private), dtype)
 
 
 def _new_dual(dual_set: DualSet) -> Dual:

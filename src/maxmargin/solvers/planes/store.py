@@ -12,9 +12,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.data.arrays import Floats, Ints, Labels, Vectors, pointers
+from maxmargin.core.data.arrays import (
+    Floats,
+    Ints,
+    Labels,
+    Vectors,
+    check_size,
+    pointers,
+)
 from maxmargin.core.data.validation import (
-    check_finite,
     check_range,
     check_shape,
     check_types,
@@ -162,10 +168,10 @@ def _check_planes(store: Store, n: int, coordinates: int) -> None:
         _spans_of(store.support_at, store.support_at + store.width)[0]
     ]
     check_range(support, 0, coordinates, "coordinate of a plane")
-    check_finite(store.alpha[slot], "alpha")
+    check_size(store.alpha[slot], "alpha")
     require((store.alpha[slot] >= 0.0).all(), "a dual variable is negative")
-    check_finite(store.b[slot], "planes")
-    check_finite(store.val[entry], "planes")
+    check_size(store.b[slot], "planes")
+    check_size(store.val[entry], "planes")
 
 
 def _check_disjoint(start: Ints, size: Ints, message: str) -> None:

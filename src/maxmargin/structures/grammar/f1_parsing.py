@@ -68,11 +68,12 @@ def worst_tree(
         violation = criterion.value(delta, truth_score - tree.score)
         if violation > above:
             answer, above = tree, violation
-        rounding = slip(above + abs(truth_score))
+        size = above + abs(truth_score)
         closest = min(tried, key=lambda b: b.best - floor(b.v))
-        least = floor(closest.v) - rounding
-        if closest.best <= least + 2.0 * rounding:
+        least = floor(closest.v)
+        if closest.best <= least + slip(size):
             return answer
+        least -= sentence.slip(size)
         best = answer if above > 0.0 else tree
         delta = float(loss.of_counts(best.m, best.e, g))
         wanted = _slope(criterion, delta, truth_score - best.score)
@@ -115,7 +116,7 @@ def _stratified(
     above = float(each.max(initial=known[1]))
     highest = loss.of_counts(m[:, None], e[None, :], g)
     need = truth_score - criterion.most_margin(above, highest)
-    need -= slip(above + abs(truth_score))
+    need -= sentence.slip(above + abs(truth_score))
     counts, score, ptr, path = trees.strata(
         forest.node, forest.edge, forest.value, outer, around, need, 0
     )

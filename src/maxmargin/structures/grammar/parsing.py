@@ -69,6 +69,14 @@ class Sentence(NamedTuple):
         """All trees above the floor."""
         return Forest(*cky.forest(*self[:3], gold, bonus, *chart, floor))
 
+    def slip(self, value: float) -> float:
+        """Room for rounding in sums near a value, whose terms may be far larger."""
+        parts = (*self.scores, self.words.score)
+        largest = max(
+            float(np.abs(part[np.isfinite(part)]).max(initial=0.0)) for part in parts
+        )
+        return slip(value) + 1e-14 * (self.n + 1) * largest
+
     def written(self, forest: Forest, path: Any) -> Labels:
         """Encoded tree of a path through a forest."""
         return cky.written(self.rules, self.words, forest.node, forest.edge, path)
@@ -81,7 +89,7 @@ def k_best(sentence: Sentence, k: int, beam: float = np.inf) -> list[Tree]:
     best = sentence.best(chart)
     if best == -np.inf:
         return [] if np.isinf(beam) else k_best(sentence, k)
-    reach = slip(best) if k == 1 else 1.0
+    reach = sentence.slip(best) if k == 1 else 1.0
     while True:
         forest = sentence.forest(gold, NOTHING, chart, best - reach)
         found = _k_best(sentence, forest, NOTHING, k)
@@ -98,10 +106,12 @@ def best_other(
     chart = sentence.chart(gold, NOTHING)
     best = sentence.best(chart)
     for floor, k in (
-        (best - slip(best), 1),
-        (truth_score - weight - slip(truth_score), 2),
+        (best - sentence.slip(best), 1),
+        (truth_score - weight - sentence.slip(truth_score), 2),
     ):
-        forest = sentence.forest(gold, NOTHING, chart, min(floor, best - slip(best)))
+        forest = sentence.forest(
+            gold, NOTHING, chart, min(floor, best - sentence.slip(best))
+        )
         for tree in _k_best(sentence, forest, NOTHING, k):
             if not np.array_equal(tree.row, truth):
                 return tree
@@ -140,7 +150,7 @@ def hamming_layers(
     )
     margin = float((np.sqrt(value) + score).max()) - highest**0.5
     least = min(slack, margin, float(score.max()))
-    least -= slip(least)
+    least -= sentence.slip(least)
     forest = sentence.forest(gold, NOTHING, chart, least)
     edge = forest.edge.copy()
     edge[:, 7] -= edge[:, 6]
@@ -171,7 +181,7 @@ def _longest(sentence: Sentence) -> int:
 def best_of(sentence: Sentence, gold: Gold, bonus: Bonus, chart: Chart) -> Tree:
     """Best tree of a chart."""
     best = sentence.best(chart)
-    forest = sentence.forest(gold, bonus, chart, best - slip(best))
+    forest = sentence.forest(gold, bonus, chart, best - sentence.slip(best))
     return _k_best(sentence, forest, bonus, 1)[0]
 
 
@@ -189,5 +199,5 @@ def _k_best(sentence: Sentence, forest: Forest, bonus: Bonus, k: int) -> list[Tr
 
 
 def slip(value: float) -> float:
-    """Room for rounding."""
+    """Room for rounding of a value."""
     return 1e-9 * (1.0 + abs(value))

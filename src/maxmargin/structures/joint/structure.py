@@ -22,7 +22,14 @@ import scipy.sparse as sp
 
 from maxmargin.core.data.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
 from maxmargin.core.data.pairs import PairKernel, PairList, length
-from maxmargin.core.data.validation import Validated, check_types, require
+from maxmargin.core.data.validation import (
+    Validated,
+    check_finite,
+    check_own,
+    check_shape,
+    check_types,
+    require,
+)
 from maxmargin.core.loss import LossForm
 from maxmargin.core.structure import (
     Augment,
@@ -95,6 +102,19 @@ class PairStructure(Structure):
         if isinstance(self.kernel, Validated):
             self.kernel.validate()
         require(length(self.inputs) == self.dim, "support pairs lack inputs or outputs")
+        if self.dim:
+            self._check_support()
+
+    def _check_support(self) -> None:
+        """The kernel can compare the support pairs with one of them."""
+        try:
+            values = self.pair_values(self.inputs[:1], self.outputs[:1])
+        except Exception as error:
+            raise ValueError(
+                f"the support pairs cannot be compared ({error})"
+            ) from error
+        check_shape(values, (1, self.dim), "values of the joint kernel")
+        check_finite(values, "values of the joint kernel")
 
     def bind(self, X: Any, Y: Any) -> Self:
         """Nothing to know: the support pairs are found by training."""
@@ -289,6 +309,12 @@ class OwnPairs(PairStructure):
 
     owner: Any = None
     losses: ClassVar[tuple[LossForm, ...]] = ("own", "zero-one")
+
+    def validate(self) -> None:
+        """The user's object is trusted, if it is one."""
+        super().validate()
+        search = "outputs" if self.lists else "argmax"
+        check_own(self.owner, ("loss", search), "the structure's owner")
 
     @property
     def lists(self) -> bool:

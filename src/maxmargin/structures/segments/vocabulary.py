@@ -27,7 +27,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from maxmargin.core.data.arrays import Ints, Labels, Ragged
-from maxmargin.core.data.validation import check_range, check_types, require
+from maxmargin.core.data.validation import LARGEST, check_range, check_types, require
 from maxmargin.core.jit import inner_loop, loop
 from maxmargin.features.encoding.strings import Strings
 from maxmargin.features.steps import shape
@@ -142,7 +142,10 @@ class SegmentVocabulary:
         roots = self.paths.data[self.paths.ptr[:-1]]
         check_range(roots, 0, len(self.families), "family")
         inner = np.delete(self.paths.data, self.paths.ptr[:-1])
-        check_range(inner, 0, self._symbols, "word or shape")
+        known = {"length": LARGEST, "shape": len(self.shapes)}
+        most = [known.get(name, len(self.words) + 1) for name in self.families]
+        bound = np.array(most, np.int64)[np.repeat(roots, self.paths.sizes - 1)]
+        require(((inner >= 0) & (inner < bound)).all(), "a word or shape is not known")
         used = np.unique(self.columns)
         require(np.array_equal(used, np.arange(len(used))), "features are misnumbered")
 

@@ -64,8 +64,9 @@ class Positions:
             check_distinct(letters, f"letters of track {name!r}")
         require(all(w >= 0 for w in self.widths.values()), "a track has no width")
         size = sum(map(len, self.letters.values())) + sum(self.widths.values())
-        if self.phi is not None:
-            require(self.phi.inputs in (None, size), "the map takes other rows")
+        if self.phi is None:
+            raise ValueError("positions have no map")
+        require(self.phi.inputs in (None, size), "the map takes other rows")
 
     def rows(self, sequence: Any, where: str) -> Floats:
         """A row per position; letters never seen are zeros."""

@@ -18,6 +18,7 @@ import hashlib
 import json
 import os
 import re
+import stat
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -166,7 +167,7 @@ def open_encoded(folder: str | Path, *, check: bool = True) -> Encoded:
     """
     folder = Path(folder)
     try:
-        text = (folder / META).read_bytes()
+        text = _read_file(folder / META)
     except FileNotFoundError:
         raise FileNotFoundError(f"{folder} has no encoded sequences") from None
     try:
@@ -226,7 +227,7 @@ def _checked_meta(meta: Any) -> dict[str, Any]:
 
 
 def _read_names(place: Path, meta: dict[str, Any]) -> dict[str, int]:
-    text = (place / NAMES).read_bytes()
+    text = _read_file(place / NAMES)
     if "names" in meta["sha256"]:
         same = hashlib.sha256(text).hexdigest() == meta["sha256"]["names"]
         require(same, f"{NAMES} does not match its checksum")
@@ -238,11 +239,23 @@ def _read_names(place: Path, meta: dict[str, Any]) -> dict[str, int]:
     return {name: j for j, name in enumerate(listed)}
 
 
+def _size(path: Path) -> int:
+    """Bytes of a regular file: pipes and devices have no end."""
+    found = path.stat()
+    require(stat.S_ISREG(found.st_mode), f"{path.name} is not a regular file")
+    return found.st_size
+
+
+def _read_file(path: Path) -> bytes:
+    _size(path)
+    return path.read_bytes()
+
+
 def _open_arrays(place: Path, meta: dict[str, Any]) -> dict[str, np.ndarray]:
     """The arrays, mapped; a file that is too short would end the process later."""
     sizes = meta["sizes"]
     for name, dtype in FILES.items():
-        found = (place / f"{name}.bin").stat().st_size
+        found = _size(place / f"{name}.bin")
         expected = sizes[name] * np.dtype(dtype).itemsize
         require(found == expected, f"{name}.bin has {found} bytes, not {expected}")
     require(sizes["ptr"] > 0 and sizes["rows"] > 0, "there are no row pointers")
