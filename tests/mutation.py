@@ -407,8 +407,9 @@ def row_of(mutant: Mutant) -> dict[str, Any]:
 def try_again(seconds: float) -> None:
     """Try the survivors that are kept, but for those that are explained."""
     kept = json.loads(RESULTS.read_text(encoding="utf8"))
-    for found in kept.values():
-        open_ = [row for row in found["survivors"] if "why" not in row]
+    for part, found in kept.items():
+        rows = [row for row in found["survivors"] if "why" not in row]
+        open_ = [row for row in rows if row.get("now") != "killed"]
         paths = {SOURCE / row["file"] for row in open_}
         known = [m for path in sorted(paths) for m in mutants_of(path)]
         for row in open_:
@@ -418,7 +419,7 @@ def try_again(seconds: float) -> None:
             row["now"] = "killed" if set(ends) == {"killed"} else "survived"
             row["now"] = row["now"] if ends else "the line has changed"
             tell(f"{row['now']}: {row['file']} {row['function']}: {row['what']}")
-    keep(kept)
+        keep({part: found})
 
 
 def keep(found: dict[str, Any]) -> None:
