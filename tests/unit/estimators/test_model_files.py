@@ -307,3 +307,10 @@ def test_an_interrupted_save_leaves_the_old_file(small, tmp_path, monkeypatch):
         model.save(path)
     assert path.read_bytes() == small[0]
     assert [p.name for p in tmp_path.iterdir()] == ["m.mm"]
+
+
+def test_notes_of_the_method(tmp_path):
+    """`save` of a model hands its notes on."""
+    model = MulticlassSVM().fit([[0.0], [1.0]], [0, 1])
+    model.save(tmp_path / "a.mm", notes={"why": "a trial"})
+    assert load(tmp_path / "a.mm").provenance_["why"] == "a trial"

@@ -258,3 +258,10 @@ def test_a_report_has_scores_by_label(tmp_path):
     model.report(tmp_path / "page.html", X, Y)
     text = (tmp_path / "page.html").read_text(encoding="utf8")
     assert "Scores by class" in text and "true \\ found" not in text
+
+
+def test_lists_of_numbers_are_sets_where_one_is_above_one():
+    """Rows of one length look like a table; a 2 says that they are labels."""
+    X = [[0.0, 1.0], [1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]
+    model = MultilabelSVM().fit(X, [[0, 2], [1, 2], [0, 2], [1, 2]])
+    assert list(model.classes_) == [0, 1, 2]
