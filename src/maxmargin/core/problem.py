@@ -104,6 +104,8 @@ class Problem(Oracle):
         ids = np.arange(self.n) if ids is None else ids
         # Long passes are cut into some 64 tasks: each costs a little, whatever it holds.
         size = chunk or max(self._task, min(len(ids) // 64, 8 * CHUNK))
+        if not chunk and self._work > TASK / CHUNK:  # long ones: work for four threads
+            size = min(size, max(len(ids) // 4, 1))
         tasks = -(-len(ids) // size)
         # 2, 4, 8 .. equal tasks leave no core idle at the end.
         chunks = np.array_split(ids, 1 << max(tasks - 1, 0).bit_length())
@@ -141,8 +143,12 @@ class Problem(Oracle):
     @cached_property
     def _task(self) -> int:
         """Examples per task: fewer where each takes much work (counted, not timed)."""
-        work = float(self.work().mean()) if self.n else 0.0
-        return int(np.clip(TASK / max(work, 1.0), 1, CHUNK))
+        return int(np.clip(TASK / max(self._work, 1.0), 1, CHUNK))
+
+    @cached_property
+    def _work(self) -> float:
+        """Multiply-adds of inference for an example, on average."""
+        return float(self.work().mean()) if self.n else 0.0
 
 
 def _joined(answers: Iterable[Cuts]) -> Cuts:

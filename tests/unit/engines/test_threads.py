@@ -3,9 +3,14 @@
 import threading
 import time
 
+import numpy as np
 import pytest
 
+from maxmargin.core import Formulation, Problem
+from maxmargin.core.engine import Serial
 from maxmargin.engines.threads import work_together
+from maxmargin.losses import Hamming
+from maxmargin.structures.chain import Chain
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 5])
@@ -55,3 +60,26 @@ def test_tasks_may_share_work_themselves():
         return sum(work_together(lambda j: j * k, range(4), 2))
 
     assert work_together(task, range(8), 2) == [6 * k for k in range(8)]
+
+
+def test_few_long_examples_are_a_task_each():
+    """Else a small block of them would be one task, and other threads would wait."""
+
+    class Counting(Serial):
+        def map(self, task, chunks):
+            sizes.append([len(chunk) for chunk in chunks])
+            return super().map(task, chunks)
+
+    sizes = []
+    rng = np.random.default_rng(0)
+    Y = [rng.integers(0, 20, 2000) for _ in range(4)]
+    Y[0][:20] = np.arange(20)
+    X = [np.eye(20)[y] for y in Y]
+    structure = Chain().bind(X, Y)
+    x = structure.encode(X)
+    problem = Problem(
+        structure, Hamming().bind(20), Formulation("margin", "linear"), x,
+        structure.encode_labels(x, Y), np.ones(4), engine=Counting(),
+    )  # fmt: skip
+    problem.planes(np.zeros(problem.dim), np.array([0, 2, 3]))
+    assert max(sizes[-1]) == 1
