@@ -390,6 +390,9 @@ def calibrate(name, tmp_path):
     """Sets of outputs, the same after save and load, and none after a new fit."""
     model, X, y = pickle.loads(pickle.dumps(fitted(name))), *case(name)[1:]
     quiet_of_sets(model.calibrate, X, y)
+    if name == "MultilabelSVM":  # of single labels: there are no lists of best sets
+        calibrated_labels(model, X, y)
+        return
     sets = quiet_of_sets(model.predict_set, X, 0.5)
     assert len(sets) == len(y) and all(len(found) > 0 for found in sets)
     file = io.BytesIO()
@@ -399,6 +402,19 @@ def calibrate(name, tmp_path):
     quiet(model.fit, X, y)
     with pytest.raises((ValueError, AttributeError), match="calibrat"):
         model.predict_set(X, 0.5)
+
+
+def calibrated_labels(model, X, y):
+    """Probabilities of labels, the same after save and load, none after a new fit."""
+    shares = model.predict_proba(X)
+    assert shares.shape == (len(y), len(model.classes_))
+    assert ((shares >= 0.0) & (shares <= 1.0)).all()
+    file = io.BytesIO()
+    model.save(file)
+    again = mm.load(io.BytesIO(file.getvalue()))
+    np.testing.assert_array_equal(again.predict_proba(X), shares)
+    quiet(model.fit, X, y)
+    assert not hasattr(model, "predict_proba")
 
 
 def quiet_of_sets(function, *args):
@@ -422,7 +438,7 @@ NO_TABLE = "X is one csr_array, not a list of examples"
 LISTS = "cannot list the n best outputs"
 REFUSED = {
     **{(n, "calibrate"): LISTS for n in (
-        "MultilabelSVM", "HomologySVM", "MotifSVM", "RankingSVM", "CoreferenceSVM",
+        "HomologySVM", "MotifSVM", "RankingSVM", "CoreferenceSVM",
         "CorrelationSVM", "StructuralSVM", "NetworkSVM",
     )},
     **{(n, "partial_fit"): "partial_fit is not there for kernels" for n in KERNELS},

@@ -3,7 +3,6 @@
 structural.py             StructuralSVM: any structure, the package's or your own
 multiclass.py             MulticlassSVM: classify, with or without a taxonomy
 class_inputs.py           Checks of the inputs of classifiers
-parameter_rules.py        What parameters must be, by name: in `fit`, and in model files
 kernel_svm.py             KernelSVM: classify with kernels
 network.py                NetworkSVM: label the nodes of graphs together
 network_probabilities.py  Probabilities of the labels of nodes

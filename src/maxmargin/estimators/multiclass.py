@@ -31,6 +31,7 @@ from maxmargin.estimators.class_inputs import (
 from maxmargin.estimators.explaining.class_weights import top_features
 from maxmargin.estimators.fitting.inputs import (
     by_position,
+    check_parameters,
     check_same_length,
     example_C,
     warn_if_alike,
@@ -55,7 +56,6 @@ from maxmargin.estimators.fitting.parameters import (
     describe_parameters,
 )
 from maxmargin.estimators.fitting.training import TrainingData, TrainingPlan
-from maxmargin.estimators.parameter_rules import check_parameters
 from maxmargin.kernels.functions import Kernel
 from maxmargin.kernels.joint import Joint, JointKernel, SameOutput
 from maxmargin.losses.labels import Hamming

@@ -18,6 +18,7 @@ from maxmargin.core.structure import Structure
 from maxmargin.estimators.fitting.base import StructuredEstimator
 from maxmargin.estimators.fitting.inputs import (
     by_position,
+    check_parameters,
     check_same_length,
     example_C,
     named_loss,
@@ -36,7 +37,6 @@ from maxmargin.estimators.fitting.parameters import (
     describe_parameters,
 )
 from maxmargin.estimators.fitting.training import TrainingData
-from maxmargin.estimators.parameter_rules import check_parameters
 from maxmargin.losses.ranking import (
     AveragePrecision,
     DiscountedLoss,

@@ -93,7 +93,7 @@ def test_kernels_that_a_file_might_hold_are_checked():
         Joint(Rbf(1.0), np.ones((2, 3))).validate()
     with pytest.raises(ValueError, match="gamma"):
         Joint(Rbf(-1.0), np.eye(2)).validate()
-    with pytest.raises(ValueError, match="inputs is no kernel"):
+    with pytest.raises(ValueError, match="kernel on inputs is of type int"):
         Joint(3, np.eye(2)).validate()
     with pytest.raises(ValueError, match="out of range"):
         SameOutput(-1.0).validate()

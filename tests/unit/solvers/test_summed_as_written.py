@@ -101,7 +101,9 @@ def test_all_reach_the_dense_optimum_where_all_outputs_are_held(seed, C):
         LSENSlack(k=ALL, tol=1e-6, outside=0.0),
     ):
         result, _ = solver.solve(problem)
-        assert result.status.as_asked, result.summary()
+        # A tolerance of zero asks for more than can be proved in double precision.
+        within = result.status is Status.ROUNDING and solver.tol == 0.0
+        assert result.status.as_asked or within, result.summary()
         assert result.dual <= best * (1 + 1e-6)
         assert abs(result.dual - best) <= 2e-4 * best, type(solver).__name__
         assert 0.5 * np.sum((result.w - w) ** 2) <= 2e-4 * best + result.primal - best
@@ -207,7 +209,8 @@ def test_the_epsilon_of_algorithm_3_1_bounds_the_distance_to_the_optimum(epsilon
     assert best * (1 - 1e-9) <= result.primal <= best + most
     assert result.notes["cuts_added"] == state.made
     sharper, _ = OneSlack(epsilon=epsilon / 10, tol=0.0).solve(problem)
-    assert sharper.iterations > result.iterations
+    assert sharper.iterations >= result.iterations  # one cut may serve both
+    assert best * (1 - 1e-9) <= sharper.primal <= best + most / 10
     with pytest.raises(ValueError, match="penalty='hard' allows none"):
         OneSlack(epsilon=0.1).solve(chain_problem(7, penalty="hard"))
     with pytest.raises(ValueError, match="epsilon=-1"):

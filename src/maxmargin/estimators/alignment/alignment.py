@@ -260,8 +260,9 @@ class AlignmentSVM(Significance, StructuredEstimator):
         Examples
         --------
         >>> from Bio.Align import MultipleSeqAlignment
+        >>> from Bio.Seq import Seq
         >>> from Bio.SeqRecord import SeqRecord
-        >>> rows = [SeqRecord(row) for row in ("HEAGAW", "-EA-AW")]
+        >>> rows = [SeqRecord(Seq(row)) for row in ("HEAGAW", "-EA-AW")]
         >>> model = AlignmentSVM(C=10.0).fit([MultipleSeqAlignment(rows)])
         >>> model.predict([("HEAGAW", "EAAW")])[0][:, 1].tolist()
         [-1, 0, 1, -1, 2, 3]

@@ -39,6 +39,7 @@ from maxmargin.estimators.fitting.callbacks import CallbackSupportMixin
 from maxmargin.estimators.fitting.inputs import (
     by_position,
     check_examples,
+    check_parameters,
     check_same_length,
     example_C,
     jobs_of,
@@ -65,7 +66,6 @@ from maxmargin.estimators.fitting.training import (
     once,
     train,
 )
-from maxmargin.estimators.parameter_rules import check_parameters
 from maxmargin.estimators.saving.checkpoint import keeper_of, run_hash
 from maxmargin.estimators.saving.model_files import load_as, save
 from maxmargin.io.model_file.archive import MOST_BYTES

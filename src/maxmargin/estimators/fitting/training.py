@@ -48,7 +48,7 @@ from maxmargin.solvers.certificate import AS_ASKED
 from maxmargin.solvers.choose import Auto
 from maxmargin.solvers.enumerated.stream import EnumeratedStream
 from maxmargin.solvers.kernel.result import KernelResult
-from maxmargin.solvers.lanes.islands import cuts
+from maxmargin.solvers.lanes.islands import LONG, cuts
 from maxmargin.solvers.lanes.solver import can_train
 from maxmargin.solvers.n_slack.stream import StreamDual
 from maxmargin.solvers.summed.stream import SummedStream
@@ -441,7 +441,8 @@ def constraint_size(problem: Problem) -> float:
         return 0.0
     ids = np.unique(np.linspace(0, problem.n - 1, FEW).astype(np.int64))
     a = problem.cuts(np.zeros(problem.dim), ids).a
-    if can_train(problem):  # in pieces: the mean constraint of those of a long sequence
+    # Trained in pieces: the mean constraint of those of a long sequence.
+    if np.diff(problem.truth.ptr).max() > LONG and can_train(problem):
         pieces = np.diff(cuts(problem.truth.ptr)[1])[ids]
         a = Rows(a.ptr, a.idx, a.val / np.repeat(pieces, np.diff(a.ptr)))
     return float(problem.C[ids].max(initial=0.0)) * mean_square(a)

@@ -21,6 +21,7 @@ from maxmargin.estimators.class_inputs import check_finite, check_rows, check_ta
 from maxmargin.estimators.fitting.base import StructuredEstimator
 from maxmargin.estimators.fitting.inputs import (
     by_position,
+    check_parameters,
     check_same_length,
     object_array,
 )
@@ -37,7 +38,6 @@ from maxmargin.estimators.fitting.parameters import (
 )
 from maxmargin.estimators.fitting.training import TrainingData
 from maxmargin.estimators.label_sets.label_tables import LabelTable
-from maxmargin.estimators.parameter_rules import check_parameters
 from maxmargin.inference.label_sets import set_margins
 from maxmargin.losses.labels import Hamming
 from maxmargin.reports.confusion import label_scores

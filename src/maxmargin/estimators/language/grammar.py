@@ -17,6 +17,7 @@ from maxmargin.core.structure import Layers, Structure
 from maxmargin.estimators.fitting.inputs import (
     by_position,
     check_examples,
+    check_parameters,
     check_same_length,
     object_array,
 )
@@ -41,7 +42,6 @@ from maxmargin.estimators.fitting.training import (
     train,
 )
 from maxmargin.estimators.language.tagging import tagged_sentences, trained_tagger
-from maxmargin.estimators.parameter_rules import check_parameters
 from maxmargin.io.treebank import tagged_words
 from maxmargin.io.trees.nltk_trees import from_nltk, is_nltk, to_nltk
 from maxmargin.losses.trees import BracketF1, BracketHamming

@@ -16,7 +16,7 @@ from maxmargin.core.data.validation import check_shape, mismatch, require
 from maxmargin.core.loss import Loss
 from maxmargin.core.structure import Structure
 from maxmargin.estimators.calibrating.calibration import Calibration
-from maxmargin.estimators.parameter_rules import check_parameters
+from maxmargin.estimators.fitting.inputs import check_parameters
 from maxmargin.io.model_file.archive import ModelFileError
 from maxmargin.kernels.maps import Expansion
 from maxmargin.solvers.base import Result

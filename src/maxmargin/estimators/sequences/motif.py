@@ -22,6 +22,7 @@ from maxmargin.estimators.class_inputs import check_labels
 from maxmargin.estimators.fitting.base import StructuredEstimator
 from maxmargin.estimators.fitting.inputs import (
     by_position,
+    check_parameters,
     check_same_length,
 )
 from maxmargin.estimators.fitting.parameters import (
@@ -37,7 +38,6 @@ from maxmargin.estimators.fitting.parameters import (
 )
 from maxmargin.estimators.fitting.prediction import ask_batches, predict_found
 from maxmargin.estimators.fitting.training import TrainingData, TrainingPlan
-from maxmargin.estimators.parameter_rules import check_parameters
 from maxmargin.estimators.sequences.motif_lengths import (
     length_scores,
     masked,
