@@ -49,9 +49,8 @@ def span_confidences(
         raise ValueError(f"{p.tolist()} are no probabilities")
     if len({len(labels) for labels in outputs}) > 1:
         raise ValueError("the label sequences are of several inputs: lengths differ")
-    weights = p.tolist()
     mass: dict[tuple[str, int, int], float] = {}
-    for labels, p in zip(outputs, weights, strict=True):
+    for labels, share in zip(outputs, p.tolist(), strict=True):
         for span in spans(labels):
-            mass[span] = mass.get(span, 0.0) + p
+            mass[span] = mass.get(span, 0.0) + share
     return [SpanConfidence(*span, min(mass[span], 1.0)) for span in spans(outputs[0])]

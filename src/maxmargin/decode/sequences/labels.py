@@ -163,7 +163,7 @@ def best_spans(
 
 
 def _check_span(k: int, row: Any) -> None:
-    numbers = [row[j] for j in (0, 1, 3)] if len(row) == 4 else [None]
+    numbers: list[Any] = [row[j] for j in (0, 1, 3)] if len(row) == 4 else [None]
     if not all(isinstance(value, int | float | np.number) for value in numbers):
         raise ValueError(f"span {k}: {row!r} is not (start, end, label, score)")
     start, end, score = numbers

@@ -136,8 +136,8 @@ def _check_shapes(held: dict[str, Any], structure: Structure, by_class: bool) ->
         require(isinstance(held["expansion_"], Expansion), "expansion_ is not one")
     if not (by_class and isinstance(structure, Multiclass)):
         if isinstance(structure, ClassPairs) and "n_features_in_" in held:
-            rows = np.asarray(structure.inputs)
-            fits = rows.shape == (structure.dim, held["n_features_in_"])
+            inputs = np.asarray(structure.inputs)
+            fits = inputs.shape == (structure.dim, held["n_features_in_"])
             require(fits or not structure.dim, "support pairs are misshapen")
         if "coef_" in held:
             check_shape(held["coef_"], (structure.dim,), "coef_")
