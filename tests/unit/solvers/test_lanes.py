@@ -228,6 +228,19 @@ def assert_products_of(islands, lanes):
         np.testing.assert_allclose(old[:held, :held], new[:held, :held], atol=1e-5)
 
 
+@pytest.mark.parametrize("threads, lanes", [(1, 1), (2, 2), (4, 2)])
+def test_two_lanes_on_several_threads(threads, lanes):
+    problem = replace(words(4, n=150), engine=Threads(threads))
+    ours, state = Lanes(tol=1e-3).solve(problem)
+    assert len(state.crew.lanes) == lanes
+    again, _ = Lanes(tol=1e-3).solve(problem)
+    same, _ = Lanes(tol=1e-3, lanes=lanes).solve(words(4, n=150))
+    np.testing.assert_array_equal(again.w, ours.w)
+    np.testing.assert_array_equal(same.w, ours.w)
+    assert ours.converged
+    problem.engine.close()
+
+
 def test_lanes_agree_on_the_weights_after_each_round():
     problem = words(10, n=120)
     solver = Lanes(tol=1e-6, lanes=3)

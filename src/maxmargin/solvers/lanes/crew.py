@@ -33,7 +33,7 @@ from maxmargin.solvers.lanes.loops import Lane, SequenceTask, TokenInputs, avera
 
 SHARED = 0.03  # a feature is shared if this share of the examples has it
 SHARED_BYTES = 2**19  # for shared weights of a lane at most
-SPREAD = 0.3  # what every further lane adds to the factor on shared weights
+SPREAD = 0.1  # what every further lane adds to the factor on shared weights
 DENSE = 0.5  # and what it adds to the stretch at the start where all are shared
 MORE, LESS = 1.25, 0.9  # factors of the stretch where the rise was too low, or high
 LOW, HIGH = 0.8, 0.95  # and what is too low, or high, as a share of the prediction

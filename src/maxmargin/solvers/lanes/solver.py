@@ -15,8 +15,9 @@ as before. A running average of the weights is kept, in which later ones count m
 the gaps seen on the way suggest that the tolerance is met, a pass at fixed weights
 certifies it for the average.
 
-With several lanes, each works on its own examples of a round (see `crew`). With one,
-threads are used for certified passes, and results do not depend on their number.
+With several lanes, each works on its own examples of a round (see `crew`). There are two
+on two or more threads; further threads help with certified passes only. Results depend on
+the number of lanes, not on the threads that work on them.
 
 [1] Shah, Kolmogorov, Lampert: A multi-plane block-coordinate Frank-Wolfe algorithm
     for training structural SVMs with a costly max-oracle, 2015.
@@ -30,7 +31,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from maxmargin.core.data.arrays import Floats, Ints
+from maxmargin.core.data.arrays import Floats, Ints, inner
 from maxmargin.core.data.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import LabelSequences, MostViolated, SequenceLabels
@@ -55,6 +56,7 @@ LONGEST_REST = 7  # passes that an example sits out at most
 ROUNDS = 12  # of a pass, with several lanes
 LEAST, MOST = 16, 512  # examples of a lane in a round; sweeps take three times as many
 TRIFLE = 0.02  # steps that rise less than this share of the mean rise are left out
+MOST_LANES = 2  # unless more are asked for
 CLOSE = 1e-4  # gap below which w may be better than the average
 
 
@@ -91,11 +93,11 @@ class Lanes(Solver[LanesState]):
 
     Parameters
     ----------
-    lanes : int
+    lanes : int, optional
         Lanes that work side by side, on as many threads as the engine has. Each has its
-        own copy of the weights. Results depend on this number in their last digits. Two
-        lanes take 1.5 to 1.6 times the work of one and four more than three times, so
-        one is the default (docs/solver_guide has figures).
+        own copy of the weights. Results depend on this number in their last digits, not
+        on the threads. None: one lane on one thread, two on several; more lanes take
+        so many more steps that they are slower (docs/solver_guide has figures).
     memory : float
         Largest size of all working sets, in bytes.
     sweeps : int
@@ -111,7 +113,7 @@ class Lanes(Solver[LanesState]):
     (True, [['B', 'O'], ['O']])
     """
 
-    lanes: int = 1
+    lanes: int | None = None
     memory: float = MEMORY
     sweeps: int = 12
     penalties: ClassVar[tuple[str, ...]] = ("linear",)
@@ -119,7 +121,7 @@ class Lanes(Solver[LanesState]):
 
     def refusal(self, problem: Problem) -> str | None:
         """Say what does not add up over tokens, or has features of label pairs."""
-        if self.lanes < 1:
+        if self.lanes is not None and self.lanes < 1:
             return f"lanes={self.lanes!r}: at least one lane is needed"
         if sequences_of(problem) is None:
             return (
@@ -134,7 +136,8 @@ class Lanes(Solver[LanesState]):
         n, sequences = problem.n, sequences_of(problem)
         assert sequences is not None
         task, vectors = _task(problem, sequences), sequences.vectors
-        sharing = share_out(task, vectors, self.lanes)
+        lanes = self.lanes or min(problem.engine.workers, MOST_LANES)
+        sharing = share_out(task, vectors, lanes)
         task = task._replace(curve=sharing.factor)
         if isinstance(warm, LanesState) and warm.islands.continues(task, vectors):
             islands = warm.islands
@@ -312,7 +315,8 @@ def _average(problem: Problem, state: LanesState, work: float) -> None:
 
 
 def _dual(state: LanesState) -> float:
-    return state.islands.linear() - 0.5 * float(state.w @ state.w)
+    # Not BLAS, whose threads would keep on spinning on the cores of other lanes.
+    return state.islands.linear() - 0.5 * float(inner(state.w, state.w))
 
 
 def _task(problem: Problem, sequences: LabelSequences) -> SequenceTask:
