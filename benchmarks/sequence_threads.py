@@ -8,7 +8,7 @@ threads with as many lanes as threads. "longest" is the CPU time that remains if
 thread has a core of its own: of what runs side by side the longest counts. It hardly
 depends on what else the machine does, unlike "wall". "cores" is what two processes that
 share nothing gain over one in the same run: the most that threads can gain in "wall".
-The table is kept in `benchmarks/results/sequence_threads.json`.
+The rows of the tasks given replace those in `benchmarks/results/sequence_threads.json`.
 """
 
 from __future__ import annotations
@@ -77,7 +77,11 @@ def main() -> None:
     given = parser.parse_args()
     warnings.simplefilter("ignore")
     load = round(os.getloadavg()[0], 1)
-    rows: list[dict] = [{"task": "cores", "times": cores(), "load": load}]
+    kept = json.loads(RESULTS.read_text()) if RESULTS.exists() else []
+    rows = [row for row in kept if row["task"].split()[-1] not in given.only]
+    rows.append(
+        {"task": "cores for " + " ".join(given.only), "times": cores(), "load": load}
+    )
     print(rows[-1], flush=True)
     for name in given.only:
         problem = TASKS[name]()

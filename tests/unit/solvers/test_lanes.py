@@ -241,6 +241,12 @@ def test_two_lanes_on_several_threads(threads, lanes):
     problem.engine.close()
 
 
+def test_one_lane_where_an_example_has_much_of_the_data():
+    problem = replace(words(4, n=12), engine=Threads(2))
+    assert len(Lanes().start(problem).crew.lanes) == 1
+    problem.engine.close()
+
+
 def test_lanes_agree_on_the_weights_after_each_round():
     problem = words(10, n=120)
     solver = Lanes(tol=1e-6, lanes=3)

@@ -33,7 +33,8 @@ from maxmargin.solvers.lanes.loops import Lane, SequenceTask, TokenInputs, avera
 
 SHARED = 0.03  # a feature is shared if this share of the examples has it
 SHARED_BYTES = 2**19  # for shared weights of a lane at most
-SPREAD = 0.1  # what every further lane adds to the factor on shared weights
+PAIR = 0.1  # what the second of two lanes adds to the factor on shared weights
+SPREAD = 0.3  # and every further lane where there are more
 DENSE = 0.5  # and what it adds to the stretch at the start where all are shared
 MORE, LESS = 1.25, 0.9  # factors of the stretch where the rise was too low, or high
 LOW, HIGH = 0.8, 0.95  # and what is too low, or high, as a share of the prediction
@@ -69,7 +70,7 @@ def share_out(task: SequenceTask, vectors: Vectors, lanes: int) -> Sharing:
     most = max(SHARED_BYTES // (8 * layout.labels), 1)
     order = np.argsort(-count, kind="stable")[:most]
     features = np.sort(order[count[order] > SHARED * (len(task.ptr) - 1)])
-    factor = 1.0 + SPREAD * (lanes - 1)
+    factor = 1.0 + (PAIR if lanes == 2 else SPREAD * (lanes - 1))
     weight = np.ones(vectors.width)
     weight[features] = factor
     K = layout.labels

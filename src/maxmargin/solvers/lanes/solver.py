@@ -57,6 +57,7 @@ ROUNDS = 12  # of a pass, with several lanes
 LEAST, MOST = 16, 512  # examples of a lane in a round; sweeps take three times as many
 TRIFLE = 0.02  # steps that rise less than this share of the mean rise are left out
 MOST_LANES = 2  # unless more are asked for
+HEAVY = 0.05  # share of the tokens in one example, above which there is one lane only
 CLOSE = 1e-4  # gap below which w may be better than the average
 
 
@@ -96,8 +97,9 @@ class Lanes(Solver[LanesState]):
     lanes : int, optional
         Lanes that work side by side, on as many threads as the engine has. Each has its
         own copy of the weights. Results depend on this number in their last digits, not
-        on the threads. None: one lane on one thread, two on several; more lanes take
-        so many more steps that they are slower (docs/solver_guide has figures).
+        on the threads. None: one lane on one thread, or where an example has more than
+        a twentieth of the tokens, else two. More lanes take so many more steps that
+        they are slower (docs/solver_guide has figures).
     memory : float
         Largest size of all working sets, in bytes.
     sweeps : int
@@ -136,8 +138,7 @@ class Lanes(Solver[LanesState]):
         n, sequences = problem.n, sequences_of(problem)
         assert sequences is not None
         task, vectors = _task(problem, sequences), sequences.vectors
-        lanes = self.lanes or min(problem.engine.workers, MOST_LANES)
-        sharing = share_out(task, vectors, lanes)
+        sharing = share_out(task, vectors, self._many(problem, task))
         task = task._replace(curve=sharing.factor)
         if isinstance(warm, LanesState) and warm.islands.continues(task, vectors):
             islands = warm.islands
@@ -153,6 +154,14 @@ class Lanes(Solver[LanesState]):
         )  # fmt: skip
         state.dual, state.planes = _dual(state), islands.planes
         return state
+
+    def _many(self, problem: Problem, task: SequenceTask) -> int:
+        """Lanes asked for, else two on several threads if these find equal shares."""
+        if self.lanes is not None:
+            return self.lanes
+        sizes = np.diff(task.ptr)
+        uneven = int(sizes.max(initial=0)) > HEAVY * int(sizes.sum())
+        return 1 if uneven else min(problem.engine.workers, MOST_LANES)
 
     def step(self, problem: Problem, state: LanesState) -> None:
         """One oracle pass over the examples that are not skipped, then sweeps."""
