@@ -1,5 +1,9 @@
 """Chains with hidden labels."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from cases import partial as case
@@ -75,3 +79,15 @@ def test_what_cannot_be_done_is_said():
         ChainSVM().fit(X, [[None] * 10] * 2)
     with pytest.raises(ValueError, match="cannot leave out"):
         PartialLoss(ZeroOne()).bind(3)
+
+
+def test_no_loop_reads_beyond_its_arrays():
+    """As Python, loops check their bounds: the score of a label that is not known."""
+    code = (
+        "from maxmargin import ChainSVM\n"
+        "ChainSVM(max_iter=2).fit([[['a'], ['b']]] * 2, [['N', 'V'], [None, 'V']])"
+    )
+    env = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    run = [sys.executable, "-W", "ignore", "-c", code]
+    done = subprocess.run(run, env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

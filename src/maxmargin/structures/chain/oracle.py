@@ -51,7 +51,10 @@ def best_sequences(
         )  # fmt: skip
         if len(cost) > 0:
             truth = tdata[tptr[i] : tptr[i] + L]
-            true_score[q] = path_score(nodes, edges, pair, first, last, truth, K, order)
+            if truth.max() < K:  # labels that are not known have no score
+                true_score[q] = path_score(
+                    nodes, edges, pair, first, last, truth, K, order
+                )
             factor = weight[i] * scale[q]
             for t in range(L):
                 row = cost[truth[t]]
