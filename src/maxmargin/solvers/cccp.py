@@ -30,6 +30,7 @@ from maxmargin.core.data.arrays import Floats, Ints, Ragged, check_size
 from maxmargin.core.data.validation import (
     check_shape,
     check_types,
+    mismatch,
     require,
 )
 from maxmargin.core.problem import Problem
@@ -59,6 +60,10 @@ OUTER = np.dtype(
 )
 ROUGH = 0.1  # tolerance of the first convex problem
 SHARE = 0.1  # of the last relative decrease, the tolerance of the next one
+STORED = {
+    "rounds": int, "calls": int, "warm": bool, "tol": float, "seconds": float,
+    "status": Status | None, "outer": np.ndarray,
+}  # fmt: skip
 MANY = 10**9  # steps in all: rounds and the steps of each are limited instead
 
 
@@ -311,6 +316,10 @@ class CCCP(Solver[LatentState]):
         self, problem: Problem, state: LatentState, data: dict[str, Any]
     ) -> None:
         """Continue within the convex problem that was under way."""
+        for name, kind in STORED.items():
+            wrong = mismatch(data[name], kind)
+            require(not wrong, f"the checkpoint's {name} is {wrong}")
+        require(min(data["rounds"], data["calls"]) >= 0, "a negative number of rounds")
         state.current = _restored(problem, data["current"])
         state.best = None if data["best"] is None else _restored(problem, data["best"])
         state.truth, state.tol = _outputs(problem, data["truth"]), float(data["tol"])

@@ -357,6 +357,12 @@ def test_a_tagger_can_predict():
     with pytest.raises(ModelFileError, match="no tagger"):
         loaded(changed(data, change))
 
+    def without(root):
+        del root["fitted"]["tagger_"]
+
+    with pytest.raises(ModelFileError, match="no tagger"):
+        loaded(changed(data, without))
+
 
 def test_weights_cannot_overflow():
     """Scores of 1.7e308 sum to infinity, and their differences are no numbers."""

@@ -213,3 +213,15 @@ def test_needs_the_capability():
     X, Y = bags(8)
     with pytest.raises(ValueError, match="Latent"):
         CCCP(BlockDual()).solve(problem(X, Y, owner=Seen()))
+
+
+@pytest.mark.parametrize(
+    "name, value",
+    [("rounds", "x"), ("rounds", -1), ("calls", 1.5), ("warm", 7), ("status", "x")],
+)
+def test_numbers_of_a_checkpoint_are_numbers(name, value):
+    solver, p = CCCP(OneSlack(tol=1e-2)), problem(*bags(0))
+    _, state = solver.solve(p)
+    held = {**solver.snapshot(p, state), name: value}
+    with pytest.raises(ValueError, match=r"checkpoint's|negative"):
+        solver.restore(p, state, held)

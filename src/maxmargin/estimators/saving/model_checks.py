@@ -78,6 +78,8 @@ def _check(estimator: Any) -> None:
             value.validate()
         elif isinstance(value, Loss):
             value.validate()
+    if "structure_" in held and held.get("tagger") is not None:
+        require("tagger_" in held, "there is no tagger")
     if "structure_" not in held and "result_" not in held:
         require(not set(FLOATS) & set(held), "there are weights, but no structure")
         return
