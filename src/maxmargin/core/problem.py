@@ -193,8 +193,13 @@ def rounding_of(problem: Problem, w: Floats, primal: float, planes: int) -> floa
     for part, here in parts:
         cuts, score = find_cuts(part, w, here), np.zeros(len(here))
         for labels in (part.truth.take(here), cuts.labels):
-            psi = part.structure.features(part.x, here, labels)
-            score += Rows(psi.ptr, psi.idx, np.abs(psi.val)).dot(np.abs(w))
+            given = np.flatnonzero(
+                np.diff(labels.ptr)
+            )  # a relaxed answer has no labels
+            psi = part.structure.features(part.x, here[given], labels.take(given))
+            score[given] += _absolute(psi).dot(np.abs(w))
+        bare = np.diff(cuts.labels.ptr) == 0
+        score[bare] += _absolute(cuts.a).dot(np.abs(w))[bare]
         size = max(size, float((score + np.abs(cuts.b)).max()))
         largest_loss = max(largest_loss, float(np.abs(cuts.b).max()))
     work = float(problem.work()[ids].max())
@@ -203,6 +208,10 @@ def rounding_of(problem: Problem, w: Floats, primal: float, planes: int) -> floa
         error *= largest_loss
     square = problem.structure.square(w)
     return cost_error(problem, error, primal, planes) + summation_error(len(w)) * square
+
+
+def _absolute(rows: Rows) -> Rows:
+    return Rows(rows.ptr, rows.idx, np.abs(rows.val))
 
 
 def cost_error(problem: Problem, error: float, primal: float, planes: int) -> float:

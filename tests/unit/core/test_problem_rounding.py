@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from maxmargin.core import Ragged, Rows
 from maxmargin.core.oracle import CHUNK
 from maxmargin.core.problem import (
     TASK,
@@ -71,3 +72,36 @@ def test_tasks_have_fewer_examples_where_each_takes_much_work(work, size):
     some = SimpleNamespace(n=len(work), work=lambda: np.array(work))
     some._work = Problem._work.func(some)
     assert Problem._task.func(some) == size
+
+
+def test_answers_without_labels_are_not_read():
+    """A linear program may end between labels; its answer is an empty row."""
+    asked = []
+
+    class Empty:
+        def square(self, w):
+            return float(w @ w)
+
+        def features(self, x, ids, labels):
+            asked.append((ids.tolist(), np.diff(labels.ptr).tolist()))
+            n = len(ids)
+            return Rows(np.arange(n + 1), np.zeros(n, np.int32), np.ones(n))
+
+    cuts = SimpleNamespace(
+        labels=Ragged(np.array([0, 1, 1]), np.zeros(1, np.int32)), b=np.ones(2),
+        a=Rows(np.arange(3), np.zeros(2, np.int32), np.full(2, -3.0)),
+    )  # fmt: skip
+    problem = SimpleNamespace(
+        n=2, pages=SimpleNamespace(files=()), structure=Empty(), x=None, C=np.ones(2),
+        truth=Ragged(np.arange(3), np.zeros(2, np.int32)), work=lambda: np.ones(2),
+        formulation=SimpleNamespace(scales=False, penalty="linear"),
+    )  # fmt: skip
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("maxmargin.core.problem.find_cuts", lambda *_: cuts)
+        found = rounding_of(problem, np.array([2.0]), 1.0, 1)
+    assert asked == [([0, 1], [1, 1]), ([0], [1])]
+    size = (
+        2.0 + 6.0 + 1.0
+    )  # |psi of the truth| w + |plane| w + loss, the larger of both
+    least = 2.0 * summation_error(4.0) * size
+    assert least <= found <= 2.0 * least + 1e-13
