@@ -193,9 +193,8 @@ def rounding_of(problem: Problem, w: Floats, primal: float, planes: int) -> floa
     for part, here in parts:
         cuts, score = find_cuts(part, w, here), np.zeros(len(here))
         for labels in (part.truth.take(here), cuts.labels):
-            given = np.flatnonzero(
-                np.diff(labels.ptr)
-            )  # a relaxed answer has no labels
+            # An answer of a relaxation has no labels: its plane stands for it below.
+            given = np.flatnonzero(np.diff(labels.ptr))
             psi = part.structure.features(part.x, here[given], labels.take(given))
             score[given] += _absolute(psi).dot(np.abs(w))
         bare = np.diff(cuts.labels.ptr) == 0
