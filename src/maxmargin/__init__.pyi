@@ -14,7 +14,7 @@ from .estimators.language.grammar import GrammarSVM as GrammarSVM
 from .estimators.multiclass import MulticlassSVM as MulticlassSVM
 from .estimators.network import NetworkSVM as NetworkSVM
 from .estimators.path_cv import PathCV as PathCV
-from .estimators.ranking import RankingSVM as RankingSVM
+from .estimators.ranking.ranking import RankingSVM as RankingSVM
 from .estimators.saving.checkpoint import Checkpoint as Checkpoint
 from .estimators.saving.model_files import load as load
 from .estimators.saving.model_files import save as save

@@ -6,9 +6,9 @@ class_inputs.py           Checks of the inputs of classifiers
 kernel_svm.py             KernelSVM: classify with kernels
 network.py                NetworkSVM: label the nodes of graphs together
 network_probabilities.py  Probabilities of the labels of nodes
-ranking.py                RankingSVM: rank documents
 path_cv.py                PathCV: choose C by cross-validation
 label_sets/               MultilabelSVM
+ranking/                  RankingSVM
 sequences/                ChainSVM, SegmentSVM, MotifSVM
 language/                 GrammarSVM, DependencySVM, CoreferenceSVM, CorrelationSVM
 alignment/                AlignmentSVM, HomologySVM

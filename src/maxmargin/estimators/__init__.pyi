@@ -9,7 +9,9 @@ from .language.grammar import GrammarSVM as GrammarSVM
 from .multiclass import MulticlassSVM as MulticlassSVM
 from .network import NetworkSVM as NetworkSVM
 from .path_cv import PathCV as PathCV
-from .ranking import RankingSVM as RankingSVM
+from .ranking.ranking import RankingSVM as RankingSVM
+from .ranking.scorer import RankingScorer as RankingScorer
+from .ranking.scorer import ranking_scorer as ranking_scorer
 from .sequences.chain import ChainSVM as ChainSVM
 from .sequences.motif import MotifSVM as MotifSVM
 from .sequences.segment import SegmentSVM as SegmentSVM

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from maxmargin.core.data.arrays import Floats, Ints, usable
 from maxmargin.core.data.validation import check_sparse
-from maxmargin.estimators.fitting.inputs import by_position
+from maxmargin.estimators.fitting.inputs import by_position, refuse_lazy
 
 NEARNESS = ("rbf", "poly", "quadratic", "cubic")  # kernels that compare whole rows
 RULES = 0.99  # share of one column in the squared distances that is worth a warning
@@ -50,6 +50,7 @@ def check_table(X: Any) -> None:
     """Refuse sequences where one row of numbers per example is needed."""
     if isinstance(X, Set | Iterator):
         raise TypeError(f"X is a {type(X).__name__}, not a table: write list(X)")
+    refuse_lazy(X)
     _check_columns(X)
     if not isinstance(X, list | tuple) or len(X) == 0:
         return

@@ -46,6 +46,7 @@ from maxmargin.estimators.fitting.parameters import (
 )
 from maxmargin.estimators.fitting.path import checked_penalties
 from maxmargin.estimators.fitting.training import path_over, train
+from maxmargin.estimators.ranking.ranking import RankingSVM
 from maxmargin.estimators.saving.model_files import load_as, save
 from maxmargin.io.model_file.archive import MOST_BYTES
 from maxmargin.io.model_file.model import Place
@@ -199,10 +200,10 @@ class PathCV(MetaEstimatorMixin, BaseEstimator):
         self.estimator_.fit(X, y, **final.fit_params(routed.fit))
         return self
 
-    def predict(self, X: Any) -> Any:
-        """Predict with the estimator that was fitted on all data."""
+    def predict(self, X: Any, **params: Any) -> Any:
+        """Predict with the estimator that was fitted on all data, which gets `params`."""
         check_is_fitted(self, "estimator_")
-        return self.estimator_.predict(X)
+        return self.estimator_.predict(X, **params)
 
     @available_if(lambda self: hasattr(self.estimator, "decision_function"))
     def decision_function(self, X: Any) -> Any:
@@ -210,12 +211,18 @@ class PathCV(MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self, "estimator_")
         return self.estimator_.decision_function(X)
 
-    def score(self, X: Any, y: Any) -> float:
-        """Score by `scoring` of the estimator that was fitted on all data."""
+    def score(self, X: Any, y: Any, **params: Any) -> float:
+        """Score by `scoring` of the estimator that was fitted on all data.
+
+        Parameters
+        ----------
+        X, y : data
+        **params
+            For the scorer, such as `qid`.
+        """
         check_is_fitted(self, "estimator_")
-        return float(
-            check_scoring(self.estimator_, self.scoring)(self.estimator_, X, y)
-        )
+        scorer = check_scoring(self.estimator_, self.scoring)
+        return float(scorer(self.estimator_, X, y, **params))
 
     @property
     def classes_(self) -> Any:
@@ -312,6 +319,16 @@ def _final(estimator: Any) -> _Final:
     return _Final(before, final, name)
 
 
+def _queries(
+    model: StructuredEstimator, rows: tuple[Any, Any], weight: Any,
+    given: Mapping[str, Any],
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    """Data of a fold; a table of documents with `qid` becomes a list of queries."""
+    if isinstance(model, RankingSVM):
+        return model._by_query(*rows, weight, given.get("qid"))
+    return *rows, weight
+
+
 class _Fold:
     """One fold: an estimator that goes up the path, scored on what is held out."""
 
@@ -332,7 +349,8 @@ class _Fold:
             before = clone(before)
             rows = before.fit_transform(*rows, **given), rows[1]
             self.whole = Pipeline([*before.steps, (name, self.model)])
-        data = self.model._training_data(*rows, weight)
+        fitted = _queries(self.model, rows, weight, given)
+        data = self.model._training_data(*fitted)
         plan = self.model._plan(data, C=1.0)
         self.runs: Any = train(self.model, plan, path_over(Cs))
 

@@ -95,6 +95,21 @@ def column_of_predictions(rows: Sequence[Ints], predicted: Sequence[Any]) -> lis
     return out
 
 
+def column_apart(frame: Any, name: str) -> tuple[Any, list[Any]]:
+    """A table without one of its columns, and that column as plain values.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> rest, query = column_apart(pd.DataFrame({"q": ["a"], "bm25": [1.0]}), "q")
+    >>> list(rest.columns), query
+    (['bm25'], ['a'])
+    """
+    table = _Table(frame)
+    table.require([name])
+    return table.without(name), table.values(name, "entry")
+
+
 class FrameQueries(NamedTuple):
     """Queries read from a frame."""
 
@@ -281,6 +296,10 @@ class _Table:
                     f"the frame has no column {name!r}; it has "
                     f"{', '.join(map(repr, self.names))}"
                 )
+
+    def without(self, name: str) -> Any:
+        """The table without a column, of the kind that it came as."""
+        return self._frame.drop(name).to_native()
 
     def values(self, name: str, what: str) -> list[Any]:
         """A column as plain values; refuses missing ones."""

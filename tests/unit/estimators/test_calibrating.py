@@ -300,6 +300,9 @@ def test_nodes_need_a_taxonomy_and_a_cost_that_makes_sense():
     model = mm.MulticlassSVM(taxonomy=PAIRS, calibration=2).fit(*blobs(60, 6))
     with pytest.raises(ValueError, match="from 0 to 1"):
         model.predict_node(blobs(3, 7)[0], cost=2.0)
+    model = mm.MulticlassSVM(taxonomy=PAIRS).fit(*blobs(60, 6))
+    with pytest.raises(AttributeError, match="set calibration=3 before fit"):
+        model.predict_node(blobs(3, 7)[0])
 
 
 def test_calibrated_classes_are_saved(tmp_path):

@@ -34,6 +34,38 @@ def test_a_missing_label_of_polars():
         MulticlassSVM().fit(frame, pl.Series(["a", None, "a", "b"]))
 
 
+def test_frames_that_are_not_computed_are_refused():
+    class Lazy:
+        """As a LazyFrame of polars or narwhals."""
+
+        def lazy(self):
+            return self
+
+        collect = lazy
+
+    for model in (MulticlassSVM(), KernelSVM(), MultilabelSVM(), RankingSVM()):
+        with pytest.raises(TypeError, match=r"write X.collect\(\)"):
+            model.fit(Lazy(), Y)
+
+
+def test_columns_of_arrow_are_plain_labels():
+    """Sets of labels held objects of Arrow, which a model file cannot store."""
+
+    class Column(list):
+        """As an Arrow array: elements are objects of its own."""
+
+        def __iter__(self):
+            return (object() for _ in range(len(self)))
+
+        def to_pylist(self):
+            return [v for v in list.__iter__(self)]
+
+    sets = [["a", "b"], ["b"], ["a"], []]
+    tags = MultilabelSVM().fit(FRAME, Column(sets))
+    assert list(tags.classes_) == ["a", "b"]
+    assert tags.score(FRAME, Column(sets)) == tags.score(FRAME, sets)
+
+
 def test_columns_of_rankings_keep_their_order():
     """By name: columns in another order gave other ranks without a word."""
     rng = np.random.default_rng(0)

@@ -7,6 +7,7 @@ from maxmargin import CoreferenceSVM
 from maxmargin.core import Augment, Ragged
 from maxmargin.estimators import CorrelationSVM
 from maxmargin.inference.cluster import relax
+from maxmargin.io.coreference import CoreferenceDocument
 from maxmargin.losses import PairLoss
 from maxmargin.metrics import clusters as measures
 from maxmargin.metrics import clusters_of
@@ -208,3 +209,19 @@ def test_entities_and_texts_in_the_wrong_place_say_what_to_do():
         clusters_of(spans, [[spans[0], (9, 0, 0)]])
     with pytest.raises(ValueError, match="is in entity 0, too"):
         clusters_of(spans, [spans[:2], spans[1:]])
+
+
+def test_documents_bring_their_clusters_along():
+    text = [["Ann", "met", "Bob", "."], ["Ann", "saw", "Bob", "."]]
+    spans = [(0, 0, 0), (0, 2, 2), (1, 0, 0), (1, 2, 2)]
+    document = CoreferenceDocument(text, spans, ["e1", "e2", "e1", "e2"])
+    for make in (CoreferenceSVM, CorrelationSVM):
+        alone = make(C=1.0).fit([document])
+        given = make(C=1.0).fit([document], [[0, 1, 0, 1]])
+        np.testing.assert_array_equal(alone.coef_, given.coef_)
+        assert alone.score([document]) == given.score([document], [[0, 1, 0, 1]])
+        plain = Document(text, [Mention(*span) for span in spans])
+        with pytest.raises(
+            ValueError, match="document 1 is a Document, which does not"
+        ):
+            make().fit([document, plain])

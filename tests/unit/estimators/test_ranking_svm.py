@@ -3,13 +3,15 @@
 import gzip
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 import sklearn
 from sklearn.model_selection import GridSearchCV, GroupKFold
 
-from maxmargin import RankingSVM
+from maxmargin import PathCV, RankingSVM
 from maxmargin.baselines import PairwiseRanking
+from maxmargin.estimators import ranking_scorer
 from maxmargin.io import parse_letor, read_letor
 from maxmargin.metrics import ranking as measures
 
@@ -194,7 +196,7 @@ def test_what_is_wrong_with_a_table():
     with pytest.raises(ValueError, match="which query each row belongs to"):
         model.score(X, y)
     with pytest.raises(ValueError, match="one weight for each query"):
-        RankingSVM(k=3).fit(X, y, sample_weight=np.ones(len(y)), qid=qid)
+        RankingSVM(k=3).fit(X, y, sample_weight=np.ones(len(y) - 1), qid=qid)
     weights = np.arange(1.0, 13.0)
     weighted = RankingSVM(k=3).fit(X, y, weights, qid=qid)
     again = RankingSVM(k=3).fit(*grouped(X, y, qid), weights)
@@ -255,3 +257,79 @@ def test_columns_of_a_data_frame_are_the_names_of_features():
     with pytest.raises(ValueError, match="feature names"):
         model.predict(frame[list("zyxwv")], qid=qid)
     assert not hasattr(RankingSVM(k=3).fit(X, y, qid=qid), "feature_names_in_")
+
+
+def one_table(seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(120, 3))
+    y = (X[:, 0] + 0.3 * rng.normal(size=120) > 0.7).astype(int)
+    return X, y, np.repeat([f"q{k}" for k in range(8)], 15)
+
+
+@pytest.mark.parametrize("measure", ["ndcg", "ndcg-letor", "map", "precision", "roc"])
+def test_scorers_of_rankings_agree_with_score(measure):
+    X, y, qid = one_table()
+    model = RankingSVM(3, loss=measure).fit(X, y, qid=qid)
+    found = ranking_scorer(measure, k=3)(model, X, y, qid=qid)
+    assert found == pytest.approx(model.score(X, y, qid=qid), abs=1e-12)
+    rows = [np.flatnonzero(qid == name) for name in np.unique(qid)]
+    lists = [X[r] for r in rows], [y[r] for r in rows]
+    assert ranking_scorer(measure, k=3)(model, *lists) == pytest.approx(found)
+
+
+def test_searches_with_scorers_weights_and_queries():
+    X, y, qid = one_table()
+    weight = np.repeat(np.arange(1.0, 9.0), 15)
+    scorer = ranking_scorer("ndcg", k=5)
+    with sklearn.config_context(enable_metadata_routing=True):
+        ranker = RankingSVM(3).set_fit_request(qid=True, sample_weight=True)
+        settings = {"cv": GroupKFold(4), "scoring": scorer}
+        search = GridSearchCV(ranker, {"C": [0.1, 1.0]}, **settings)
+        search.fit(X, y, qid=qid, groups=qid, sample_weight=weight)
+        path = PathCV(ranker, Cs=[0.1, 1.0], **settings)
+        path.fit(X, y, qid=qid, groups=qid, sample_weight=weight)
+        assert path.score(X, y, qid=qid) == scorer(path.estimator_, X, y, qid=qid)
+    assert search.best_score_ > 0.8 and path.C_ in (0.1, 1.0)
+    assert len(path.scores_[path.C_]) == 4
+    whole = RankingSVM(3, C=path.C_).fit(X, y, weight[::15], qid=qid)
+    assert np.array_equal(path.estimator_.coef_, whole.coef_)
+
+
+def test_scorers_say_what_is_wrong():
+    X, y, qid = one_table()
+    model = RankingSVM(3).fit(X, y, qid=qid)
+    with pytest.raises(ValueError, match="needs qid"):
+        ranking_scorer()(model, X, y)
+    with pytest.raises(ValueError, match="119 entries of qid"):
+        ranking_scorer()(model, X, y, qid=qid[1:])
+    with pytest.raises(ValueError, match="choose from ndcg"):
+        ranking_scorer("mrr")
+    with pytest.raises(ValueError, match="k=0"):
+        ranking_scorer("ndcg", k=0)
+
+
+def test_weights_of_documents_are_those_of_their_query():
+    X, y, qid = one_table()
+    per_query = np.arange(1.0, 9.0)
+    one = RankingSVM(3).fit(X, y, per_query, qid=qid)
+    other = RankingSVM(3).fit(X, y, np.repeat(per_query, 15), qid=qid)
+    assert np.array_equal(one.coef_, other.coef_)
+    with pytest.raises(ValueError, match="documents 0 and 1 of one query"):
+        RankingSVM(3).fit(X, y, np.arange(120.0), qid=qid)
+    with pytest.raises(ValueError, match="8 queries of 120 documents"):
+        RankingSVM(3).fit(X, y, np.ones(9), qid=qid)
+
+
+def test_a_column_says_which_query():
+    X, y, qid = one_table()
+    frame = pd.DataFrame(X, columns=["bm25", "age", "length"])
+    both = frame.assign(query=qid)
+    model = RankingSVM(3).fit(both, y, qid="query")
+    assert list(model.feature_names_in_) == ["bm25", "age", "length"]
+    assert np.array_equal(model.coef_, RankingSVM(3).fit(frame, y, qid=qid).coef_)
+    assert np.array_equal(
+        model.predict(both, qid="query"), model.predict(frame, qid=qid)
+    )
+    assert model.score(both, y, qid="query") == model.score(frame, y, qid=qid)
+    with pytest.raises(ValueError, match="no column 'topic'"):
+        RankingSVM(3).fit(both, y, qid="topic")

@@ -1,6 +1,7 @@
 """Networks: bad input, types, inference by name, training, certificates."""
 
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -297,3 +298,52 @@ def test_edges_that_training_did_not_have():
     # Other edges of the same kind are no problem, nor is a graph with a cycle.
     plain = fit([graph(path) for _ in range(4)])
     assert len(plain.predict([graph([(0, 2), (0, 1), (1, 2)]), graph([])])) == 2
+
+
+def test_graphs_of_other_libraries_go_into_fit():
+    nx = pytest.importorskip("networkx")
+    g = nx.path_graph(4)
+    nx.set_node_attributes(g, {v: {"x": [float(v)], "size": float(v * v)} for v in g})
+    nx.set_edge_attributes(g, {e: {"w": 2.0, "v": [1.0, 3.0]} for e in g.edges})
+    labels = ["a", "a", "b", "b"]
+    links = sp.csr_array(np.eye(4, k=1))
+    data = SimpleNamespace(
+        x=np.arange(4.0)[:, None], edge_index=np.array([[0, 1, 2], [1, 2, 3]])
+    )
+    plain_graph = (np.arange(4.0)[:, None], [[0, 1], [1, 2], [2, 3]])
+    model = NetworkSVM(C=10.0).fit([plain_graph], [labels])
+    for other in (g, data, (np.arange(4.0)[:, None], links)):
+        again = NetworkSVM(C=10.0).fit([other], [labels])
+        np.testing.assert_array_equal(again.coef_, model.coef_)
+        assert (
+            again.predict([other])[0].tolist()
+            == model.predict([plain_graph])[0].tolist()
+        )
+        assert again.score([other], [labels]) == model.score([plain_graph], [labels])
+    made, _ = graph_from_networkx(g, ["x", "size"], ["w", "v"])
+    assert made.nodes.tolist() == [[0, 0], [1, 1], [2, 4], [3, 9]]
+    assert made.edge_features.tolist() == [[2, 1, 3]] * 3
+    with pytest.raises(
+        ValueError, match="node 0 has no attribute 'z'; it has 'x', 'size'"
+    ):
+        graph_from_networkx(g, ["x", "z"])
+    with pytest.raises(ValueError, match="edge 0 to 1 has no attribute 'z'"):
+        graph_from_networkx(g, "x", "z")
+    g.nodes[2]["x"] = "blue"
+    with pytest.raises(ValueError, match="graph 0: node 2: attribute 'x' is 'blue'"):
+        NetworkSVM().fit([g], [labels])
+    with pytest.raises(ValueError, match="graph 1: the adjacency matrix has shape"):
+        NetworkSVM().fit([plain_graph, (np.ones((3, 1)), links)], [labels, labels[:3]])
+
+
+def test_labels_of_nodes_may_be_tensors():
+    class Tensor(list):
+        def detach(self):
+            return self
+
+        cpu = detach
+
+    nodes = (np.arange(4.0)[:, None], [[0, 1], [1, 2], [2, 3]])
+    model = NetworkSVM(C=10.0).fit([nodes], [Tensor([0, 0, 1, 1])])
+    assert list(model.classes_) == [0, 1]
+    assert model.predict([nodes])[0].tolist() == [0, 0, 1, 1]

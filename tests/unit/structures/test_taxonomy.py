@@ -19,9 +19,10 @@ TREE = {"a1": "a", "a2": "a", "b1": "b", "a": "top", "b": "top"}
 CLASSES = ["a1", "a2", "b1"]
 
 
-def test_the_three_ways_to_write_a_tree_agree():
+def test_the_ways_to_write_a_tree_agree():
     nested = {"top": {"a": {"a1": {}, "a2": {}}, "b": ["b1"]}}
-    trees = [Taxonomy.of(s) for s in (TREE, list(TREE.items()), nested)]
+    mixed = {"top": [{"a": ["a1", "a2"]}, {"b": "b1"}]}
+    trees = [Taxonomy.of(s) for s in (TREE, list(TREE.items()), nested, mixed)]
     for tree in trees:
         assert tree.heights(CLASSES).tolist() == [[0, 1, 2], [1, 0, 2], [2, 2, 0]]
         features, nodes = tree.features(CLASSES)

@@ -129,5 +129,6 @@ class ClassProbabilities(StructuredEstimator):
             raise ValueError(
                 f"predict_node needs a taxonomy: {type(self).__name__}(taxonomy=..)"
             )
+        is_calibrated(self)
         p, tree = self.predict_proba(X), Taxonomy.of(self.taxonomy)
         return least_risk(p, tree, self.classes_.tolist(), cost)

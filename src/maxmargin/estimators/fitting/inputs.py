@@ -82,6 +82,7 @@ def warn_of_labels(labels: Sequence[Any]) -> None:
 
 def check_examples(data: Any, name: str = "X") -> int:
     """How many examples; refuses what is no sequence of them, or lacks some."""
+    refuse_lazy(data, name)
     single = isinstance(data, str | bytes | Mapping)
     if single or not (hasattr(data, "shape") or hasattr(data, "__len__")):
         raise TypeError(
@@ -93,6 +94,15 @@ def check_examples(data: Any, name: str = "X") -> int:
             if example is None:
                 raise ValueError(f"{name}[{i}] is None: there is no example")
     return int(data.shape[0]) if hasattr(data, "shape") else len(data)
+
+
+def refuse_lazy(data: Any, name: str = "X") -> None:
+    """Refuse frames that are not computed yet, such as a LazyFrame of polars."""
+    if callable(getattr(data, "collect", None)) and hasattr(data, "lazy"):
+        raise TypeError(
+            f"{name} is a {type(data).__name__}, whose rows are not computed yet: write "
+            f"{name}.collect()"
+        )
 
 
 def named_loss(loss: Any, known: Mapping[str, Loss]) -> Loss:
@@ -114,7 +124,9 @@ def named_loss(loss: Any, known: Mapping[str, Loss]) -> Loss:
 
 
 def by_position(values: Any) -> Any:
-    """A list instead of a pandas series, whose numbers would mean its index."""
+    """A list instead of a pandas series, whose numbers would mean its index, or of Arrow."""
+    if hasattr(values, "to_pylist") and not hasattr(values, "column_names"):
+        return values.to_pylist()
     one_series = hasattr(values, "iloc") and values.ndim == 1
     return values.tolist() if one_series else values
 

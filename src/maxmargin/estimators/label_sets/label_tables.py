@@ -221,7 +221,9 @@ def _matrix(y: Any) -> Ints:
 
 
 def _rows(y: Any) -> list[Any]:
-    """One object per example, by position; the lists in a series of polars as lists."""
+    """One object per example, by position; lists in columns of polars and Arrow as lists."""
+    if hasattr(y, "to_pylist"):
+        return list(y.to_pylist())
     return [row.to_list() if hasattr(row, "to_list") else row for row in list(y)]
 
 

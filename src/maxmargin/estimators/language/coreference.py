@@ -145,18 +145,19 @@ class CoreferenceSVM(StructuredEstimator):
     def _known_losses(self, structure: Structure) -> LossesByName:
         return {"forest": ForestLoss(self.r)}
 
-    def fit(self, X: Any, y: Any, sample_weight: SampleWeight = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: SampleWeight = None) -> Self:
         """Learn from documents.
 
         Parameters
         ----------
         X : sequence of Document, CoreferenceDocument, PairFeatures or matrices of pairs
-        y : sequence of sequences
-            Cluster of each mention of each document.
+        y : sequence of sequences, optional
+            Cluster of each mention of each document; by default those that the documents
+            bring along, as documents of `maxmargin.io.coreference` do.
         sample_weight : array (documents,), optional
             Factor on C of each document.
         """
-        return super().fit(X, y, sample_weight)
+        return super().fit(X, _clusters(X, y), sample_weight)
 
     def _training_data(
         self, X: Any, y: Any, sample_weight: SampleWeight
@@ -171,8 +172,9 @@ class CoreferenceSVM(StructuredEstimator):
         """Cluster of each mention of each document, numbered by first mention."""
         return super().predict(self._pairs(X))
 
-    def score(self, X: Any, y: Any) -> float:
-        """Mean MITRE score, 1 - loss / 100."""
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean MITRE score, 1 - loss / 100; y as in `fit`."""
+        y = _clusters(X, y)
         check_same_length(X, y)
         found = self.predict(X)
         losses = [mitre_loss(a, b) for a, b in zip(y, found, strict=True)]
@@ -226,6 +228,20 @@ class CoreferenceSVM(StructuredEstimator):
         old = "structure_" in vars(self) and self.structure_.dim == len(FIRST_NAMES)
         plain = FIRST_PLAIN if old else len(PLAIN)  # models keep their features
         return [_document_pairs(i, x, plain) for i, x in enumerate(X)]
+
+
+def _clusters(X: Any, y: Any) -> Any:
+    """The clusters given, or those of the documents."""
+    if y is not None:
+        return y
+    check_examples(X)
+    for i, document in enumerate(X):
+        if not isinstance(document, CoreferenceDocument):
+            raise ValueError(
+                f"y is missing, and document {i} is a {type(document).__name__}, which "
+                "does not say its clusters: give the cluster of each mention"
+            )
+    return [document.clusters for document in X]
 
 
 def _document_pairs(i: int, document: Any, plain: int) -> Any:

@@ -22,7 +22,7 @@ TAGS = {
     "estimators.multilabel.MultilabelSVM": "maxmargin.estimators.label_sets.multilabel:MultilabelSVM",
     "estimators.label_tables.LabelTable": "maxmargin.estimators.label_sets.label_tables:LabelTable",
     "estimators.network.NetworkSVM": "maxmargin.estimators.network:NetworkSVM",
-    "estimators.ranking.RankingSVM": "maxmargin.estimators.ranking:RankingSVM",
+    "estimators.ranking.RankingSVM": "maxmargin.estimators.ranking.ranking:RankingSVM",
     "estimators.segment.SegmentSVM": "maxmargin.estimators.sequences.segment:SegmentSVM",
     "estimators.structural.StructuralSVM": "maxmargin.estimators.structural:StructuralSVM",
     "arrays.Ragged": "maxmargin.core.data.arrays:Ragged",

@@ -78,7 +78,7 @@ class Taxonomy:
         spec : Taxonomy, mapping, networkx.DiGraph or iterable of pairs
             A mapping from each node to its parent, or to a list of its parents in a
             lattice (None: no parent); pairs (node, parent); a nested mapping from each
-            node to the mapping of what is below it, ``{"a": {"b": {}, "c": {}}}``; or a
+            node to what is below it, ``{"a": {"b": {}, "c": ["d", "e"]}}``; or a
             directed graph of networkx, whose edges go from parents to children.
 
         Raises
@@ -341,7 +341,7 @@ def _pairs(spec: Any) -> Iterator[tuple[Node, Any]]:
         yield from _networkx_pairs(spec)
         return
     if isinstance(spec, Mapping):
-        if any(isinstance(value, Mapping) for value in spec.values()):
+        if any(map(_holds_mapping, spec.values())):
             yield from _nested(spec, None)
             return
         for node, parents in spec.items():
@@ -360,14 +360,23 @@ def _pairs(spec: Any) -> Iterator[tuple[Node, Any]]:
         yield pair[0], pair[1]
 
 
+def _holds_mapping(value: Any) -> bool:
+    several = isinstance(value, list | tuple)
+    return isinstance(value, Mapping) or (
+        several and any(isinstance(part, Mapping) for part in value)
+    )
+
+
 def _nested(spec: Any, parent: Node | None) -> Iterator[tuple[Node, Any]]:
+    """Nodes of nested mappings; a list holds leaves, or further mappings."""
     for node, below in spec.items():
         yield node, parent
-        if isinstance(below, Mapping):
-            yield from _nested(below, node)
-        else:
-            leaves = [below] if isinstance(below, str) else list(below or ())
-            yield from ((leaf, node) for leaf in leaves)
+        leaves = isinstance(below, list | tuple | set | frozenset)
+        for part in below if leaves else [below]:
+            if isinstance(part, Mapping):
+                yield from _nested(part, node)
+            elif part is not None:
+                yield part, node
 
 
 def _table(pairs: Iterable[tuple[Node, Any]]) -> dict[Node, list[Node]]:

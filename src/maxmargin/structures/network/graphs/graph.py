@@ -197,8 +197,8 @@ def graph_from_adjacency(nodes: Any, adjacency: Any, weights: bool = False) -> G
 
 def graph_from_networkx(
     graph: Any,
-    features: str = "x",
-    edge_features: str | None = None,
+    features: str | Sequence[str] = "x",
+    edge_features: str | Sequence[str] | None = None,
     node_type: str | None = None,
     edge_type: str | None = None,
 ) -> tuple[Graph, list[Any]]:
@@ -208,8 +208,10 @@ def graph_from_networkx(
     ----------
     graph : networkx.Graph or DiGraph
         Self loops are left out; opposite arcs of a DiGraph make one edge.
-    features, edge_features, node_type, edge_type : str
-        Names of the attributes to read.
+    features, edge_features : str or sequence of str
+        Names of the attributes with numbers or vectors; several stand side by side.
+    node_type, edge_type : str, optional
+        Names of the attributes with types.
 
     Examples
     --------
@@ -222,10 +224,7 @@ def graph_from_networkx(
     """
     names = list(graph.nodes)
     place = {name: i for i, name in enumerate(names)}
-    lacking = [v for v in names if features not in graph.nodes[v]]
-    if lacking:
-        raise ValueError(f"node {lacking[0]!r} has no attribute {features!r}")
-    rows = [np.atleast_1d(np.asarray(graph.nodes[v][features], float)) for v in names]
+    rows = [_attributes(graph.nodes[v], features, f"node {v!r}") for v in names]
     same = len({len(r) for r in rows}) <= 1
     kept: dict[tuple[int, int], Any] = {}
     for u, v, data in graph.edges(data=True):
@@ -233,16 +232,42 @@ def graph_from_networkx(
         if a != b and (b, a) not in kept:
             kept[a, b] = data
     edges = np.array(list(kept), dtype=np.int64).reshape(-1, 2)
+    extra = None
+    if edge_features is not None:
+        ends = [f"edge {names[a]!r} to {names[b]!r}" for a, b in kept]
+        extra = np.array(
+            [
+                _attributes(data, edge_features, where)
+                for data, where in zip(kept.values(), ends, strict=True)
+            ]
+        )
     made = Graph(
         np.array(rows) if same else rows,
         edges,
-        None
-        if edge_features is None
-        else np.array([np.atleast_1d(d[edge_features]) for d in kept.values()], float),
+        extra,
         None if node_type is None else [graph.nodes[v][node_type] for v in names],
         None if edge_type is None else [d[edge_type] for d in kept.values()],
     )
     return made, names
+
+
+def _attributes(data: Any, names: str | Sequence[str], where: str) -> Floats:
+    """Attributes of a node or an edge of networkx, side by side."""
+    parts = []
+    for name in [names] if isinstance(names, str) else names:
+        if name not in data:
+            raise ValueError(
+                f"{where} has no attribute {name!r}; it has "
+                f"{', '.join(map(repr, data)) or 'none'}"
+            )
+        try:
+            parts.append(np.asarray(data[name], dtype=np.float64).reshape(-1))
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"{where}: attribute {name!r} is {data[name]!r:.40}, not a number or a "
+                "vector"
+            ) from None
+    return np.concatenate(parts) if parts else np.empty(0)
 
 
 def graph_from_pyg(data: Any) -> tuple[Graph, Any]:
@@ -386,13 +411,29 @@ def plain(values: Any) -> list[Any]:
     if not hasattr(values, "__iter__"):
         raise ValueError(f"{values!r:.80} is no list of labels, one for each node")
     check_ordered(values, "labels of nodes")
+    values = _array(values) if hasattr(values, "detach") else values
     if isinstance(values, np.ndarray):
         return values.ravel().tolist()
     return [v.item() if isinstance(v, np.generic) else v for v in values]
 
 
+def _converted(i: int, given: Any) -> Any:
+    """Graphs of other libraries, and adjacency matrices in place of edges, as a `Graph`."""
+    try:
+        if hasattr(given, "edge_index"):
+            return graph_from_pyg(given)[0]
+        if hasattr(given, "adj") and hasattr(given, "nodes"):
+            return graph_from_networkx(given)[0]
+        if isinstance(given, tuple) and len(given) == 2 and sp.issparse(given[1]):
+            return graph_from_adjacency(*given)
+    except ValueError as wrong:
+        raise ValueError(f"graph {i}: {wrong}") from wrong
+    return given
+
+
 def as_graph(i: int, given: Any) -> Graph:
-    """A `Graph` from a Graph or a tuple; checks nodes and edges."""
+    """A `Graph` from a Graph, a tuple or a graph of another library; checks its parts."""
+    given = _converted(i, given)
     if isinstance(given, tuple) and given and isinstance(given[0], Graph):
         raise ValueError(
             f"graph {i}: a tuple that begins with a Graph; graph_from_networkx returns "
@@ -402,10 +443,9 @@ def as_graph(i: int, given: Any) -> Graph:
         graph = Graph(*given)
         empty = graph.n == 0
     except TypeError as wrong:
-        hint = " (see graph_from_networkx)" if hasattr(given, "adj") else ""
         raise ValueError(
             f"graph {i}: expected a Graph or a tuple (nodes, edges, ...), but got "
-            f"{type(given).__name__}{hint}"
+            f"{type(given).__name__}"
         ) from wrong
     if empty:
         raise ValueError(f"graph {i} has no nodes")

@@ -37,6 +37,13 @@ from maxmargin.estimators.fitting.parameters import (
     describe_parameters,
 )
 from maxmargin.estimators.fitting.training import TrainingData
+from maxmargin.estimators.ranking.query_tables import (
+    is_table,
+    query_rows,
+    split_table,
+    table_and_queries,
+    weight_of_queries,
+)
 from maxmargin.losses.ranking import (
     AveragePrecision,
     DiscountedLoss,
@@ -192,10 +199,11 @@ class RankingSVM(StructuredEstimator):
             With `qid`: one array of all grades.
         sample_weight : array (queries,), optional
             Factor on C of each query; with `qid` in the order in which the queries first
-            appear. Queries whose documents are all relevant, or all not relevant, are
-            ignored.
-        qid : array (documents,), optional
-            The query of each document; equal ones need not stand together.
+            appear, or one for each document, the same within a query. Queries whose
+            documents are all relevant, or all not relevant, are ignored.
+        qid : array (documents,) or str, optional
+            The query of each document; equal ones need not stand together. A string names
+            a column of the data frame X, which then is no feature.
 
         Examples
         --------
@@ -206,19 +214,23 @@ class RankingSVM(StructuredEstimator):
         >>> model.predict(X, qid=qid).tolist()
         [4, 3, 2, 1, 4, 3, 2, 1]
         """
+        super().fit(*self._by_query(X, y, sample_weight, qid=qid))
+        return self
+
+    def _by_query(
+        self, X: Any, y: Any, sample_weight: SampleWeight, qid: Any = None
+    ) -> tuple[Any, Any, SampleWeight]:
+        """Queries of a table, or the data as they are; remembers names of columns."""
+        X, qid = table_and_queries(X, qid)
         table = X
         if qid is not None:
             check_same_length(X, y)
             groups = query_rows(qid, X)
+            if sample_weight is not None:
+                sample_weight = weight_of_queries(sample_weight, groups)
             X, y = split_table(X, groups), [np.asarray(y)[rows] for rows in groups]
-            if sample_weight is not None and np.size(sample_weight) != len(groups):
-                raise ValueError(
-                    f"sample_weight has {np.size(sample_weight)} entries, but there are "
-                    f"{len(groups)} queries: it has one weight for each query"
-                )
         _check_feature_names(self, table, reset=True)
-        super().fit(X, y, sample_weight)
-        return self
+        return X, y, sample_weight
 
     def _training_data(
         self, X: Any, y: Any, sample_weight: SampleWeight
@@ -298,8 +310,8 @@ class RankingSVM(StructuredEstimator):
         Parameters
         ----------
         X : as in `fit`
-        qid : array (documents,), optional
-            The query of each document, where X is one table.
+        qid : array (documents,) or str, optional
+            The query of each document, where X is one table, or the name of its column.
 
         Returns
         -------
@@ -313,8 +325,9 @@ class RankingSVM(StructuredEstimator):
                 [np.argsort(-s, kind="stable").tolist() for s in scores]
             )
         check_is_fitted(self, "coef_")
-        places = np.empty(len(qid), np.int64)
+        X, qid = table_and_queries(X, qid)
         groups = query_rows(qid, X)
+        places = np.empty(len(qid), np.int64)
         _check_feature_names(self, X, reset=False)
         for rows, order in zip(
             groups, self.predict(split_table(X, groups)), strict=True
@@ -327,6 +340,7 @@ class RankingSVM(StructuredEstimator):
         check_same_length(X, y)
         if qid is not None:
             check_is_fitted(self, "coef_")
+            X, qid = table_and_queries(X, qid)
             groups = query_rows(qid, X)
             _check_feature_names(self, X, reset=False)
             X, y = split_table(X, groups), [np.asarray(y)[rows] for rows in groups]
@@ -374,48 +388,6 @@ class RankingSVM(StructuredEstimator):
     def _draw(self, x: Any, output: Any, truth: Any = None) -> str:
         scores = self.decision_function([x])[0].tolist()
         return ranking_html(output, scores, grades=truth)
-
-
-def is_table(X: Any) -> bool:
-    """Whether X is one matrix or data frame, not a sequence of them."""
-    if isinstance(X, np.ndarray):
-        return X.ndim == 2 and X.dtype != object
-    return sp.issparse(X) or (
-        not isinstance(X, list | tuple) and np.ndim(X) == 2 and len(np.shape(X)) == 2
-    )
-
-
-def query_rows(qid: Any, X: Any) -> list[Ints]:
-    """Rows of each query, in the order in which queries first appear."""
-    if not is_table(X):
-        raise ValueError(
-            "with qid, X is one matrix or data frame (documents, features), not a "
-            f"{type(X).__name__}"
-        )
-    names = np.asarray(qid)
-    if names.shape != (X.shape[0],):
-        raise ValueError(f"{names.size} entries of qid for {X.shape[0]} rows of X")
-    missing = [
-        i for i, name in enumerate(names.tolist()) if name is None or name != name
-    ]
-    if missing:
-        raise ValueError(
-            f"qid[{missing[0]}] is {names[missing[0]]}: every row needs the query it belongs to"
-        )
-    _, first, which = np.unique(names, return_index=True, return_inverse=True)
-    order = np.argsort(which, kind="stable")
-    parts = np.split(order, np.cumsum(np.bincount(which))[:-1])
-    return [parts[k] for k in np.argsort(first, kind="stable")]
-
-
-def split_table(X: Any, groups: Sequence[Ints]) -> list[Any]:
-    """The rows of each group as a matrix of its own."""
-    matrix = sp.csr_array(X) if sp.issparse(X) else np.asarray(X)
-    if not sp.issparse(matrix) and matrix.dtype.kind not in "biuf":
-        raise ValueError(
-            "X must hold numbers only: leave out the columns of query, grade and names"
-        )
-    return [matrix[rows] for rows in groups]
 
 
 def _check_queries(X: Any, y: Any) -> None:
