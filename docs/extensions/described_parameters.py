@@ -105,7 +105,7 @@ def _examples(name: str) -> str:
         text = path.read_text(encoding="utf8")
         if re.search(rf"\b{name}\(", text):
             title = text.split("\n", 1)[0].strip('"')
-            links.append(f"- [{title}](../gallery/{path.stem}.html)")
+            links.append(f"- [{title}](../gallery/{path.stem}.md)")
     return "\n\n**Examples using this**\n\n" + "\n".join(links) + "\n" if links else ""
 
 
