@@ -59,6 +59,7 @@ from maxmargin.estimators.fitting.training import TrainingData, TrainingPlan
 from maxmargin.kernels.functions import Kernel
 from maxmargin.kernels.joint import Joint, JointKernel, SameOutput
 from maxmargin.losses.labels import Hamming
+from maxmargin.metrics import hierarchical_scores
 from maxmargin.solvers.base import Result
 from maxmargin.structures.chain.weight_names import other_name
 from maxmargin.structures.classes.output_features import (
@@ -470,6 +471,13 @@ class MulticlassSVM(ClassifierMixin, ClassProbabilities, KernelMixin):
     def _encoded(self, X: Any, y: Any) -> tuple[Any, Ragged]:
         x = self.structure_.encode(self._inputs(X))
         return x, Ragged.single(class_numbers(self.classes_, y))
+
+    def _figures(self, X: Any, y: Any, predicted: Any) -> Sequence[tuple[str, float]]:
+        if self.taxonomy is None or not set(y) <= set(self.classes_):
+            return []
+        tree = Taxonomy.of(self.taxonomy)
+        scores = hierarchical_scores(tree.paths(list(y)), tree.paths(list(predicted)))
+        return [("F1, nodes above counted", scores.f1)]
 
     def _examples(self, y: Any, sample_weight: SampleWeight) -> Ints:
         if sample_weight is None:

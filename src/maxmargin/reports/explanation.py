@@ -166,6 +166,9 @@ class Support:
     adds: float  # alpha times the difference of the feature
 
 
+RIGHT = 1e-9  # up to this difference of scores the truth is the answer
+
+
 @dataclass(frozen=True)
 class Hard:
     """An example that is hard for a model."""
@@ -177,6 +180,7 @@ class Hard:
     picture: str = ""  # of the best output, as SVG or HTML
     words: tuple[str, ...] = ()  # of label sequences, where the inputs have words
     name: str = ""  # of the example, where the data have names
+    possible: bool = True  # whether the model could have answered with the truth
 
 
 @dataclass(frozen=True)

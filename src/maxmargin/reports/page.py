@@ -26,7 +26,7 @@ from maxmargin.reports.confusion import (
     natural_key,
 )
 from maxmargin.reports.drawing.svg import facts, heat, line_chart, listed, short, table
-from maxmargin.reports.explanation import Hard, shortened
+from maxmargin.reports.explanation import RIGHT, Hard, shortened
 from maxmargin.reports.sentences import marked_sentence, marks_spans, span_tables
 from maxmargin.reports.style import CSS, OUTPUT_CSS
 from maxmargin.solvers.base import Result
@@ -261,23 +261,32 @@ def _hardest(subject: Subject) -> str:
         return ""
     out: list[str] = []
     for case in subject.scored.hardest:
-        right = case.short_by <= 1e-9
-        mark = (
-            '<span class="ok">right</span>'
-            if right
-            else f'<span class="wrong">the truth scores {short(case.short_by)} less than '
-            "the answer</span>"
-        )
         name = f" ({escape(case.name)})" if case.name else ""
         out.append(
             f"<details{' open' if not out else ''}><summary>example {case.example}{name}: "
-            f'{mark}</summary><div class="drawn">{case.picture}</div>{_as_text(case)}'
-            "</details>"
+            f'{_verdict(case)}</summary><div class="drawn">{case.picture}</div>'
+            f"{_as_text(case)}</details>"
         )
-    return (
-        "<p>The mistakes of which the model is most sure: examples whose correct output "
-        "scores furthest below the answer (of the first 500).</p>" + "".join(out)
-    )
+    if all(case.short_by <= RIGHT for case in subject.scored.hardest):
+        many = len(subject.scored.truth) > 500
+        head = f"{'The first 500' if many else 'All'} examples are right. Some of them:"
+    else:
+        head = (
+            "The mistakes of which the model is most sure: examples whose correct output "
+            "scores furthest below the answer (of the first 500)."
+        )
+    return f"<p>{head}</p>" + "".join(out)
+
+
+def _verdict(case: Hard) -> str:
+    """Whether an example is right, and if not, by how much."""
+    if not case.possible:
+        why = "wrong; the truth has parts that training has not shown"
+    elif case.short_by > RIGHT:
+        why = f"the truth scores {short(case.short_by)} less than the answer"
+    else:
+        return '<span class="ok">right</span>'
+    return f'<span class="wrong">{why}</span>'
 
 
 def _as_text(case: Hard) -> str:

@@ -31,6 +31,7 @@ OUTPUT_CSS = """
 .ranked li.good::marker { color:#2a9d5c; }
 .graph { max-width:20rem; width:100%; height:auto; display:block; }
 .graph circle,.graph rect { fill:var(--hue); } .graph line { stroke:#8a94a0; }
+.legend .token { background:var(--hue); color:#fff; }
 .graph .ring { stroke:currentColor; stroke-width:3; stroke-dasharray:4 2; }
 .legend { font-size:.85rem; } .site { overflow-wrap:anywhere; }
 .site mark { background:color-mix(in srgb,#e07b1a 45%,transparent); color:inherit;

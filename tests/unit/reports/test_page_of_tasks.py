@@ -84,3 +84,22 @@ def test_the_style_of_arcs_does_not_reach_the_page():
     style = svg[svg.index("<style>") + 7 : svg.index("</style>")]
     assert all(rule.startswith(".arcs ") for rule in style.split("}") if rule)
     assert "#222" not in svg, "dark pages"
+
+
+def test_mistakes_out_of_reach_are_shown(tmp_path):
+    """Only mistakes with a known true tree were; right examples stood in their place."""
+    model, X = MODELS["grammar"]()
+    found = list(model.predict(X))
+    other = ("NEW", *found[1][1:])  # a label that training has not shown
+    text = written(tmp_path / "page.html", model, X, [found[0], other, *found[2:]])
+    hard = text[text.index('id="hardest-examples"') :]
+    hard = hard[: hard.index("</section>")]
+    assert "wrong; the truth has parts that training has not shown" in hard
+    assert "NEW" in hard and ">right<" not in hard
+
+
+def test_a_report_without_mistakes_says_so(tmp_path):
+    model, X = MODELS["chain"]()
+    text = written(tmp_path / "page.html", model, X, model.predict(X))
+    assert "All of the first 500 examples are right" not in text
+    assert "All examples are right" in text and "The mistakes of which" not in text

@@ -11,11 +11,38 @@ import numpy as np
 from maxmargin.cli.tasks.data import Data
 
 
-def class_measures(model: Any, data: Data) -> dict[str, float]:
-    """Accuracy."""
-    right = [a == b for a, b in zip(model.predict(data.X), data.y, strict=True)]
-    out = {"examples": len(right), "accuracy": sum(right) / len(right)}
-    return out | _unseen(model, data.y.tolist())
+MOST = 40  # classes in the table of evaluate
+
+
+def class_measures(model: Any, data: Data) -> dict[str, Any]:
+    """Accuracy, scores by class and, with a taxonomy, scores that count near misses."""
+    truth, found = data.y.tolist(), model.predict(data.X).tolist()
+    right = [a == b for a, b in zip(found, truth, strict=True)]
+    out: dict[str, Any] = {"examples": len(right), "accuracy": sum(right) / len(right)}
+    tree = getattr(model, "taxonomy", None)
+    if tree is not None and not _unseen(model, truth):
+        from maxmargin.metrics import hierarchical_scores
+        from maxmargin.structures.classes import Taxonomy
+
+        known = Taxonomy.of(tree)
+        scores = hierarchical_scores(known.paths(truth), known.paths(found))
+        out["hierarchical_f1"] = scores.f1
+    return out | _by_class(truth, found) | _unseen(model, truth)
+
+
+def _by_class(truth: list[Any], found: list[Any]) -> dict[str, Any]:
+    """Mean F1 of the classes, and a table with the most frequent ones."""
+    from maxmargin.reports.confusion import class_scores
+
+    scores = class_scores(truth, found)
+    shown = ("precision", "recall", "f1", "support")
+    return {
+        "macro_f1": float(np.mean([s.f1 for s in scores])),
+        "classes": {
+            str(s.label): {name: getattr(s, name) for name in shown}
+            for s in scores[:MOST]
+        },
+    }
 
 
 def _unseen(model: Any, labels: Iterable[Any]) -> dict[str, float]:
@@ -49,6 +76,8 @@ def sequence_measures(model: Any, data: Data) -> dict[str, Any]:
     labels = {label for row in truth for label in row}
     if all(isinstance(v, str) for v in labels) and any(v[:2] == "B-" for v in labels):
         out |= _span_measures(truth, found)
+    else:
+        out |= _by_class([v for row in truth for v in row], [v for r in found for v in r])
     return out | _unseen(model, labels)
 
 
@@ -102,7 +131,7 @@ def tree_measures(model: Any, data: Data) -> dict[str, float]:
         bracket_scores(truth, found, COLLINS),
         bracket_scores(truth, found),
     )
-    counted = {k: float(v) for k, v in scores._asdict().items()}
+    counted = scores._asdict()
     shares = ("precision", "recall", "f1")
     return {
         "trees": len(truth),
@@ -142,22 +171,35 @@ def alignment_measures(model: Any, data: Data) -> dict[str, float]:
 
 
 def ranking_measures(model: Any, data: Data) -> dict[str, float]:
-    """Precision and NDCG among the first 1, 5 and 10."""
-    from maxmargin.metrics.ranking import ndcg_at_k, precision_at_k
+    """Precision and NDCG among the first 1, 5 and 10, and MAP."""
+    from maxmargin.metrics.ranking import average_precision, ndcg_at_k, precision_at_k
 
     scores = model.decision_function(data.X)
     out: dict[str, float] = {"queries": len(scores)}
     for k in (1, 5, 10):
         for name, measure in (("precision", precision_at_k), ("ndcg", ndcg_at_k)):
             values = [measure(grades, s, k) for grades, s in zip(data.y, scores)]
-            some = [v for v in values if not math.isnan(v)]
-            out[f"{name}@{k}"] = float(sum(some) / max(len(some), 1))
+            out[f"{name}@{k}"] = _mean(values)
+    out["map"] = _mean([average_precision(y, s) for y, s in zip(data.y, scores)])
     return out
 
 
-def graph_measures(model: Any, data: Data) -> dict[str, float]:
-    """Accuracy of nodes."""
-    return {"graphs": len(data.X), "node_accuracy": model.score(data.X, data.y)}
+def _mean(values: list[float]) -> float:
+    """The mean; queries without a value are left out."""
+    some = [v for v in values if not math.isnan(v)]
+    return float(sum(some) / max(len(some), 1))
+
+
+def graph_measures(model: Any, data: Data) -> dict[str, Any]:
+    """Accuracy of nodes, and scores by label; nodes without a label do not count."""
+    pairs = [
+        (true, said)
+        for row, answer in zip(data.y, model.predict(data.X), strict=True)
+        for true, said in zip(row, answer, strict=True)
+        if true is not None
+    ]
+    out = {"graphs": len(data.X), "node_accuracy": model.score(data.X, data.y)}
+    return out | _by_class([a for a, _ in pairs], [b for _, b in pairs])
 
 
 def motif_measures(model: Any, data: Data) -> dict[str, float]:

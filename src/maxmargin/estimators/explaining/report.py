@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -17,10 +18,12 @@ from maxmargin.estimators.fitting.inputs import by_position
 from maxmargin.estimators.fitting.prediction import predict_found
 from maxmargin.metrics.sequences import sequence_accuracy, span_scores
 from maxmargin.reports.confusion import class_scores, flat_labels
-from maxmargin.reports.explanation import Hard
+from maxmargin.reports.explanation import RIGHT, Hard
 from maxmargin.reports.page import Scored, Subject, write
 from maxmargin.reports.sentences import marks_spans
 from maxmargin.solvers.cccp import LatentResult
+
+MOST = 500  # examples that are looked at for the hardest
 
 
 class Reportable(FittedModel, Protocol):
@@ -106,6 +109,7 @@ def _scored(model: Reportable, X: Any, y: Any, names: Sequence[str] = ()) -> Sco
     except ValueError:  # kernels have no weights of features; labels may be hidden
         hard = []
     truth, predicted = model._shown_outputs(X, y)
+    hard = _mistakes_first(model, X, y, predicted, hard)
     return Scored(
         truth=truth,
         predicted=predicted,
@@ -121,6 +125,25 @@ def _scored(model: Reportable, X: Any, y: Any, names: Sequence[str] = ()) -> Sco
                  *model._figures(X, y, predicted)],
         sets=model._predicts_sets,
     )  # fmt: skip
+
+
+def _mistakes_first(
+    model: Any, X: Any, y: Any, predicted: Any, hard: list[Hard], n: int = 6
+) -> list[Hard]:
+    """Mistakes only, if there are any; also those where the truth was out of reach.
+
+    A tree with a rule that training has not shown has no score, so `hardest` leaves it
+    out. A report has to show it: it is a mistake.
+    """
+    wrong = [case for case in hard if case.short_by > RIGHT]
+    out_of_reach = getattr(model, "_out_of_reach", None)
+    if out_of_reach is None:
+        return wrong or hard
+    rows, truth = by_position(X), by_position(y)
+    for i in out_of_reach(rows[:MOST], truth[:MOST], predicted)[: n - len(wrong)]:
+        few = model.best_few(rows[i])
+        wrong.append(Hard(i, truth[i], math.inf, few, possible=False))
+    return wrong or hard
 
 
 def label_figures(model: Any, truth: Any, found: Any) -> list[tuple[str, float]]:
@@ -161,7 +184,7 @@ def _pictured(model: Reportable, X: Any, case: Hard) -> Hard:
 
 
 def hardest(
-    model: FittedModel, X: Any, y: Any, n: int = 5, most: int = 500
+    model: FittedModel, X: Any, y: Any, n: int = 5, most: int = MOST
 ) -> list[Hard]:
     """The examples whose truth scores furthest below the best output.
 

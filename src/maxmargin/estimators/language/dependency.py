@@ -297,6 +297,12 @@ class DependencySVM(StructuredEstimator):
             return False
         return True
 
+    def _out_of_reach(self, X: Any, y: Any, predicted: Any) -> list[int]:
+        """Mistakes whose true tree the model cannot predict: `hardest` has no score."""
+        X = self._inputs(X)
+        wrong = [i for i, t in enumerate(y) if list(predicted[i]) != list(t)]
+        return [i for i in wrong if not self._derives(X[i], y[i])]
+
     def score(self, X: Any, y: Any) -> float:
         """Share of words with the right head and label (LAS; UAS if there are no labels).
 

@@ -362,6 +362,12 @@ class GrammarSVM(KernelMixin):
             return False
         return True
 
+    def _out_of_reach(self, X: Any, y: Any, predicted: Any) -> list[int]:
+        """Mistakes whose true tree the grammar cannot derive: `hardest` has no score."""
+        X, truth = self._inputs(X), [from_nltk(tree) for tree in y]
+        wrong = [i for i, t in enumerate(truth) if from_nltk(predicted[i]) != t]
+        return [i for i in wrong if not self._derives(X[i], truth[i])]
+
     def score(self, X: Any, y: Any) -> float:
         """F1 of all labelled brackets, punctuation and top included.
 

@@ -44,7 +44,7 @@ def graph_svg(
     truth: Sequence[Hashable] | None = None,
     known: Sequence[Hashable] = (),
 ) -> str:
-    """A labelled graph with a legend; nodes that differ from the truth are ringed.
+    """A labelled graph with a legend; nodes that differ from the truth are outlined.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def graph_svg(
         f'<span class="token hue{k % HUES}"><b>{escape(str(names[k]))}</b></span>'
         for k in used
     )
-    note = " Ringed nodes differ from the truth." if any(wrong) else ""
+    note = " Outlined nodes differ from the truth." if any(wrong) else ""
     return (
         f'<svg class="graph" viewBox="0 0 {SIZE:.0f} {height:.0f}" role="img" '
         f'aria-label="labelled graph">{drawn}</svg><div class="legend">{legend}{note}</div>'
