@@ -133,7 +133,8 @@ def site(tmp_path_factory):
         if find_spec(package) is None:
             pytest.skip(f"{package} is not installed: pip install -e '.[docs]'")
     folder = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "-q", "-d", folder]
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "-d", folder]
+    # without -q, which hides the warnings that --strict counts
     quiet = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
     done = subprocess.run(
         command, cwd=ROOT, capture_output=True, text=True, check=False, env=quiet

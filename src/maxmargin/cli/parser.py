@@ -27,20 +27,21 @@ Your own structure: maxmargin new structure.py
 maxmargin --help lists all commands, maxmargin COMMAND --help explains one."""
 EXAMPLES = """\
 examples:
-  maxmargin train train.conll ner.mm              # the task is seen from the file
+  maxmargin train train.conll ner.mm              # the task is recognised from the file
   zcat train.dat.gz | maxmargin train multiclass - model.mm --C 0.5
   maxmargin train sequences train.dat model.mm -c 100 -e 0.5 -w 3   # as svm_hmm_learn
   maxmargin completion bash >> ~/.bashrc
 """
 TRAIN = """\
-Learn a model from a data file. The task is seen from the first lines of the file, or
-said in front of it:
+Learn a model from a data file. The task is recognised from the first lines of the file.
+You can also name it, in front of the file:
 
   multiclass   svmlight lines        LABEL 1:0.5 7:1
   multilabel   svmlight lines        A,B 1:0.5 7:1
   sequences    CoNLL columns, CoNLL-U, svm_hmm (TAG qid:1 3:1), CRFsuite
-               (LABEL<tab>ATTRIBUTE)
-  segments     CoNLL columns         spans scored as wholes, labels in BIO, IOB1 or BIOES
+               (LABEL<tab>ATTRIBUTE), or raw text with spans as JSON lines:
+               {"text": "Ana sings", "entities": [[0, 3, "PER"]]}
+  segments     CoNLL columns or raw text; spans scored as wholes
   trees        Penn brackets         (S (NP (DT the) (NN cat)) (VP (VBD sat)))
   dependencies CoNLL-U               heads and relations of words
   alignments   FASTA rows two by two, or PIR, Clustal, Stockholm alignments
@@ -52,11 +53,12 @@ said in front of it:
 Files may be gzipped; '-' is standard input, or standard output for the model."""
 TRAIN_USAGE = """\
 maxmargin train [TASK] DATA.. MODEL [--C X] [--set NAME=VALUE] ..
-       maxmargin train --help    says what else there is"""
+       maxmargin train --help    lists all options"""
+FORMATS = f"format of the data, if it is not recognised: {', '.join(FORMAT_NAMES)}"
 SVM_STRUCT = """\
-Accepted so that scripts for svm_struct_learn, svm_hmm_learn, .. go on working. Their C
-is divided by the number of examples, ours (--C) is not: -c 100 with 500 examples is
---C 0.2."""
+Accepted so that scripts for svm_struct_learn, svm_hmm_learn and others keep working.
+Their C is divided by the number of examples, ours (--C) is not: -c 100 with 500 examples
+is --C 0.2."""
 
 
 SERVE = """\
@@ -65,11 +67,12 @@ and why. Programs send JSON to /predict, /nbest and /explain; /schema describes 
 Only this machine can reach it, unless you give another --host."""
 NEW = """\
 Write a Python file with a small structure of your own: features, loss and search, with
-comments, and the check that tells what is wrong with them. Change it, then run it."""
+comments, and a check that says what is wrong with them. Change it, then run it."""
 WARMUP = """\
-Compile what the named estimators (all, if none is named) need, so that their first fit
-does not wait. A wheel from an index brings its machine code along and has nothing to
-compile; 'python -m maxmargin.runtime' tells. In a Dockerfile: RUN maxmargin warmup --share"""
+Compile ahead what the named estimators need (all estimators, if none is named), so that
+their first fit starts at once. A wheel from an index comes with machine code and needs no
+compiling; 'python -m maxmargin.runtime' shows which one you have.
+In a Dockerfile: RUN maxmargin warmup --share"""
 
 
 def build() -> argparse.ArgumentParser:
@@ -79,8 +82,11 @@ def build() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     parser.add_argument("--version", action="version", version=__version__)
-    parser.add_argument("--no-color", action="store_true",
-                        help="plain text, as the variable NO_COLOR does")  # fmt: skip
+    parser.add_argument(
+        "--no-color",
+        action="store_true",
+        help="no colours; the environment variable NO_COLOR does the same",
+    )
     commands = parser.add_subparsers(
         dest="command", metavar="COMMAND", title="commands"
     )
@@ -94,26 +100,51 @@ def build() -> argparse.ArgumentParser:
         )  # fmt: skip
 
     _train(command("train", "learn a model from a data file", TRAIN, TRAIN_USAGE))
-    _predict(command("predict", "write predictions for a data file",
-                     "Predict with a model; formats are those of training."))  # fmt: skip
-    _evaluate(command("evaluate", "compare predictions with the truth",
-                      "Print measures of the task: accuracy, F1, Q, NDCG, .."))  # fmt: skip
-    _report(command("report", "write one HTML page about a model",
-                    "Certificate, convergence, weights and, with data, errors."))  # fmt: skip
-    _convert(command("convert", "convert sequences between formats",
-                     "Between CoNLL columns, svm_hmm and CRFsuite files."))  # fmt: skip
+    _predict(
+        command(
+            "predict",
+            "write predictions for a data file",
+            "Predict with a model. Data have the format of the training data.",
+        )
+    )
+    _evaluate(
+        command(
+            "evaluate",
+            "compare predictions with the truth",
+            "Print the usual measures of the task: accuracy, F1, Q, NDCG, ...",
+        )
+    )
+    _report(
+        command(
+            "report",
+            "write one HTML page about a model",
+            "Shows the certificate, the weights and, with data, scores and mistakes.",
+        )
+    )
+    _convert(
+        command(
+            "convert",
+            "convert sequences between formats",
+            "Converts between CoNLL columns, svm_hmm and CRFsuite files.",
+        )
+    )
     _export(command("export", "write a motif or learned scores for other programs",
-                    "A motif in MEME format; substitution scores and gap costs in whole\n"
-                    "numbers, with their scale."))  # fmt: skip
-    _describe(command("describe", "print what a model file says about itself",
-                      "Kind, task, C, gap, labels, command and size."))  # fmt: skip
-    _new(command("new", "write the skeleton of a structure of your own", NEW))
+                    "Writes a motif in MEME format, or substitution scores and gap costs as\n"
+                    "whole numbers, with their scale."))  # fmt: skip
+    _describe(
+        command(
+            "describe",
+            "show what is in a model file",
+            "Shows the kind of model, task, C, gap, labels, command and size.",
+        )
+    )
+    _new(command("new", "write an example of a structure of your own", NEW))
     _serve(command("serve", "try a model in the browser, or call it as a JSON API",
                    SERVE))  # fmt: skip
-    _demo(command("demo", "read handwritten postcodes: a real run in a few seconds",
+    _demo(command("demo", "train on handwritten postcodes, in a few seconds",
                   "Train on scanned digits written as postcodes, once digit by "
                   "digit and once\nas sequences; print the certificate and draw."))  # fmt: skip
-    _warmup(command("warmup", "compile the loops of estimators ahead",
+    _warmup(command("warmup", "compile ahead what estimators need",
                     WARMUP, "maxmargin warmup [ESTIMATOR..] [--share]"))  # fmt: skip
     shell = command("completion", "print a completion script",
                     'For bash: eval "$(maxmargin completion bash)"')  # fmt: skip
@@ -127,43 +158,74 @@ def _train(parser: argparse.ArgumentParser) -> None:
         help=f"task ({', '.join(TASK_NAMES)}), data, and the model file to write",
     )  # fmt: skip
     add = parser.add_argument
-    add("--format", choices=FORMAT_NAMES, help="of the data, where it is not plain")
+    add("--format", choices=FORMAT_NAMES, metavar="NAME", help=FORMATS)
     add("--C", type=_penalty, metavar="X|auto",
-        help="penalty, multiplies the sum of slacks; auto: by cross-validation")  # fmt: skip
-    add("--loss", help="by name, as the estimator knows it")
-    add("--rescaling", choices=("margin", "slack", "none"), help="how the loss enters")
-    add("--penalty", choices=("linear", "squared", "hard", "summed"), help="of slacks")
-    add("--solver", help="auto, block-dual, one-slack, bcfw, sdm, n-slack, ..")
-    add("--tol", type=_positive, metavar="X", help="relative duality gap to reach")
-    add("--max-iter", type=int, metavar="N", help="steps at most")
-    add("--max-time", type=float, metavar="S", help="seconds at most")
-    add("--jobs", type=int, metavar="N", help="threads (default: all cores)")
-    add("--seed", type=int, metavar="N", help="of the order of visits")
+        help="how much training errors cost; auto: chosen by cross-validation")  # fmt: skip
+    add("--loss", help="loss, by its name in the estimator, such as hamming")
+    add(
+        "--rescaling",
+        choices=("margin", "slack", "none"),
+        help="how the loss enters the constraints",
+    )
+    add(
+        "--penalty",
+        choices=("linear", "squared", "hard", "summed"),
+        help="penalty of training errors (slacks)",
+    )
+    add(
+        "--solver", help="trainer: auto, block-dual, one-slack, bcfw, sdm, n-slack, ..."
+    )
+    add("--tol", type=_positive, metavar="X", help="stop at this relative duality gap")
+    add("--max-iter", type=int, metavar="N", help="stop after N steps")
+    add("--max-time", type=float, metavar="S", help="stop after S seconds")
+    add("--jobs", type=int, metavar="N", help="number of threads (default: all cores)")
+    add("--seed", type=int, metavar="N", help="seed of the random numbers")
     add("--set", action="append", default=[], metavar="NAME=VALUE",
         help="any other parameter of the estimator, as in --set order=2")  # fmt: skip
     add("--template", metavar="FILE|NAME",
         help="features of words: ner, pos, chunk, or a file of CRF++ or Wapiti")  # fmt: skip
     _encoding(parser)
-    add("--label-column", type=int, metavar="K", help="of CoNLL columns; the last: -1")
-    add("--normalize", action="store_true", help="LETOR features to 0 .. 1 by query")
+    add(
+        "--label-column",
+        type=int,
+        metavar="K",
+        help="column of the label in CoNLL files, from 0 (default: -1, the last)",
+    )
+    add(
+        "--normalize",
+        action="store_true",
+        help="scale LETOR features to 0 .. 1 within each query",
+    )
     add("--taxonomy", metavar="FILE",
-        help="what lies above each label: lines of a label and its parent")  # fmt: skip
+        help="file with a label and its parent on each line")  # fmt: skip
     _track(parser)
     add("--calibrate", type=int, metavar="N",
-        help="fit probabilities on N folds, for predict --probabilities")  # fmt: skip
+        help="fit probabilities on N held-out folds, for predict --probabilities")  # fmt: skip
     add("--evalues", action="store_true",
-        help="alignments: fit the scores of chance, for E-values")  # fmt: skip
-    add("--motifs", type=int, metavar="N",
-        help="find N motifs, one after the other; MODEL-2, .. are written as well")  # fmt: skip
+        help="alignments: fit E-values to shuffled sequences")  # fmt: skip
+    add(
+        "--motifs",
+        type=int,
+        metavar="N",
+        help="find N motifs, one after the other; further models are called MODEL-2, ...",
+    )
     add("--start", metavar="FILE", help="a motif in MEME format to start from")
-    add("--checkpoint", metavar="FILE",
-        help="keep the dual state here while training; go on from it if there")  # fmt: skip
-    add("--quiet", action="store_true", help="say nothing on the way")
+    add(
+        "--checkpoint",
+        metavar="FILE",
+        help="save the state of training here; continue from it if the file exists",
+    )
+    add("--quiet", action="store_true", help="print no progress")
     add("--json", action="store_true", help="print the certificate as JSON")
     known = parser.add_argument_group("flags of svm_struct", SVM_STRUCT)
     add = known.add_argument
-    add("-c", type=_positive, metavar="C", help="penalty in their scale: n times ours")
-    add("-e", type=_positive, metavar="EPS", help="violation that is put up with")
+    add(
+        "-c",
+        type=_positive,
+        metavar="C",
+        help="C as svm_struct counts it: n times ours",
+    )
+    add("-e", type=_positive, metavar="EPS", help="largest violation that is accepted")
     add(
         "-o",
         dest="loss_type",
@@ -193,22 +255,35 @@ def _train(parser: argparse.ArgumentParser) -> None:
 
 def _predict(parser: argparse.ArgumentParser) -> None:
     _model_and_data(parser, "+")
-    parser.add_argument("--out", default="-", metavar="FILE", help="default: '-'")
+    parser.add_argument(
+        "--out",
+        default="-",
+        metavar="FILE",
+        help="file to write (default: standard output)",
+    )
     parser.add_argument("--json", action="store_true", help="one JSON value per line")
     parser.add_argument("--sites", type=_positive, metavar="P",
                         help="motifs: all sites with p-values of at most P")  # fmt: skip
-    parser.add_argument("--probabilities", action="store_true",
-                        help="of classes, labels, nodes and aligned columns")  # fmt: skip
+    parser.add_argument(
+        "--probabilities",
+        action="store_true",
+        help="write probabilities of classes, labels, nodes or aligned columns",
+    )
     parser.add_argument("--cost", type=_positive, metavar="X",
-                        help="classes of a taxonomy: what a level that is left open costs, "
-                        "up to 1; answers stop higher up where unsure")  # fmt: skip
+                        help="classes of a taxonomy: cost of each level that is left open, up "
+                        "to 1; uncertain answers then stop at a higher node")  # fmt: skip
 
 
 def _evaluate(parser: argparse.ArgumentParser) -> None:
     _model_and_data(parser, "+")
     parser.add_argument("--json", action="store_true", help="measures as JSON")
-    parser.add_argument("--errors", type=int, default=0, metavar="N",
-                        help="print the N hardest sentences, errors marked")  # fmt: skip
+    parser.add_argument(
+        "--errors",
+        type=int,
+        default=0,
+        metavar="N",
+        help="print the N hardest examples with their errors marked",
+    )
 
 
 def _report(parser: argparse.ArgumentParser) -> None:
@@ -221,28 +296,35 @@ def _report(parser: argparse.ArgumentParser) -> None:
 def _model_and_data(parser: argparse.ArgumentParser, number: str) -> None:
     parser.add_argument("model", metavar="MODEL", help="model file, or '-'")
     parser.add_argument("data", nargs=number, metavar="DATA", help="data, or '-'")
-    parser.add_argument("--format", choices=FORMAT_NAMES,
-                        help="of the data; by default that of the training data")  # fmt: skip
+    parser.add_argument("--format", choices=FORMAT_NAMES, metavar="NAME",
+                        help="format of the data, if not that of the training data; "
+                        "'text' is plain text, one sentence per line")  # fmt: skip
     _encoding(parser)
     _track(parser)
 
 
 def _track(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--track", action="append", default=[], metavar="NAME=FILE",
-                        help="alignments: a letter for each residue, FASTA pairs in the "
-                        "order of the data, as ss=structure.fasta")  # fmt: skip
+                        help="alignments: one more letter for each residue, as FASTA pairs "
+                        "in the order of the data: ss=structure.fasta")  # fmt: skip
 
 
 def _encoding(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--encoding", metavar="NAME", help="of text files, as latin1")
+    parser.add_argument(
+        "--encoding",
+        metavar="NAME",
+        help="encoding of text files, such as latin1 (default: utf-8)",
+    )
 
 
 def _convert(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("data", metavar="IN", help="file to read, or '-'")
     parser.add_argument("out", metavar="OUT", help="file to write, or '-'")
-    parser.add_argument("--from", dest="source", choices=SEQUENCE_FORMATS, help="of IN")
+    parser.add_argument(
+        "--from", dest="source", choices=SEQUENCE_FORMATS, help="format of IN"
+    )
     parser.add_argument("--to", dest="target", choices=SEQUENCE_FORMATS, required=True,
-                        help="of OUT")  # fmt: skip
+                        help="format of OUT")  # fmt: skip
 
 
 def _export(parser: argparse.ArgumentParser) -> None:
@@ -252,7 +334,12 @@ def _export(parser: argparse.ArgumentParser) -> None:
                         "parasail) or json")  # fmt: skip
     parser.add_argument("--largest", type=int, default=11, metavar="N",
                         help="alignments: largest whole number of the matrix (11)")  # fmt: skip
-    parser.add_argument("--out", default="-", metavar="FILE", help="default: '-'")
+    parser.add_argument(
+        "--out",
+        default="-",
+        metavar="FILE",
+        help="file to write (default: standard output)",
+    )
 
 
 def _demo(parser: argparse.ArgumentParser) -> None:

@@ -18,12 +18,12 @@ import scipy.sparse as sp
 
 from maxmargin.io.graphs_jsonl import graph_of
 from maxmargin.io.sequences import templates
+from maxmargin.io.sequences.annotated import split_text
 from maxmargin.io.treebank import parse_sentences
 from maxmargin.reports.drawing.marked_text import words_of
 from maxmargin.structures.chain.weight_names import first_column
 from maxmargin.structures.clusters import Document, Mention, find_mentions
 
-OPENING, CLOSING = "([{\"'“«", ")]}\"'”»,;:!?"
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 PAIR = re.compile(r"(\d+):(\S+)")
 TEMPLATES = {"ner": templates.ner, "pos": templates.pos}
@@ -86,22 +86,7 @@ def split_words(text: str) -> list[str]:
     >>> split_words('Ana lives in Lima, not in the "U.S." now.')
     ['Ana', 'lives', 'in', 'Lima', ',', 'not', 'in', 'the', '"', 'U.S.', '"', 'now', '.']
     """
-    out: list[str] = []
-    for chunk in text.split():
-        after: list[str] = []
-        while len(chunk) > 1 and chunk[0] in OPENING:
-            out.append(chunk[0])
-            chunk = chunk[1:]
-        while len(chunk) > 1 and (chunk[-1] in CLOSING or _ends_sentence(chunk)):
-            after.append(chunk[-1])
-            chunk = chunk[:-1]
-        out += [chunk, *reversed(after)]
-    return out
-
-
-def _ends_sentence(chunk: str) -> bool:
-    """Whether the last letter is a full stop that is not part of an abbreviation."""
-    return chunk[-1] == "." and "." not in chunk[:-1]
+    return [word.text for word in split_text(text)]
 
 
 def sentence_reader(options: Mapping[str, Any], kind: str = "sequences") -> Reader:

@@ -197,7 +197,7 @@ def _read(model: Any, args: argparse.Namespace, inputs: Inputs) -> tuple[Task, D
     if name is None or form not in TASKS[name].formats or name != notes.get("task"):
         form, options = None, {}
     if args.format is not None and args.format != form:
-        form, options = args.format, {}
+        form, options = args.format, options if args.format == "text" else {}
     if name is None or form is None:
         raise UsageError(
             "the model was not trained by 'maxmargin train', so the file does not "

@@ -26,14 +26,14 @@ from maxmargin.cli.field_flags import (
 from maxmargin.cli.flags import explained, meant, parameters, stopper
 from maxmargin.cli.streams import STANDARD, Inputs
 from maxmargin.cli.tasks.data import Data
-from maxmargin.cli.tasks.detect import detect
+from maxmargin.cli.tasks.detect import detect, has_annotated_text
 from maxmargin.cli.tasks.table import TASKS
 from maxmargin.estimators.saving.checkpoint import terminable
 from maxmargin.reports import progress
 
 MOST = 20  # labels that are shown
 WORDS = ("sequences", "segments")  # tasks that label words
-TEMPLATES = {"conll": "ner", "conllu": "pos"}  # formats of words
+TEMPLATES = {"conll": "ner", "annotated": "ner", "conllu": "pos"}  # formats of words
 
 
 def run(args: argparse.Namespace, inputs: Inputs) -> int:
@@ -109,6 +109,8 @@ def _found(task: str | None, form: str | None, path: str, name: str) -> tuple[st
         return task, next(iter(TASKS[task].formats))
     if task is None and form is not None:
         return next(t for t in TASKS if form in TASKS[t].formats), form
+    if task == "segments":
+        return task, "annotated" if has_annotated_text(path) else "conll"
     if task == "sequences" and name.endswith((".hmm", ".hmm.gz")):
         return task, "svm_hmm"
     try:

@@ -16,6 +16,7 @@ CONLLU = re.compile(r"\d+([-.]\d+)?(\t[^\t]*){9}")
 HEAD = re.compile(r"([^\t]*\t){6}\d+\t.*")  # CoNLL-U with a tree
 TREE = re.compile(r"[^()]*\(\s*\(?\S+\s+\(")  # fields, if any, then (S (..
 ENTITY = re.compile(r"^# global\.Entity|\t([^\t]*\|)?Entity=\([^\t]*$")
+SPANS = re.compile(r'\[\s*"|\{(?!.*"nodes"\s*:).*"text"\s*:\s*"')  # texts with spans
 LOOK = 200  # lines
 
 
@@ -29,6 +30,13 @@ def _refuse_many_rows(text: str, name: str) -> None:
             "they are aligned two by two, or --format alignment if all of them are "
             "aligned with each other"
         )
+
+
+def has_annotated_text(path: str) -> bool:
+    """Whether a file begins with a JSON line of a text with spans."""
+    with open(path, "rb") as file:
+        head = file.read(10**6).decode("utf-8-sig", "replace").lstrip()
+    return SPANS.match(head) is not None
 
 
 def detect(path: str, name: str, task: str | None = None) -> tuple[str, str]:
@@ -59,6 +67,8 @@ def detect(path: str, name: str, task: str | None = None) -> tuple[str, str]:
                 "train dependencies ..' for the trees"
             )
         return "sequences", "conllu"
+    if SPANS.match(first):
+        return "sequences", "annotated"
     if first.startswith("{"):
         return "graphs", "jsonl"
     if first.startswith(">P1;") or first.startswith(("CLUSTAL", "# STOCKHOLM")):

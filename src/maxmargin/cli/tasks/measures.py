@@ -10,7 +10,6 @@ import numpy as np
 
 from maxmargin.cli.tasks.data import Data
 
-
 MOST = 40  # classes in the table of evaluate
 
 
@@ -77,7 +76,9 @@ def sequence_measures(model: Any, data: Data) -> dict[str, Any]:
     if all(isinstance(v, str) for v in labels) and any(v[:2] == "B-" for v in labels):
         out |= _span_measures(truth, found)
     else:
-        out |= _by_class([v for row in truth for v in row], [v for r in found for v in r])
+        out |= _by_class(
+            [v for row in truth for v in row], [v for r in found for v in r]
+        )
     return out | _unseen(model, labels)
 
 

@@ -6,6 +6,7 @@ TASK_NAMES = (
 )  # fmt: skip
 FORMAT_NAMES = (
     "svmlight", "svmlight_sets", "conll", "conllu", "svm_hmm", "crfsuite", "penn", "pairs",
-    "alignment", "letor", "jsonl", "fasta", "conll2012", "corefud",
+    "alignment", "letor", "jsonl", "fasta", "conll2012", "corefud", "annotated",
+    "text",
 )  # fmt: skip
 SEQUENCE_FORMATS = ("conll", "svm_hmm", "crfsuite")

@@ -1,4 +1,4 @@
-"""Words and labels from CoNLL columns and CoNLL-U, in any scheme of spans.
+"""Words and labels from CoNLL columns, CoNLL-U and raw text, in any scheme of spans.
 
 Labels in IOB1 are converted to BIO, and those in BILOU to BIOES, for training; what is
 predicted is written in the scheme of the training file.
@@ -17,11 +17,13 @@ from maxmargin.core.data.tokens.label_schemes import (
     labels_of_spans,
     recognise_scheme,
 )
+from maxmargin.io.sequences.annotated import read_annotated, split_text
 from maxmargin.io.sequences.conll import ConllText, label_column, read_conll_text
 from maxmargin.io.sequences.conllu import COLUMNS, read_conllu
-from maxmargin.io.text import FormatError
+from maxmargin.io.text import FormatError, read_lines
 
 TRAINED = {"iob1": "bio", "bilou": "bioes"}  # schemes that are converted for training
+PLAIN = ". If it is plain text, one text per line, add --format text"
 STRAY = 0.02  # share of spans that may begin with I- in BIO
 
 
@@ -29,14 +31,20 @@ def conll(paths: Sequence[str], options: Options) -> Data:
     """CoNLL columns; one column may be missing, the label."""
     (path,) = paths if len(paths) == 1 else _refuse(paths)
     column, width = options.setdefault("label_column", -1), options.get("columns")
-    text = _columns(path, options.get("encoding", "utf-8"))
+    try:
+        text = _columns(path, options.get("encoding", "utf-8"))
+    except FormatError as error:
+        raise InputError(f"{error}{PLAIN if width == 2 else ''}") from None
     rows = text.sentences
     if not rows:
         raise InputError(f"{path} has no sentences")
     have = len(rows[0][0])
     told = width is None or have == width
     if width is not None and have not in (width, width - 1):
-        raise InputError(f"{path} has {have} columns, the training file had {width}")
+        raise InputError(
+            f"{path} has {have} columns, the training file had {width}"
+            + (PLAIN if width == 2 else "")
+        )
     if told and have < 2:
         raise InputError(f"{path} has one column: words need labels beside them")
     if told and not -have <= column < have:
@@ -76,6 +84,44 @@ def conllu(paths: Sequence[str], options: Options) -> Data:
     if all(label == "_" for row in y for label in row):
         y = None
     return Data(X, y, sentences)
+
+
+def annotated(paths: Sequence[str], options: Options) -> Data:
+    """JSON lines of texts with spans in characters; to predict, plain text will do."""
+    (path,) = paths if len(paths) == 1 else _refuse(paths)
+    encoding = options.get("encoding", "utf-8")
+    if "spans" in options and not _has_json(path, encoding):
+        return plain_text(paths, options)
+    options["spans"] = "characters"
+    texts = read_annotated(path, encoding)
+    if not texts:
+        raise InputError(f"{path} has no texts")
+    records = [(text.text, text.words()) for text in texts]
+    X = [[word.text for word in words] for _, words in records]
+    y = [text.labels() for text in texts] if any(t.spans for t in texts) else None
+    return Data(X, y, records)
+
+
+def plain_text(paths: Sequence[str], options: Options) -> Data:
+    """Text without labels: one text per line."""
+    (path,) = paths if len(paths) == 1 else _refuse(paths)
+    if options.get("columns", 2) != 2:
+        raise InputError(
+            f"{path} is read as plain text, but the model was trained on "
+            f"{options['columns']} columns: give it the same columns without the label"
+        )
+    lines = read_lines(path, options.get("encoding", "utf-8"))
+    records = [(line, split_text(line)) for line in lines if line.strip()]
+    bare = "columns" not in options  # words, or rows of columns with a word each
+    X: list[Any] = [
+        [word.text if bare else (word.text,) for word in words] for _, words in records
+    ]
+    return Data(X, None, records, missing="plain text has no labels")
+
+
+def _has_json(path: str, encoding: str) -> bool:
+    lines = (line.strip() for line in read_lines(path, encoding))
+    return next(filter(None, lines), "").startswith(("{", "["))
 
 
 def _refuse(paths: Sequence[str]) -> Sequence[str]:

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from maxmargin.cli.tasks.data import Data
+from maxmargin.io.sequences.annotated import annotated_line, spans_in_text
+from maxmargin.reports.sentences import marks_spans
 
 
 def class_lines(model: Any, data: Data, form: str) -> list[str]:
@@ -27,12 +29,25 @@ def sequence_lines(model: Any, data: Data, form: str) -> list[str]:
         return list(data.records.with_labels(found))
     if form == "conllu":
         return _conllu_lines(model, data.records, found)
+    if form in ("annotated", "text"):
+        return _annotated_lines(data.records, found)
     lines: list[str] = []
     for labels in found:
         lines += map(str, labels)
         if form != "svm_hmm":
             lines.append("")
     return lines
+
+
+def _annotated_lines(records: Any, found: list[Any]) -> list[str]:
+    """JSON lines of texts with spans; words with their labels where nothing is a span."""
+    if not marks_spans(found) and any(v != "O" for row in found for v in row):
+        pairs = [zip(words, y, strict=True) for (_, words), y in zip(records, found)]
+        return [line for p in pairs for line in (*(f"{w.text}\t{v}" for w, v in p), "")]
+    return [
+        annotated_line(text, spans_in_text(words, labels))
+        for (text, words), labels in zip(records, found, strict=True)
+    ]
 
 
 def predicted_labels(model: Any, data: Data) -> list[Any]:

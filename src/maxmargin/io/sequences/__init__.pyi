@@ -1,3 +1,8 @@
+from .annotated import AnnotatedText as AnnotatedText
+from .annotated import load_annotated as load_annotated
+from .annotated import read_annotated as read_annotated
+from .annotated import spans_in_text as spans_in_text
+from .annotated import split_text as split_text
 from .conll import ConllText as ConllText
 from .conll import load_conll as load_conll
 from .conll import read_conll as read_conll
