@@ -160,7 +160,10 @@ class Alignment(ScoreStructure):
     def find_best(self, batch: ScoreBatch, n_jobs: int = 1) -> tuple[Ragged, Floats]:
         """Gotoh's algorithm."""
         parts = over_rows(
-            batch.rows, lambda a, z: best_paths(*self._tables(batch, a, z)), n_jobs
+            batch.rows,
+            lambda a, z: best_paths(*self._tables(batch, a, z)),
+            n_jobs,
+            _work(batch),
         )
         rows = Ragged.concat([Ragged(ptr, data) for ptr, data, _ in parts])
         return rows, np.concatenate([value for _, _, value in parts])
@@ -276,7 +279,7 @@ class Alignment(ScoreStructure):
             )
             return mine[0], mine[1], np.flatnonzero(bad) + first
 
-        for one, two, bad in over_rows(batch.rows, task, n_jobs):
+        for one, two, bad in over_rows(batch.rows, task, n_jobs, 8 * _work(batch)):
             for part, whole, gap in zip((one, two), out[1:], gaps, strict=True):
                 if gap.ndim == 1:
                     whole += part.reshape(2)
@@ -285,6 +288,11 @@ class Alignment(ScoreStructure):
                 log_z[b], grad = sum_product(graph, self.flat_scores(batch, b))
                 self._scatter(batch, b, factor[b] * grad, out)
         return log_z, out
+
+
+def _work(batch: ScoreBatch) -> float:
+    """Nanoseconds of Gotoh's algorithm, about."""
+    return 3.0 * float((batch.sizes[:, 0] * batch.sizes[:, 1]).sum())
 
 
 def _gap_table(gaps: Table, rows: Any, sizes: Any) -> Floats:

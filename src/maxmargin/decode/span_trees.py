@@ -227,11 +227,11 @@ class SpanTree(ScoreStructure):
             for b in np.flatnonzero(bad) + first:
                 sum_spans_logs(b, batch.main, sizes, out, log_z, factor, wanted)
 
-        over_rows(batch.rows, task, n_jobs, (6 if wanted else 3) * _work(batch))
+        over_rows(batch.rows, task, n_jobs, 10 * _work(batch))
         return log_z, (out,)
 
 
 def _work(batch: ScoreBatch) -> float:
-    """Additions of one pass over all rows: two parts of a span, labels of a span."""
+    """Nanoseconds of CKY, about: two parts of a span, labels of a span."""
     sizes = batch.sizes[:, 0].astype(np.float64)
-    return float((sizes**3 / 6 + batch.main.shape[3] * sizes**2 / 2).sum())
+    return float((0.13 * sizes**3 + 0.12 * batch.main.shape[3] * sizes**2).sum())

@@ -7,7 +7,15 @@ from hypothesis import strategies as st
 from score_cases import CASES, same
 
 from maxmargin.core import Formulation
-from maxmargin.decode import most_violated
+from maxmargin.decode import (
+    Alignment,
+    Chain,
+    DependencyTree,
+    Matching,
+    Segments,
+    SpanTree,
+    most_violated,
+)
 from maxmargin.decode.machinery import batch as batches
 
 seeds = st.integers(0, 2**32 - 1)
@@ -258,8 +266,6 @@ def test_sums_survive_extreme_scores(name, scale):
 def test_threads_give_the_same_bits(monkeypatch):
     monkeypatch.setattr(batches, "WORTH_THREADS", 0.0)  # also for small batches
     rng = np.random.default_rng(0)
-    from maxmargin.decode import Chain
-
     scores = {
         "emissions": rng.normal(size=(40, 9, 5)),
         "transitions": rng.normal(size=(5, 5)),
@@ -271,3 +277,72 @@ def test_threads_give_the_same_bits(monkeypatch):
     assert (
         Chain().best(scores).outputs == Chain().best(scores, n_jobs=3).outputs
     ).all()
+
+
+@pytest.mark.parametrize(
+    "structure, shape",
+    [
+        (SpanTree(), (20, 6, 6, 2)),
+        (Segments(), (20, 6, 3, 2)),
+        (DependencyTree(), (20, 6, 7, 2)),
+        (DependencyTree(projective=False), (20, 6, 7, 2)),
+        (Matching(), (20, 5, 6)),
+        (Alignment(), (20, 5, 6)),
+    ],
+    ids=lambda x: type(x).__name__ if not isinstance(x, tuple) else "",
+)
+def test_every_structure_decodes_alike_on_threads(monkeypatch, structure, shape):
+    asked = []
+    together = batches.work_together
+
+    def watched(task, chunks, n_jobs):
+        asked.append(n_jobs)
+        return together(task, chunks, n_jobs)
+
+    monkeypatch.setattr(batches, "work_together", watched)
+    scores = np.random.default_rng(0).normal(size=shape)
+    one = structure.best(scores, n_jobs=3)
+    assert asked == [1]  # a small batch is not worth a thread
+    monkeypatch.setattr(batches, "WORTH_THREADS", 0.0)
+    two = structure.best(scores, n_jobs=3)
+    assert asked == [1, 3]
+    assert (one.score == two.score).all()
+    assert same(one.outputs, two.outputs)
+
+
+@pytest.mark.parametrize("labels", [1, 2, 3, 4, 5, 7, 8, 9, 12, 13, 16, 17, 21])
+@pytest.mark.parametrize("wide", [False, True])
+def test_viterbi_of_any_number_of_labels(labels, wide):
+    """Label rows are taken eight and four at a time: every remainder is right."""
+    rng = np.random.default_rng(labels)
+    emissions = rng.normal(size=(3, 6, labels))
+    pairs = rng.normal(size=(3, 5, labels, labels) if wide else (labels, labels))
+    forbidden = rng.random(pairs.shape) < 0.2
+    forbidden[..., 0, :] = False  # so that there is always a sequence
+    pairs[forbidden] = -np.inf
+    lengths, ends = [6, 1, 4], rng.normal(size=labels)
+    scores = {"emissions": emissions, "transitions": pairs, "end": ends}
+    found = Chain().best(scores, lengths)
+    for b, n in enumerate(lengths):
+        value = emissions[b, 0]
+        for t in range(1, n):
+            table = pairs[b, t - 1] if wide else pairs
+            value = (value[:, None] + table).max(axis=0) + emissions[b, t]
+        assert found.score[b] == pytest.approx((value + ends).max(), abs=1e-12)
+        y = found.outputs[b, :n]
+        own = emissions[b, np.arange(n), y].sum() + ends[y[-1]]
+        table = pairs[b, np.arange(n - 1)] if wide else np.stack([pairs] * (n - 1 or 1))
+        own += sum(table[t, y[t], y[t + 1]] for t in range(n - 1))
+        assert own == pytest.approx(found.score[b], abs=1e-12)
+
+
+@pytest.mark.parametrize("labels", [1, 3, 4, 5, 8, 11])
+def test_span_trees_of_any_number_of_labels(labels):
+    """Labels of a span are compared four at a time: every remainder is right."""
+    scores = np.random.default_rng(labels).normal(size=(2, 5, 5, labels))
+    found = SpanTree().best(scores)
+    best = SpanTree().best(scores.max(axis=3, keepdims=True))
+    assert (found.score == best.score).all()
+    for b, spans in enumerate(found.outputs):
+        assert all(c == scores[b, i, j].argmax() for i, j, c in spans)
+        assert [s[:2] for s in spans] == [s[:2] for s in best.outputs[b]]

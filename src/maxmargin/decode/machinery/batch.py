@@ -17,7 +17,7 @@ from maxmargin.engines.threads import work_together
 
 Scores = ArrayLike | Mapping[str, ArrayLike]
 Table = NDArray[np.floating[Any]]
-WORTH_THREADS = 2e6  # additions: some three tenths of a millisecond of one thread
+WORTH_THREADS = 4e6  # nanoseconds of one thread: see `over_rows`
 CHUNK = 8  # rows of a task; fixed, so that sums do not depend on the number of threads
 
 
@@ -162,8 +162,11 @@ def over_rows(
 
     Without rows there is one chunk, which is empty.
 
-    `work` is the number of additions in all. Where it is small, other threads would take
-    longer to wake up than the task takes, and PyTorch's own may hold the cores.
+    `work` is about how many nanoseconds one thread takes for all rows. Below
+    `WORTH_THREADS` one thread does it all. To wake another takes a tenth of a
+    millisecond; and where PyTorch's own threads hold the cores, as they do for some
+    milliseconds after each operation, it may be put to sleep in the middle of a chunk,
+    and the caller would wait for it.
     """
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer):
         raise ValueError(f"n_jobs={n_jobs!r}: a number of threads is needed")

@@ -136,7 +136,8 @@ class Segments(ScoreStructure):
         def task(first: int, last: int) -> None:
             best_segments(first, last, main, sizes, transitions, rows, count, value)
 
-        over_rows(batch.rows, task, n_jobs)
+        work = 2.0 * float(sizes.sum()) * main.shape[2] * main.shape[3]  # nanoseconds
+        over_rows(batch.rows, task, n_jobs, work)
         return cut_rows(rows, 3 * count), value
 
     def cells(self, batch: ScoreBatch, rows: Ragged) -> tuple[Cells, ...]:

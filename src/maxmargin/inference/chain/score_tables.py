@@ -33,15 +33,13 @@ def best_chains(first, last, emissions, sizes, transitions, start, end, labels, 
     at_row, at_token = transitions.shape[0] - 1, transitions.shape[1] - 1
     forward = np.empty((T, K))
     for b in range(first, last):
-        n = sizes[b]
+        n, row = sizes[b], min(b, at_row)
         for c in range(K):
             forward[0, c] = start[c] + emissions[b, 0, c]
         for t in range(1, n):
-            table = transitions[min(b, at_row), min(t - 1, at_token)]
-            before, now = forward[t - 1], forward[t]
-            _step(K, before, table, now)
+            _step(forward, t, transitions, row, min(t - 1, at_token))
             for c in range(K):
-                now[c] += emissions[b, t, c]
+                forward[t, c] += emissions[b, t, c]
         top, at = -np.inf, 0
         for c in range(K):
             if forward[n - 1, c] + end[c] > top:
@@ -49,41 +47,51 @@ def best_chains(first, last, emissions, sizes, transitions, start, end, labels, 
         value[b] = top
         labels[b, n - 1] = at
         for t in range(n - 1, 0, -1):
-            table = transitions[min(b, at_row), min(t - 1, at_token)]
+            token = min(t - 1, at_token)
             most, c = -np.inf, 0
             for a in range(K):
-                if forward[t - 1, a] + table[a, at] > most:
-                    most, c = forward[t - 1, a] + table[a, at], a
+                if forward[t - 1, a] + transitions[row, token, a, at] > most:
+                    most, c = forward[t - 1, a] + transitions[row, token, a, at], a
             at = c
             labels[b, t - 1] = at
 
 
 @inner_loop
-def _step(K, before, table, now):
-    """now[c] = max_a before[a] + table[a, c]; eight rows at a time save stores."""
-    for c in range(K):
-        now[c] = before[0] + table[0, c]
-    a = 1
-    while a + 7 < K:
-        b0, b1, b2, b3 = before[a], before[a + 1], before[a + 2], before[a + 3]
-        b4, b5, b6, b7 = before[a + 4], before[a + 5], before[a + 6], before[a + 7]
-        r0, r1, r2, r3 = table[a], table[a + 1], table[a + 2], table[a + 3]
-        r4, r5, r6, r7 = table[a + 4], table[a + 5], table[a + 6], table[a + 7]
+def _step(S, t, P, i, j):
+    """S[t, c] = max_a S[t - 1, a] + P[i, j, a, c]; eight rows at a time save stores.
+
+    Whole arrays and places in them: every part of an array (`S[t]`) is counted as a
+    reference, which takes longer than the sums of a few labels.
+    """
+    K, s = S.shape[1], t - 1
+    first = (K - 1) % 8 + 1  # rows before the eights
+    if first >= 4:
+        x0, x1, x2, x3 = S[s, 0], S[s, 1], S[s, 2], S[s, 3]
         for c in range(K):
-            one = max(max(b0 + r0[c], b1 + r1[c]), max(b2 + r2[c], b3 + r3[c]))
-            two = max(max(b4 + r4[c], b5 + r5[c]), max(b6 + r6[c], b7 + r7[c]))
-            now[c] = max(now[c], max(one, two))
-        a += 8
-    while a + 1 < K:
-        b0, b1, r0, r1 = before[a], before[a + 1], table[a], table[a + 1]
+            one = max(x0 + P[i, j, 0, c], x1 + P[i, j, 1, c])
+            two = max(x2 + P[i, j, 2, c], x3 + P[i, j, 3, c])
+            S[t, c] = max(one, two)
+        a = 4
+    else:
+        x0 = S[s, 0]
         for c in range(K):
-            now[c] = max(now[c], max(b0 + r0[c], b1 + r1[c]))
-        a += 2
-    while a < K:
-        base, row = before[a], table[a]
+            S[t, c] = x0 + P[i, j, 0, c]
+        a = 1
+    while a < first:
+        x0 = S[s, a]
         for c in range(K):
-            now[c] = max(now[c], base + row[c])
+            S[t, c] = max(S[t, c], x0 + P[i, j, a, c])
         a += 1
+    while a < K:
+        x0, x1, x2, x3 = S[s, a], S[s, a + 1], S[s, a + 2], S[s, a + 3]
+        x4, x5, x6, x7 = S[s, a + 4], S[s, a + 5], S[s, a + 6], S[s, a + 7]
+        for c in range(K):
+            one = max(x0 + P[i, j, a, c], x1 + P[i, j, a + 1, c])
+            two = max(x2 + P[i, j, a + 2, c], x3 + P[i, j, a + 3, c])
+            three = max(x4 + P[i, j, a + 4, c], x5 + P[i, j, a + 5, c])
+            four = max(x6 + P[i, j, a + 6, c], x7 + P[i, j, a + 7, c])
+            S[t, c] = max(S[t, c], max(max(one, two), max(three, four)))
+        a += 8
 
 
 @loop

@@ -7,7 +7,8 @@ taken first,
     best[i, j] = max_label spans[i, j, label] + max_k best[i, k] + best[k + 1, j].
 
 Row i is filled from left to right and hands best[i, k] on to all j at once, so the inner
-loop runs over contiguous entries of two rows.
+loop runs over contiguous entries of two rows. Loops get whole tables and a place in them:
+a part of a table is counted as a reference, which takes as long as the search in it.
 
 [1] Stern, Andreas, Klein 2017, A minimal span-based neural constituency parser.
 """
@@ -35,19 +36,19 @@ def best_spans(first, last, spans, sizes, truth, penalty, rows, value):
     for b in range(first, last):
         n = sizes[b]
         for i in range(n - 1, -1, -1):
-            now = best[i]
             for j in range(i + 1, n):
-                now[j] = -np.inf
-            now[i] = 0.0
+                best[i, j] = -np.inf
+            best[i, i] = 0.0
             for k in range(i, n):
                 if truth[b, i, k] < 0:
-                    now[k] += _top(spans[b, i, k])
+                    best[i, k] += _top(spans, b, i, k)
                 else:
-                    now[k] += _best_label(spans[b, i, k], truth[b, i, k], penalty)[0]
-                if k + 1 < n:
-                    base, below = now[k], best[k + 1]
-                    for j in range(k + 1, n):
-                        now[j] = max(now[j], base + below[j])
+                    best[i, k] += _best_label(spans, b, i, k, truth[b, i, k], penalty)[
+                        0
+                    ]
+                base = best[i, k]
+                for j in range(k + 1, n):
+                    best[i, j] = max(best[i, j], base + best[k + 1, j])
         value[b] = best[0, n - 1]
         m, depth = 0, 1
         stack[0, 0], stack[0, 1] = 0, n - 1
@@ -55,7 +56,7 @@ def best_spans(first, last, spans, sizes, truth, penalty, rows, value):
             depth -= 1
             i, j = stack[depth, 0], stack[depth, 1]
             rows[b, m], rows[b, m + 1] = i, j
-            rows[b, m + 2] = _best_label(spans[b, i, j], truth[b, i, j], penalty)[1]
+            rows[b, m + 2] = _best_label(spans, b, i, j, truth[b, i, j], penalty)[1]
             m += 3
             if i < j:
                 k = _split(best, i, j)
@@ -65,31 +66,31 @@ def best_spans(first, last, spans, sizes, truth, penalty, rows, value):
 
 
 @inner_loop
-def _top(scores):
+def _top(spans, b, i, j):
     """Largest label score; four at a time do not wait for each other."""
-    L = len(scores)
+    L = spans.shape[3]
+    t0 = spans[b, i, j, 0]
     if L < 4:
-        top = scores[0]
         for c in range(1, L):
-            top = max(top, scores[c])
-        return np.float64(top)
-    t0, t1, t2, t3 = scores[0], scores[1], scores[2], scores[3]
+            t0 = max(t0, spans[b, i, j, c])
+        return np.float64(t0)
+    t1, t2, t3 = spans[b, i, j, 1], spans[b, i, j, 2], spans[b, i, j, 3]
     c = 4
     while c + 3 < L:
-        t0, t1 = max(t0, scores[c]), max(t1, scores[c + 1])
-        t2, t3 = max(t2, scores[c + 2]), max(t3, scores[c + 3])
+        t0, t1 = max(t0, spans[b, i, j, c]), max(t1, spans[b, i, j, c + 1])
+        t2, t3 = max(t2, spans[b, i, j, c + 2]), max(t3, spans[b, i, j, c + 3])
         c += 4
     while c < L:
-        t0 = max(t0, scores[c])
+        t0 = max(t0, spans[b, i, j, c])
         c += 1
     return np.float64(max(max(t0, t1), max(t2, t3)))
 
 
 @inner_loop
-def _best_label(scores, true, penalty):
+def _best_label(spans, b, i, j, true, penalty):
     top, at = -np.inf, 0
-    for c in range(len(scores)):
-        v = np.float64(scores[c])
+    for c in range(spans.shape[3]):
+        v = np.float64(spans[b, i, j, c])
         if c == true:
             v -= penalty
         if v > top:
