@@ -110,6 +110,9 @@ def _warned(
     file: TextIO | None = None, line: str | None = None,
 ) -> None:  # fmt: skip
     """A warning as a sentence, without the place in our sources it comes from."""
+    from maxmargin.reports.progress import end_status
+
+    end_status()
     print(f"maxmargin: {message}", file=file or sys.stderr)
 
 

@@ -1,5 +1,6 @@
 """What people see in a terminal: the overview, `describe`, `new`, completion, the bar."""
 
+import gzip
 import io
 import json
 import os
@@ -95,3 +96,20 @@ def test_the_bar_fits_60_columns(rich, monkeypatch):
     lines = text.replace("\x1b[2K", "").replace("\n", "\r").split("\r")
     plain = [re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", line) for line in lines]
     assert max(map(len, plain)) <= 60
+
+
+def test_messages_do_not_stick_to_the_status_line(tmp_path, monkeypatch):
+    """They also call a packed file by its name, not by that of its unpacked copy."""
+    screen = io.StringIO()
+    screen.isatty = lambda: True
+    monkeypatch.setattr(sys, "stderr", screen)
+    path = tmp_path / "iob1.conll.gz"
+    path.write_bytes(gzip.compress(b"Ana I-PER\nvive O\n\nEva I-PER\nLima B-PER\n\n"))
+    assert main(["train", str(path), str(tmp_path / "model.mm"), "-c", "5"]) == 0
+    assert main(["predict", str(tmp_path / "model.mm"), str(path)]) == 0
+    shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", screen.getvalue())
+    assert shown.count(f"maxmargin: {path}: ") == 2, shown
+    before = [shown[: m.start()] for m in re.finditer("maxmargin: ", shown)]
+    assert len(before) >= 3 and "reading" in shown
+    for text in before:
+        assert not text or text[-1] in "\r\n", text[-60:]

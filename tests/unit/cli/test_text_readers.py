@@ -135,7 +135,8 @@ def test_a_few_stray_beginnings_are_forgiven(tmp_path, capsys):
     text = "Ana B-PER\nva O\n\n" * 99 + "Eva I-PER\nva O\n\n"
     trained(tmp_path, text)
     assert (
-        "1 of 100 spans begin with I-, the first in line 298" in capsys.readouterr().err
+        "1 of 100 spans begins with I-, the first in line 298"
+        in capsys.readouterr().err
     )
 
 

@@ -219,7 +219,7 @@ def _read(model: Any, args: argparse.Namespace, inputs: Inputs) -> tuple[Task, D
     paths = [inputs.plain(path) for path in args.data]
     data = task.formats[form](paths, dict(options))
     if data.said:
-        print(f"maxmargin: {data.said}", file=sys.stderr)
+        print(f"maxmargin: {inputs.named(data.said)}", file=sys.stderr)
     if check_examples(data.X) == 0:
         raise InputError(f"{args.data[0]} has no examples")
     return task, data._replace(form=form)

@@ -55,7 +55,7 @@ def run(args: argparse.Namespace, inputs: Inputs) -> int:
             raise InputError(f"{names[0]}: {data.missing}")
         raise InputError(f"{names[0]} has {what}: there is nothing to learn from")
     if data.said and not args.quiet:
-        print(f"maxmargin: {data.said}", file=sys.stderr)
+        _told(inputs.named(data.said))
     n = len(data.y)
     say(f"encoding {n} examples ...")
     check_fields(args, task, place)
@@ -75,6 +75,12 @@ def run(args: argparse.Namespace, inputs: Inputs) -> int:
         return errors.INTERRUPTED
     done = model.result_.converged or (status == "STOPPED" and args.e is not None)
     return errors.DONE if done else errors.UNFINISHED
+
+
+def _told(text: str) -> None:
+    """Print a message on a line of its own, below what the status line shows."""
+    progress.end_status()
+    print(f"maxmargin: {text}", file=sys.stderr)
 
 
 def _arguments(args: argparse.Namespace) -> tuple[str | None, list[str], str]:
@@ -160,7 +166,7 @@ def _fitted(args: argparse.Namespace, task: str, form: str, data: Data) -> Any:
     )
     if not args.quiet:
         for line in explained(args, n):
-            print(f"maxmargin: {line}", file=sys.stderr)
+            _told(line)
     with terminable(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the summary says how training ended
         warnings.filterwarnings("always", ".*unknown='ignore' is silent")

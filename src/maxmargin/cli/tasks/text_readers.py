@@ -186,8 +186,9 @@ def _recognised(
         if len(strays) > STRAY * spans:
             raise InputError(f"{path}, line {at}: {error}") from None
         return "bio with strays", (
-            f"the labels are BIO, but {len(strays)} of {spans} spans begin with I-, "
-            f"the first in line {at} ({y[i][t]!r}): they are read as B-"
+            f"the labels are BIO, but {len(strays)} of {spans} spans "
+            f"{'begins' if len(strays) == 1 else 'begin'} with I-, the first in line "
+            f"{at} ({y[i][t]!r}). It is read as B-"
         )
     if scheme in ("bioes", "bilou"):
         _check_ends(y, scheme, reason, path, lines)
