@@ -3,10 +3,13 @@
     python -m benchmarks.dependencies                  # the sample of the Penn Treebank
     python -m benchmarks.dependencies --corpus gum --train 2000
     python -m benchmarks.dependencies --train 200 --nltk
+    pip install ufal.udpipe && python -m benchmarks.dependencies --train 1000 --udpipe
 
 The last sentences of the corpus are the test set. Times are CPU seconds of one process,
 after a first fit that compiles the loops. `--nltk` also trains the transition parser of
-NLTK (arc-standard, a polynomial SVM of scikit-learn) on the same trees.
+NLTK (arc-standard, a polynomial SVM of scikit-learn) on the same trees, `--udpipe` the
+parser of UDPipe 1 (transitions chosen by a neural network, in C++) with its own settings.
+All of them see the same tags.
 """
 
 from __future__ import annotations
@@ -41,6 +44,7 @@ def main() -> None:
     parser.add_argument("--no-labels", action="store_true")
     parser.add_argument("--any-tree", action="store_true", help="arcs may cross")
     parser.add_argument("--nltk", action="store_true")
+    parser.add_argument("--udpipe", action="store_true")
     args = parser.parse_args()
     X, y = trees(args.corpus, not args.no_labels)
     train, test = (
@@ -61,6 +65,8 @@ def main() -> None:
     show(test, found)
     if args.nltk:
         compare(train, test)
+    if args.udpipe:
+        compare_udpipe(train, test)
 
 
 def trees(corpus: str, labels: bool) -> tuple[list[Any], list[Any]]:
@@ -105,6 +111,51 @@ def compare(train: Any, test: Any) -> None:
         ]
         for parsed in found
     ]
+    show(test, arcs)
+
+
+def compare_udpipe(train: Any, test: Any) -> None:
+    """The parser of UDPipe 1 on the same trees, with its defaults."""
+    from ufal import udpipe
+
+    def read(pairs: Any) -> list[Any]:
+        text = [
+            "\n".join(
+                f"{t}\t{word}\t_\t{tag}\t_\t_\t{head}\t{label}\t_\t_"
+                for t, ((word, tag), (head, label)) in enumerate(zip(x, tree), 1)
+            )
+            for x, tree in zip(*pairs, strict=True)
+        ]
+        reader = udpipe.InputFormat.newConlluInputFormat()
+        reader.setText("\n\n".join(text) + "\n\n")
+        out, error = [], udpipe.ProcessingError()
+        sentence = udpipe.Sentence()
+        while reader.nextSentence(sentence, error):
+            out.append(sentence)
+            sentence = udpipe.Sentence()
+        return out
+
+    sentences, blind = read(train), read(test)
+    made: list[Any] = []
+    error = udpipe.ProcessingError()
+    seconds = timed(
+        lambda: made.append(
+            udpipe.Trainer.train(
+                "morphodita_parsito", sentences, [], "none", "none", "", error
+            )
+        )
+    )
+    assert not error.occurred(), error.message
+    say("UDPipe, training", round(seconds, 1))
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "model")
+        with open(path, "wb") as file:
+            file.write(made[0])
+        model = udpipe.Model.load(path)
+        model.parse(blind[0], "")
+        seconds = timed(lambda: [model.parse(x, "") for x in blind])
+    say("UDPipe, sentences per CPU second", round(TEST / seconds))
+    arcs = [[(w.head, w.deprel) for w in list(x.words)[1:]] for x in blind]
     show(test, arcs)
 
 

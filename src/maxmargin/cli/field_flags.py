@@ -42,7 +42,7 @@ def track_files(given: Sequence[str], inputs: Inputs) -> dict[str, str]:
             )
         if name in out or name == "residue":
             raise UsageError(f"--track {text}: there is a track {name!r} already")
-        out[name] = inputs.plain(path)
+        out[name] = path if path.endswith(".npz") else inputs.plain(path)
     return out
 
 

@@ -1,5 +1,6 @@
 from .alignment.alignment import AlignmentSVM as AlignmentSVM
 from .alignment.homology import HomologySVM as HomologySVM
+from .alignment.partial import complete_alignments as complete_alignments
 from .kernel_svm import KernelSVM as KernelSVM
 from .label_sets.multilabel import MultilabelSVM as MultilabelSVM
 from .language.coreference import CoreferenceSVM as CoreferenceSVM

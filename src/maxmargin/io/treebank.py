@@ -15,12 +15,14 @@ name of the document; the first of them is kept as its name.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from maxmargin.core.data.nltk_trees import from_nltk
+from maxmargin.core.data.nltk_trees import from_nltk, is_nltk
 from maxmargin.io.text import read_lines
+from maxmargin.io.trees.nltk_trees import to_nltk
 
 Tree = Any  # a leaf `str`, or a node `(label, child, ...)`
 Token = str | tuple[str, str]  # a tag or a word, or (word, tag)
@@ -144,16 +146,36 @@ def format_tree(tree: Tree) -> str:
 def strip_tree(tree: Tree) -> Tree | None:
     """Tree without empty elements, function tags and unlabelled or ROOT top bracket.
 
+    A tree of NLTK gives a tree of NLTK.
+
     Examples
     --------
     >>> text = "( (S (NP-SBJ-1 (-NONE- *)) (VP (VB go) (ADVP-DIR (RB home)))))"
     >>> strip_tree(parse_trees(text).trees[0])
     ('S', ('VP', ('VB', 'go'), ('ADVP', ('RB', 'home'))))
     """
-    tree = from_nltk(tree)
+    given, tree = is_nltk(tree), from_nltk(tree)
     while not isinstance(tree, str) and tree[0] in TOPS and len(tree) == 2:
         tree = tree[1]
-    return _stripped(tree)
+    return to_nltk(_stripped(tree)) if given else _stripped(tree)
+
+
+def warn_of_empty_elements(trees: Iterable[Tree]) -> None:
+    """Say so where trees have traces, which sentences outside of a treebank do not have."""
+    found = sum(map(_has_empty, trees))
+    if found:
+        warnings.warn(
+            f"{found} trees have empty elements ({EMPTY}), which count as words: "
+            "strip_tree of maxmargin.io leaves them out, and function tags, too",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
+def _has_empty(tree: Tree) -> bool:
+    if not isinstance(tree, tuple | list) or len(tree) == 0:
+        return False
+    return bool(tree[0] == EMPTY) or any(map(_has_empty, tree[1:]))
 
 
 def tagged_words(tree: Tree) -> list[tuple[str, str]]:

@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from maxmargin import load
+from maxmargin import AlignmentSVM, load
 from maxmargin.cli.main import main
-from maxmargin.io.biology import read_meme
+from maxmargin.io.biology import read_meme, read_pairs
 
 AMINO = "ACDEFGHIKLMNPQRSTVWY"
 ROWS = [("HEAGAWGHE-E", "--P-AW-HEAE"), ("HEAGAW", "-EA-AW"), ("GHEEPA", "GHE-PA")]
@@ -113,6 +113,43 @@ def test_tracks_are_needed_at_prediction_too(folder, capsys):
     (folder / "short.fasta").write_text("\n".join(short) + "\n")
     assert run(*train, "--track", "ss=short.fasta") == 3
     assert "pair 0, 'b0'" in capsys.readouterr().err
+
+
+def test_tracks_of_numbers(folder, capsys):
+    rng = np.random.default_rng(0)
+    write_rows(folder / "pairs.fasta")
+    pairs = read_pairs("pairs.fasta")
+    rows = {
+        name: rng.normal(size=(len(letters), 2))
+        for names, both in zip(pairs.names, pairs.X, strict=True)
+        for name, letters in zip(names, both, strict=True)
+    }
+    np.savez("emb.npz", **rows)
+    train = ["train", "alignments", "pairs.fasta", "m.mm", "--C", "100", "--quiet"]
+    assert run(*train, "--track", "emb=emb.npz") == 0
+    X = [
+        tuple({"residue": s, "emb": rows[n]} for n, s in zip(names, both, strict=True))
+        for names, both in zip(pairs.names, pairs.X, strict=True)
+    ]
+    alone = AlignmentSVM(C=100.0).fit(X, pairs.y)
+    np.testing.assert_allclose(load("m.mm").coef_, alone.coef_, rtol=1e-12)
+    assert run("predict", "m.mm", "pairs.fasta", "--track", "emb=emb.npz",
+               "--out", "found.fasta") == 0  # fmt: skip
+    assert read_pairs("found.fasta").names == pairs.names
+    first = next(iter(rows))
+    np.savez("short.npz", **{**rows, first: rows[first][1:]})
+    assert run(*train, "--track", "emb=short.npz") == 3
+    assert f"pair 0, {first!r}" in capsys.readouterr().err
+    np.savez("wide.npz", **{**rows, first: np.ones((9, 5))})
+    assert run(*train, "--track", "emb=wide.npz") == 3
+    assert "2 numbers per position, others have 5" in capsys.readouterr().err
+    rows.pop(first)
+    np.savez("fewer.npz", **rows)
+    assert run(*train, "--track", "emb=fewer.npz") == 3
+    assert f"has no array {first!r}" in capsys.readouterr().err
+    (folder / "broken.npz").write_bytes(b"PK nothing")
+    assert run(*train, "--track", "emb=broken.npz") == 3
+    assert "no file of numpy.savez" in capsys.readouterr().err
 
 
 def test_export_of_scores_and_what_is_refused(folder, capsys):

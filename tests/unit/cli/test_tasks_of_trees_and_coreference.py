@@ -7,6 +7,7 @@ from small.data import COREFERENCE, UD, predicted, trained
 
 from maxmargin.cli.main import main
 from maxmargin.cli.tasks.detect import detect
+from maxmargin.io.coreference import read_conll2012, write_corefud
 
 
 def test_dependencies_come_out_as_conllu(tmp_path, capsys):
@@ -45,6 +46,16 @@ def test_mentions_are_found_by_rules_where_a_file_has_none(tmp_path, capsys):
     assert first == COREFERENCE.split("#end document")[0]
     assert main(["evaluate", model, str(bare)]) != 0
     assert Path(data).read_text() == COREFERENCE
+
+
+def test_models_of_one_format_read_the_other(tmp_path, capsys):
+    """CoNLL-2012 and CorefUD: the file says which it is, not the model."""
+    data, model = trained(tmp_path, COREFERENCE, "--C", "1")
+    other = tmp_path / "other.conllu"
+    write_corefud(other, read_conll2012(data))
+    assert main(["evaluate", model, str(other), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["conll"] == 1.0
+    assert predicted(model, str(other), capsys) == other.read_text()
 
 
 def test_sentences_of_text_come_out_as_conllu_with_tags(tmp_path, capsys):

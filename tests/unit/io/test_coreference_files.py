@@ -80,6 +80,19 @@ def test_mistakes_in_conll_2012_are_named(old, new, message, tmp_path):
         read_conll2012(path)
 
 
+def test_names_and_words_with_blanks(tmp_path):
+    """The name stood in a column of its own as several, so words were misread."""
+    sentences, spans = [["Ann", "slept"], ["She", "woke"]], [(0, 0, 0), (1, 0, 0)]
+    document = CoreferenceDocument(sentences, spans, [5, 5], name="A long title")
+    write_conll2012(tmp_path / "a.conll", [document])
+    (again,) = read_conll2012(tmp_path / "a.conll")
+    assert (again.sentences, again.entities()) == (sentences, [spans])
+    assert again.name == "A long title"
+    odd = document._replace(sentences=[["Ann Lee", "slept"], ["She", "woke"]])
+    with pytest.raises(ValueError, match="sentence 0, token 0: 'Ann Lee' is not one"):
+        write_conll2012(tmp_path / "b.conll", [odd])
+
+
 def test_corefud_round_trip(tmp_path):
     path = tmp_path / "a.conllu"
     path.write_text(UD)

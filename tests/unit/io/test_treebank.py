@@ -1,12 +1,14 @@
 """Bracketed trees in and out, brackets that count, pictures."""
 
 import gzip
+import warnings
 import xml.etree.ElementTree as ET
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from maxmargin import GrammarSVM
 from maxmargin.io import (
     TreebankError,
     format_tree,
@@ -60,6 +62,19 @@ def test_empty_elements_and_function_tags_go():
         ("PRT", ("-LRB-", "-LRB-")),
     )
     assert strip_tree(("S", ("-NONE-", "*"))) is None
+
+
+def test_traces_are_left_out_of_trees_of_nltk_and_a_warning_says_where_they_are():
+    nltk = pytest.importorskip("nltk")
+    text = "(S (NP-SBJ (PRP I)) (VP (VBD saw) (NP (-NONE- *T*))))"
+    tree = nltk.Tree.fromstring(text)
+    clean = strip_tree(tree)
+    assert clean == nltk.Tree.fromstring("(S (NP (PRP I)) (VP (VBD saw)))")
+    with pytest.warns(UserWarning, match="1 trees have empty elements"):
+        GrammarSVM(tol=0.5).fit([tree.pos()], [tree])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        GrammarSVM(tol=0.5).fit([clean.pos()], [clean])
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from maxmargin.cli.errors import DONE, InputError, UsageError
 from maxmargin.cli.field_flags import track_files
 from maxmargin.cli.streams import Inputs, model_source, output_path
 from maxmargin.cli.tasks.data import Data
+from maxmargin.cli.tasks.detect import document_format
 from maxmargin.cli.tasks.sureness import node_lines, probability_lines
 from maxmargin.cli.tasks.table import TASKS, Task
 from maxmargin.cli.tasks.writers import predicted_labels, site_lines
@@ -217,6 +218,8 @@ def _read(model: Any, args: argparse.Namespace, inputs: Inputs) -> tuple[Task, D
         options = {**options, "tracks": track_files(args.track, inputs)}
     task = TASKS[name]
     paths = [inputs.plain(path) for path in args.data]
+    if name == "coreference" and args.format is None:
+        form = document_format(paths[0])  # whatever the training file was
     data = task.formats[form](paths, dict(options))
     if data.said:
         print(f"maxmargin: {inputs.named(data.said)}", file=sys.stderr)

@@ -39,6 +39,13 @@ def has_annotated_text(path: str) -> bool:
     return SPANS.match(head) is not None
 
 
+def document_format(path: str) -> str:
+    """ "conll2012" or "corefud": how the documents of a file are written."""
+    with open(path, encoding="utf-8", errors="replace") as file:
+        first = next((line for line in file if line.strip()), "")
+    return "conll2012" if first.startswith("#begin document") else "corefud"
+
+
 def detect(path: str, name: str, task: str | None = None) -> tuple[str, str]:
     """(task, format) of a file; `name` is what people call it, `task` what they said."""
     with open(path, "rb") as file:

@@ -124,7 +124,7 @@ def pairs(paths: Sequence[str], options: Options) -> Data:
         )
     options["track_names"] = sorted(given)
     if given:
-        X = _with_tracks(X, names, {k: read_pairs(p) for k, p in given.items()})
+        X = _with_tracks(X, names, {k: _track(k, p, names) for k, p in given.items()})
     bare = [k for k, columns in enumerate(y) if columns is None]
     if not bare:
         return Data(X, y, names)
@@ -133,6 +133,21 @@ def pairs(paths: Sequence[str], options: Options) -> Data:
         f"pair {bare[0]}, {a!r} and {b!r}, has no gaps and two lengths: not aligned"
     )
     return Data(X, None, names, missing=missing)
+
+
+def _track(track: str, path: str, names: list[Any]) -> Any:
+    """Letters from FASTA, or rows of numbers by name of the sequence from .npz."""
+    from maxmargin.io.biology.fasta import read_vectors
+    from maxmargin.io.biology.pairs import Pairs, read_pairs
+
+    if not path.endswith(".npz"):
+        return read_pairs(path)
+    known = read_vectors(path)
+    for pair in names:
+        for name in pair:
+            if name not in known:
+                raise InputError(f"{path} has no array {name!r}, for track {track!r}")
+    return Pairs([(known[a], known[b]) for a, b in names], [], names)  # type: ignore[misc]
 
 
 def _with_tracks(X: list[Any], names: list[Any], tracks: dict[str, Any]) -> list[Any]:

@@ -2,6 +2,7 @@
 
 alignment.py        AlignmentSVM: learn to align sequences from reference alignments
 pair_inputs.py      Pairs of sequences, also from alignments of Biopython
+partial.py          References of which only some columns are known
 exporting.py        Learned scores for other programs
 homology.py         HomologySVM: find the homolog of a sequence among candidates
 homology_start.py   Weights that HomologySVM begins with

@@ -42,7 +42,7 @@ from maxmargin.estimators.fitting.training import (
     train,
 )
 from maxmargin.estimators.language.tagging import tagged_sentences, trained_tagger
-from maxmargin.io.treebank import tagged_words
+from maxmargin.io.treebank import tagged_words, warn_of_empty_elements
 from maxmargin.io.trees.nltk_trees import from_nltk, is_nltk, to_nltk
 from maxmargin.losses.trees import BracketF1, BracketHamming
 from maxmargin.metrics.trees.brackets import bracket_scores
@@ -290,6 +290,7 @@ class GrammarSVM(KernelMixin):
         check_same_length(X, y)
         self._check_container(X)
         trees = [from_nltk(tree) for tree in by_position(y)]
+        warn_of_empty_elements(trees)
         if self.tagger is not None:
             self.tagger_ = self._trained_tagger(trees)
             X = [_with_tags_of(x, tree) for x, tree in zip(by_position(X), trees)]

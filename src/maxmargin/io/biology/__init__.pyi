@@ -12,6 +12,7 @@ from .fasta import parse_fasta as parse_fasta
 from .fasta import read_fasta as read_fasta
 from .fasta import read_labelled_fasta as read_labelled_fasta
 from .fasta import read_tracks as read_tracks
+from .fasta import read_vectors as read_vectors
 from .fasta import write_fasta as write_fasta
 from .meme import meme_text as meme_text
 from .meme import read_meme as read_meme

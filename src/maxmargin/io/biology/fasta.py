@@ -6,9 +6,13 @@ structure, exposed surface) is a FASTA file with the same names and lengths.
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from maxmargin.io.text import FormatError, numbered_lines, read_lines
 
@@ -98,6 +102,47 @@ def read_tracks(paths: Mapping[str, str | Path]) -> list[dict[str, Any]]:
     for track, records in files.items():
         for name in records.keys() - files[first].keys():
             raise ValueError(f"{paths[track]}: record {name!r} is not in {first!r}")
+    return out
+
+
+def read_vectors(path: str | Path) -> dict[str, NDArray[np.float64]]:
+    """Rows of numbers for each position, such as profiles or embeddings, by sequence.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file of `numpy.savez`, which has one array (length, width) for each name.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "e.npz")
+    ...     np.savez(path, **{"1abc": np.zeros((5, 3))})
+    ...     {name: rows.shape for name, rows in read_vectors(path).items()}
+    {'1abc': (5, 3)}
+    """
+    out, width = {}, None
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            if not isinstance(arrays, Mapping):
+                raise ValueError("there is one array, without a name")
+            parts = {name: np.asarray(arrays[name]) for name in arrays}
+    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
+        raise ValueError(f"{path} is no file of numpy.savez: {error}") from None
+    for name, rows in parts.items():
+        if rows.dtype.kind not in "biuf" or rows.ndim not in (1, 2):
+            raise ValueError(
+                f"{path}: {name!r} is an array of shape {rows.shape} and type "
+                f"{rows.dtype}, not (length, width) of numbers"
+            )
+        out[name] = rows.reshape(len(rows), -1).astype(np.float64)
+        width = out[name].shape[1] if width is None else width
+        if out[name].shape[1] != width:
+            raise ValueError(
+                f"{path}: {name!r} has {out[name].shape[1]} numbers per position, others "
+                f"have {width}"
+            )
     return out
 
 

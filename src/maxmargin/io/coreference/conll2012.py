@@ -152,10 +152,16 @@ def conll2012_lines(
     name = document.name or "(document); part 000"
     lines = [f"#begin document {name}"]
     short, _, part = name.strip().lstrip("(").partition(");")
+    short = "_".join(short.split()) or "document"  # columns are divided by blanks
     part_number = "".join(filter(str.isdigit, part)) or "0"
     for s, words in enumerate(document.sentences):
         opens, alone, closes = brackets_of(spans, numbers, s, len(words))
         for t, word in enumerate(words):
+            if len(word.split()) != 1:
+                raise ValueError(
+                    f"{name}, sentence {s}, token {t}: {word!r} is not one word, and "
+                    "columns are divided by blanks"
+                )
             cell = "|".join([
                 *(f"({c}" for c in opens[t]), *(f"({c})" for c in alone[t]),
                 *(f"{c})" for c in closes[t]),

@@ -131,7 +131,9 @@ def check_columns(
         if whole and (len(at) != size or (len(at) and at[0] != 0)):
             raise ValueError(
                 f"{where}: the alignment has {len(at)} of the {size} positions of the "
-                f"{name} sequence; only local alignments may leave some out"
+                f"{name} sequence; only local alignments may leave some out at the "
+                "ends, and complete_alignments of maxmargin.estimators fills in what is "
+                "not known"
             )
     both = np.flatnonzero((columns < 0).all(axis=1))
     if len(both):
