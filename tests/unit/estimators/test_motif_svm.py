@@ -1,6 +1,7 @@
 """MotifSVM, the Gibbs sampler, logos and MEME files."""
 
 import itertools
+import warnings
 
 import numpy as np
 import pytest
@@ -47,6 +48,17 @@ def test_a_planted_motif_is_found(strands):
     assert (np.diff(model.result_.outer["objective"][:3]) <= 1e-12).all()
     assert model.motif_.probabilities.shape == (8, 4)
     assert model.motif_.sites == 60
+
+
+def test_p_values_that_no_site_can_have_are_named():
+    X = ["ccTATAgc", "gTATAccg", "cgcTATAc", "gcgcgccg", "ccggcgcc", "gcccggcg"]
+    model = MotifSVM(length=4, order=0, C=1.0).fit(X, [1, 1, 1, 0, 0, 0])
+    best = model.sites(["ggTATAgg"], p_value=0.01)[0].p_value
+    with pytest.warns(UserWarning, match="no window can have a p-value of 1e-09"):
+        assert model.sites(["ggTATAgg"], p_value=1e-9) == []
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert model.sites(["ggTATAgg"], p_value=1.01 * best)[0].start == 2
 
 
 def test_predict_agrees_with_the_decision():

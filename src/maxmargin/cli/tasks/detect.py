@@ -40,7 +40,7 @@ def has_annotated_text(path: str) -> bool:
 
 
 def document_format(path: str) -> str:
-    """ "conll2012" or "corefud": how the documents of a file are written."""
+    """How the documents of a file are written: "conll2012" or "corefud"."""
     with open(path, encoding="utf-8", errors="replace") as file:
         first = next((line for line in file if line.strip()), "")
     return "conll2012" if first.startswith("#begin document") else "corefud"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
@@ -416,6 +417,15 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
             ScoreDistribution(structure, self.coef_, self.motif_.background, k)
             for k in range(len(strands))
         ]
+        least = min(chance.least() for chance in random)
+        if least > p_value:
+            warnings.warn(
+                f"no window can have a p-value of {p_value:g}: that of the best "
+                f"{structure.length} letters is {least:.2g}; ask for more, or learn a longer "
+                "motif",
+                UserWarning,
+                stacklevel=2,
+            )
         found = []
         for i in range(x.n):
             for k, scores in enumerate(window_scores(structure, x, i, self.coef_)):

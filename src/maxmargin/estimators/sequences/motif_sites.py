@@ -94,6 +94,10 @@ class ScoreDistribution:
         tail = np.cumsum(chance.sum(axis=0)[::-1])[::-1]
         self._tail = np.minimum(tail, 1.0)  # rounding
 
+    def least(self) -> float:
+        """P-value of the best window that there is."""
+        return float(self._tail[self._tail > 0.0].min())
+
     def p_values(self, scores: Floats) -> Floats:
         """P(score >= s) of each score."""
         at = np.rint((np.asarray(scores) - self._lowest) / self._step).astype(np.int64)
