@@ -1,11 +1,13 @@
 from .comparison import Comparison as Comparison
 from .comparison import generalisation_bound as generalisation_bound
 from .comparison import model_bounds as model_bounds
+from .comparison import risk_bound as risk_bound
 from .comparison import smallest_rise as smallest_rise
 from .comparison import table as table
 from .comparison import training_bounds as training_bounds
 from .formulas import complexity_term as complexity_term
 from .formulas import least_rise as least_rise
+from .formulas import most_completions as most_completions
 from .formulas import most_constraints as most_constraints
 from .margin_loss import Edges as Edges
 from .margin_loss import MarginBound as MarginBound
@@ -16,10 +18,13 @@ from .norms import Constants as Constants
 from .norms import alignment_difference as alignment_difference
 from .norms import class_difference as class_difference
 from .norms import constants_of as constants_of
+from .norms import forest_difference as forest_difference
 from .norms import largest_difference as largest_difference
 from .norms import largest_loss as largest_loss
+from .norms import motif_difference as motif_difference
 from .norms import product_difference as product_difference
 from .norms import sequence_difference as sequence_difference
+from .norms import top_difference as top_difference
 from .norms import tree_difference as tree_difference
 from .yu_theorems import expected_sampled_cuts as expected_sampled_cuts
 from .yu_theorems import most_cuts as most_cuts

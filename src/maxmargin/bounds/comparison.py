@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.bounds.formulas import least_rise, most_constraints
+from maxmargin.bounds.formulas import least_rise, most_completions, most_constraints
 from maxmargin.bounds.margin_loss import margin_bound
 from maxmargin.bounds.norms import Constants, constants_of
 from maxmargin.core.data.arrays import Floats
 from maxmargin.core.problem import Problem
+from maxmargin.core.structure import Latent
 from maxmargin.solvers.kernel.theorems import most_cuts
 
 
@@ -46,7 +47,8 @@ def training_bounds(
         Of Algorithm 1 of Tsochantaridis et al. (`NSlack`), or of Algorithm 3.1 of Yu
         (`OneSlack`).
     notes : dict, optional
-        `result.notes`: "constraints_added" and "cuts_added" are looked up.
+        `result.notes`: "constraints_added", "cuts_added" and "completions" are looked
+        up. With hidden parts the first two are those of the last convex problem.
     R, Delta : float, optional
         By default from the data, where these tell.
     """
@@ -68,7 +70,47 @@ def training_bounds(
                 float(notes.get("cuts_added", nothing)),
             )
         )  # fmt: skip
+        if "completions" in notes:
+            rows.append(
+                Comparison(
+                    "completions", "Yu 2011, Algorithm 5.1",
+                    most_completions(epsilon, Delta), float(notes["completions"]),
+                )
+            )  # fmt: skip
     return rows
+
+
+def risk_bound(problem: Problem, w: Floats) -> Comparison:
+    """The mean loss of predictions on the training data is at most the mean slack.
+
+    Propositions 1 and 2 of Tsochantaridis et al.; for outputs with hidden parts the
+    constraints of Optimization Problem 5.1 of Yu. Means are weighted by C, and squared
+    slacks count squared. The search for the best output must be exact.
+
+    Examples
+    --------
+    >>> from maxmargin import MulticlassSVM, bounds
+    >>> X, y = np.eye(3).repeat(5, axis=0), np.arange(15) % 3
+    >>> model = MulticlassSVM().fit(X, y)
+    >>> x, truth = model._encoded(X, y)
+    >>> problem = model._problem(model.structure_, x, truth, None)
+    >>> bounds.risk_bound(problem, model.coef_.ravel()).holds
+    True
+    """
+    ids, weight = np.arange(problem.n), problem.C / problem.C.sum()
+    latent, source = problem.structure.offers(Latent), "Tsochantaridis et al. 2005"
+    if latent is not None:
+        truth = latent.complete(problem.x, ids, w, problem.truth)
+        problem, source = problem.with_truth(truth), "Yu 2011, Problem 5.1"
+    else:
+        scales = problem.formulation.scales
+        source += f", Proposition {2 if scales else 1}"
+    found = problem.structure.argmax(problem.x, ids, w).labels
+    losses, slacks = problem.loss.value(problem.truth, found), problem.slacks(w)
+    if problem.formulation.penalty == "squared":
+        slacks = slacks**2
+    means = float(weight @ slacks), float(weight @ losses)
+    return Comparison("training loss", source, *means)
 
 
 def generalisation_bound(
@@ -85,8 +127,10 @@ def model_bounds(
     problem: Problem, w: Floats, epsilon: float, notes: dict[str, Any],
     R: float | None = None, Delta: float | None = None,
 ) -> list[Comparison]:  # fmt: skip
-    """`training_bounds` and, where labels and edges are known, `generalisation_bound`."""
+    """`training_bounds`, `risk_bound` and, for labels and edges, `generalisation_bound`."""
     rows = training_bounds(problem, epsilon, notes, R, Delta)
+    if problem.structure.exact:
+        rows.append(risk_bound(problem, w))
     try:
         rows.append(generalisation_bound(problem, w))
     except ValueError:  # another loss than a sum over labels, or unknown edges

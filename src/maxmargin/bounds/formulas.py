@@ -7,7 +7,7 @@ loss.
 Those of Yu 2011 are in `solvers/kernel/theorems.py`, since trainers report them.
 
 [1] Tsochantaridis et al. 2005, Propositions 14-17, Theorem 18. [2] Taskar et al. 2003,
-Theorem 6.1, Lemma A.11, Theorem A.12.
+Theorem 6.1, Lemma A.11, Theorem A.12. [3] Yu 2011, Algorithm 5.1.
 """
 
 from __future__ import annotations
@@ -71,6 +71,31 @@ def most_constraints(
         return (C * factor * Delta * R**2 + n * Delta) / epsilon**2
     second = 8.0 * C * Delta * factor**2 * R**2 / epsilon**2
     return max(2.0 * n * Delta / epsilon, second)
+
+
+def most_completions(epsilon: float, Delta: float) -> float:
+    """How often Algorithm 5.1 of [3] completes hidden parts at most.
+
+    Weights of zero have an objective of at most C Delta, so that of the first weights
+    trained is no higher. From then on each completion but the last lowers it by more
+    than C epsilon, and it is never negative.
+
+    Parameters
+    ----------
+    epsilon : float
+        In means of slacks: completions end when one lowers the objective by no more
+        than C epsilon.
+    Delta : float
+        Largest loss.
+
+    Examples
+    --------
+    >>> most_completions(0.1, Delta=1.0)
+    12.0
+    """
+    if not epsilon > 0.0:
+        raise ValueError(f"epsilon={epsilon!r}: a number greater than zero is needed")
+    return 2.0 + Delta / epsilon
 
 
 def complexity_term(

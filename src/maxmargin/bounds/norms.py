@@ -13,6 +13,7 @@ outputs Lambda = -1 and 1 show it: ||psi - psi'||^2 = 4 R^2 S^2. The functions b
 whether features are `nonnegative`.
 
 [1] Tsochantaridis et al. 2005, Propositions 20, 24, 25, sections 4.4.3 and 4.5.3.
+[2] Yu 2011, section 5.4.
 """
 
 from __future__ import annotations
@@ -119,6 +120,57 @@ def tree_difference(N: int) -> float:
     (2.0, 26.907)
     """
     return sqrt(4.0 * N**2 + 4.0 * (N - 1) ** 2)
+
+
+def motif_difference(length: int) -> float:
+    """R of motifs of this length, at any two places: section 5.4.1 of [2].
+
+    A place has `length` letters of the matrix and takes as many out of the background.
+
+    Examples
+    --------
+    >>> motif_difference(1)
+    2.0
+    """
+    return sqrt(2.0 * length * (length + 1.0))
+
+
+def forest_difference(N: int, length: float, nonnegative: bool = True) -> float:
+    """R of spanning forests over N mentions: section 5.4.2 of [2].
+
+    Parameters
+    ----------
+    N : int
+        Largest number of mentions; a forest has at most N - 1 links.
+    length : float
+        Largest length of the features of a link.
+    nonnegative : bool
+        Whether no feature is negative.
+
+    Examples
+    --------
+    >>> round(forest_difference(3, 1.0) ** 2, 12)
+    8.0
+    """
+    return (sqrt(2.0) if nonnegative else 2.0) * max(N - 1, 0) * length
+
+
+def top_difference(length: float, nonnegative: bool = True) -> float:
+    """R of the mean of the first k documents of a ranking: section 5.4.3 of [2].
+
+    Parameters
+    ----------
+    length : float
+        Largest length of the features of a document.
+    nonnegative : bool
+        Whether no feature is negative.
+
+    Examples
+    --------
+    >>> top_difference(1.0, nonnegative=False)
+    2.0
+    """
+    return (sqrt(2.0) if nonnegative else 2.0) * length
 
 
 def largest_difference(problem: Problem) -> float:

@@ -12,6 +12,10 @@ planes move by the change of psi(truth) and stay planes, so each convex problem 
 from the dual variables of the one before. Early ones are solved roughly, to a tenth of
 the last decrease of the objective.
 
+With an inner solver that stops by epsilon the run is Algorithm 5.1 as written: each convex
+problem is solved to epsilon, and completions end when one lowers the objective by no more
+than that, epsilon times the sum of C.
+
 A step is one step of the solver of the convex problem; the last one of each convex
 problem also completes the hidden parts.
 
@@ -46,6 +50,8 @@ from maxmargin.solvers.base import (
     check,
 )
 from maxmargin.solvers.n_slack.block_dual import BlockState
+from maxmargin.solvers.n_slack.cutting_plane import NSlack
+from maxmargin.solvers.one_slack.cutting_plane import OneSlack
 
 OUTER = np.dtype(
     [
@@ -169,7 +175,8 @@ class CCCP(Solver[LatentState]):
     ----------
     inner : Solver or Auto
         Trains the convex problems. Its tolerance is that of the last one, `max_iter` is
-        for each of them, `max_time` for all of them.
+        for each of them, `max_time` for all of them. With an `epsilon`
+        (`OneSlack`, `NSlack`) all of them are solved to that epsilon.
     tol : float or None
         Relative decrease of the objective at which to stop; None: that of `inner`.
     max_rounds : int
@@ -291,6 +298,8 @@ class CCCP(Solver[LatentState]):
         last = best.last
         rounds = sum(row[0] == best.number for row in state.outer)
         notes = {"rounds": rounds, "restart": best.number}
+        if self._epsilon is not None:
+            notes["completions"] = rounds
         return LatentResult(**plain | {
             "w": best.w, "primal": best.objective, "dual": last.dual, "gap": last.gap,
             "rounding": last.rounding,
@@ -336,6 +345,13 @@ class CCCP(Solver[LatentState]):
             state.status, state.rounds = None, 0
             state.inner = self._convex(problem, state)
 
+    @property
+    def _epsilon(self) -> float | None:
+        """The epsilon of `inner`, if it stops by one."""
+        if isinstance(self.inner, OneSlack | NSlack):
+            return self.inner.epsilon
+        return None
+
     def _convex_solver(self, tol: float) -> Solver[Any]:
         assert isinstance(self.inner, Solver)  # `resolve`
         solver: Solver[Any] = replace(self.inner, tol=tol, max_time=None)
@@ -351,7 +367,8 @@ class CCCP(Solver[LatentState]):
         """A start from new hidden parts."""
         w, truth = self._first(problem, number)
         hidden = _has_hidden(problem, truth)
-        tol = max(ROUGH, self.inner.tol) if hidden else self.inner.tol
+        rough = hidden and self._epsilon is None
+        tol = max(ROUGH, self.inner.tol) if rough else self.inner.tol
         start = Start(number, np.zeros(problem.dim), truth)
         state = LatentState(start.w, current=start, truth=truth, tol=tol)
         if w is not None:  # the objective at given weights is the one to beat
@@ -412,7 +429,8 @@ class CCCP(Solver[LatentState]):
             value = completed.primal(result.w, completed.cuts(result.w).slack)
             state.oracle_calls += problem.n
         state.calls = state.oracle_calls
-        drop = (current.objective - value) / max(abs(value), 1e-300)
+        fall = current.objective - value
+        drop = fall / max(abs(value), 1e-300)
         better = value <= current.objective
         if better:
             current.objective, current.w, current.truth = value, result.w, again
@@ -422,6 +440,11 @@ class CCCP(Solver[LatentState]):
             state.calls, len(moved), state.tol, current.objective,
         ))  # fmt: skip
         if result.status in (Status.MAX_TIME, Status.STOPPED, Status.INTERRUPTED):
+            current.status = result.status
+            return True
+        small = (self._epsilon or 0.0) * float(problem.C.sum())
+        within = result.status is Status.WITHIN_EPSILON  # as Algorithm 5.1 stops
+        if within and (fall <= small or len(moved) == 0):
             current.status = result.status
             return True
         floor = self.inner.tol

@@ -327,7 +327,7 @@ RULES = {
     "single_root": FLAG,
     "skip_pairs": FLAG,
     "start_end": FLAG,
-    "sweeps": _whole(1),
+    "sweeps": _whole(0),  # 0: places are drawn uniformly
     "tagger": Rule(
         lambda v: v is None or isinstance(v, str) or hasattr(v, "get_params"),
         "'chain', an estimator, or None is needed",
