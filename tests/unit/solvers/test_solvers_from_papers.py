@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small.problems import chain_problem, optimum
+from small.problems import chain_problem, multiclass_problem, optimum
 
 from maxmargin.core import Cuts, Ragged, Rows
 from maxmargin.estimators import StructuralSVM
 from maxmargin.solvers import Status, Subgradient
 from maxmargin.solvers.choose import choose
+from maxmargin.solvers.enumerated import Enumerated
 from maxmargin.solvers.frank_wolfe import BCFW, Aggregates
 from maxmargin.solvers.n_slack import SDM, BlockDual, NSlack, NSlackBlock
 from maxmargin.structures.chain import Chain
@@ -106,6 +107,22 @@ def test_warm_start_after_another_C(solver):
     assert warm.converged
     assert abs(warm.primal - cold.primal) <= 2 * solver.tol * cold.primal
     assert warm.oracle_calls < cold.oracle_calls
+
+
+@pytest.mark.parametrize("kind", [BlockDual, NSlack, SDM, BCFW, Enumerated])
+@pytest.mark.parametrize("ratio", [0.01, 3.0, 1e4])
+def test_a_much_larger_C_does_not_lower_the_dual(kind, ratio):
+    """Alpha that is multiplied by the ratio of both C lies far beyond the optimum."""
+    make = multiclass_problem if kind is Enumerated else chain_problem
+    problem = make(2, C=0.5)
+    _, state = kind(tol=1e-2).solve(problem)
+    before = state.dual
+    start = kind(tol=1e-2).start(problem.with_C(ratio * problem.C), state)
+    assert start.dual >= min(1.0, ratio) * before - 1e-9
+    if kind in (BlockDual, NSlack, SDM):
+        assert start.dual == pytest.approx(start.blocks.dual(start.blocks.weights()))
+        sums = [a.sum() for a in start.blocks.alphas()]
+        assert max(sums) <= 0.5 * ratio * (1 + 1e-9)
 
 
 def test_aggregates_keep_the_average_of_all_iterates():

@@ -86,9 +86,10 @@ class AlphaState(State):
         """Alpha zero, or that of an earlier run scaled to the new C."""
         tables = tables_of(problem)
         n, k = problem.n, len(tables.lambdas)
-        alpha = np.zeros((n, k))
+        alpha, factor = np.zeros((n, k)), np.ones(n)
         if isinstance(warm, AlphaState) and warm.alpha.shape == alpha.shape:
-            alpha = warm.alpha * growth(warm.tables, problem)[:, None]
+            factor = growth(warm.tables, problem)
+            alpha = warm.alpha * factor[:, None]
         w = np.zeros(problem.dim)
         weights(tables, alpha, w)
         state = AlphaState(
@@ -96,7 +97,19 @@ class AlphaState(State):
             gaps=np.full(n, np.inf), within=np.zeros(n),
         )  # fmt: skip
         state.refresh()
+        if (factor > 1.0).any():
+            state.shorten()
         return state
+
+    def shorten(self) -> None:
+        """Move alpha back along its own ray where the dual falls: after a larger C."""
+        mass = self.alpha.sum(axis=1)
+        quadratic = float(self.w @ self.w) + float((self.tables.ridge * mass**2).sum())
+        linear = self.dual + 0.5 * quadratic
+        if 0.0 < linear < quadratic:
+            self.alpha *= linear / quadratic
+            self.w *= linear / quadratic
+            self.refresh()
 
     def refresh(self) -> None:
         """Compute the dual from alpha and w."""

@@ -164,9 +164,13 @@ class Aggregates:
         return w
 
     def rescale(self, upper: Floats) -> None:
-        """Another C: each plane is multiplied by the ratio; the average starts again."""
+        """Another C: planes grow with it, as far as the dual rises; a new average."""
         factor = np.where(self.upper > 0, upper / np.maximum(self.upper, 1e-300), 0.0)
         _scale(self._sums, factor)
+        w = self.weights()
+        linear, square = self.dual(w) + 0.5 * float(w @ w), float(w @ w)
+        if (factor > 1.0).any() and 0.0 < linear < square:
+            _scale(self._sums, np.full(self.n, linear / square))
         self.upper = upper
         self._mean = Mean(np.zeros(self.dim), np.array([0.0, 1.0, 0.0]))
 

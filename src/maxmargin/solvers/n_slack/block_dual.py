@@ -105,7 +105,7 @@ class BlockDual(Solver[BlockState]):
         n = problem.n
         if isinstance(warm, BlockState) and warm.blocks.n == n:
             blocks = warm.blocks
-            blocks.rescale(problem.dual_set, blocks.dual_set.growth(problem.dual_set))
+            blocks.carry_over(problem.dual_set)
         else:
             sizes = n, problem.dim, problem.dual_set, self.most, self.memory
             blocks = PlaneBlocks(*sizes, problem.outer_coordinates())

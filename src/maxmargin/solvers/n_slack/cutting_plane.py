@@ -68,7 +68,7 @@ class NSlack(Solver[WorkingSets]):
         blocks = PlaneBlocks(*sizes, parts)
         if isinstance(warm, WorkingSets) and warm.blocks.n == problem.n:
             blocks, epsilon = warm.blocks, warm.epsilon
-            blocks.rescale(problem.dual_set, blocks.dual_set.growth(problem.dual_set))
+            blocks.carry_over(problem.dual_set)
         w = blocks.weights()
         if self.epsilon is not None:
             epsilon = self.epsilon

@@ -72,7 +72,7 @@ class SDM(Solver[LoopState]):
         n = problem.n
         if isinstance(warm, LoopState | BlockState) and warm.blocks.n == n:
             blocks, dual_set = warm.blocks, problem.dual_set
-            blocks.rescale(dual_set, blocks.dual_set.growth(dual_set))
+            blocks.carry_over(dual_set)
         else:
             sizes = n, problem.dim, problem.dual_set, self.most, self.memory
             blocks = PlaneBlocks(*sizes, problem.outer_coordinates())

@@ -281,6 +281,23 @@ class PlaneBlocks:
         for i in range(self.n):
             s.alpha[s.first[i] : s.first[i] + s.count[i]] *= factor[i]
 
+    def carry_over(self, dual_set: DualSet) -> None:
+        """Another C: alpha grows with it, but no further than the dual rises.
+
+        Where slacks are small alpha hardly depends on C. Multiplied by the ratio of both C
+        it could end far beyond the optimum, even where the dual is negative.
+        """
+        growth = self.dual_set.growth(dual_set)
+        self.rescale(dual_set, growth)
+        if not (growth > 1.0).any():
+            return
+        w = self.weights()
+        ridge = float(stores.ridge_value(self._store, self._dual.ridge))
+        quadratic = float(w @ w) + ridge
+        linear = self.dual(w) + 0.5 * quadratic
+        if 0.0 < linear < quadratic:
+            self._store.alpha[:] *= linear / quadratic
+
     def shift(self, ids: Ints, change: Rows, scaled: bool) -> None:
         """Other true outputs: add `change` to every plane of each example in `ids`.
 

@@ -78,7 +78,7 @@ class SDCD(Solver[SummedState]):
         """V_i empty, or those of an earlier run with alpha scaled to the new C."""
         if isinstance(warm, SummedState) and warm.sets.blocks.n == problem.n:
             sets, blocks = warm.sets, warm.sets.blocks
-            blocks.rescale(problem.dual_set, blocks.dual_set.growth(problem.dual_set))
+            blocks.carry_over(problem.dual_set)
         else:
             sets = Violators(problem, self.k, self.memory)
         w = sets.blocks.weights()
