@@ -470,7 +470,7 @@ STATEMENTS = [
     Statement("5.3, algorithm 5.1", "CCCP never raises the objective",
               suite="unit/solvers/test_cccp.py::test_objective_is_the_latent_one_and_never_rises"),
     Statement("5.3, algorithm 5.1", "Completions end, since each of them lowers the objective by more than epsilon",
-              suite="unit/bounds/test_hidden_parts.py::test_completions_of_algorithm_5_1"),
+              suite="unit/bounds/test_bounds_hidden_parts.py::test_completions_of_algorithm_5_1"),
     Statement("5.4.1, table 5.1", "From the thesis's own start (uniform), the latent model errs far less than the Gibbs sampler with its best threshold on the test set",
               ("table5_1",), lambda r: _motif(r, "uniform"),
               lambda r: f"{_motif_errors(r, 'uniform')}; sequences and background are others (OriDB)"),
