@@ -4,6 +4,7 @@ templates.py       Templates: what a model reads of its sentences
 columns.py         Column: templates written in Python, `word.lower()[-1] & word[0]`
 template_files.py  Template files of CRF++ and Wapiti
 regex.py           Wapiti's regular expressions
+search.py          Search by regular expressions, in bounded time
 steps.py           Lower case, prefix, suffix, shape, clusters, ..: string to string
 tables.py          Gazetteers and word clusters, from files
 slots.py           Slot, Template: the parts of which templates are made

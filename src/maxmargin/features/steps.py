@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
+from maxmargin.features.search import Search
 from maxmargin.features.tables import Clusters
 
 Values = list[str | None]
@@ -235,7 +236,7 @@ class Is(Step):
 
 @dataclass(frozen=True)
 class _Regex(Step):
-    """A step with a regular expression of Python's."""
+    """A step with a regular expression of Python's; see `features.search`."""
 
     pattern: str
 
@@ -244,16 +245,15 @@ class _Regex(Step):
 
     def validate(self) -> None:
         """Refuse wrong parameters."""
-        try:
-            re.compile(self.pattern)
-        except re.error as error:
-            raise ValueError(
-                f"{self.pattern!r} is not a regular expression: {error}"
-            ) from None
+        if not isinstance(self.pattern, str):
+            raise TypeError(
+                f"{self.pattern!r} is not a regular expression: a string is"
+            )
+        Search(self.pattern)
 
     @cached_property
-    def _compiled(self) -> re.Pattern[str]:
-        return re.compile(self.pattern)
+    def _search(self) -> Search:
+        return Search(self.pattern)
 
     @property
     def label(self) -> str:
@@ -267,8 +267,8 @@ class Matches(_Regex):
 
     def __call__(self, strings: list[str]) -> Values:
         """Answers."""
-        search = self._compiled.search
-        return ["false" if search(s) is None else "true" for s in strings]
+        found = self._search.each(strings)
+        return ["false" if match is None else "true" for match in found]
 
 
 @dataclass(frozen=True)
@@ -277,8 +277,7 @@ class Find(_Regex):
 
     def __call__(self, strings: list[str]) -> Values:
         """Matches."""
-        found = map(self._compiled.search, strings)
-        return ["" if match is None else match.group() for match in found]
+        return [match or "" for match in self._search.each(strings)]
 
 
 @dataclass(frozen=True)
