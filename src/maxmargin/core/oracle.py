@@ -202,7 +202,7 @@ class Oracle:
         """Objective at w from what the slacks cost; hard margins at the scaled-up w."""
         if self.formulation.penalty == "hard":
             margin = 1.0 - risk.worst
-            return 0.5 * float(w @ w) / margin**2 if margin > 0 else np.inf
+            return 0.5 * self.structure.square(w) / margin**2 if margin > 0 else np.inf
         if self.formulation.regularizer == "l1":
             return float(np.abs(w).sum()) + risk.risk
         return 0.5 * self.structure.square(w) + risk.risk

@@ -7,12 +7,8 @@ planes up where the data are. The engine runs both; how a plane is found is in `
 Solvers see nothing else.
 
 `rounding_of` bounds the rounding error of the primal. A slack is a difference of scores,
-and a sum of m products that is computed in any order is off by at most m u times the sum
-of their absolute values, u = 2^-53, and, but for very rare cases, by at most
-LUCK sqrt(m) u times that sum [1]. C multiplies this error: at C = 1e10 the sixth digit of
-the primal may be wrong, whatever the trainer does.
-
-[1] Higham and Mary 2019, A new approach to probabilistic rounding error analysis.
+which are sums of products (`core/data/rounding.py`), and C multiplies its error: at
+C = 1e10 the sixth digit of the primal may be wrong, whatever the trainer does.
 """
 
 from __future__ import annotations
@@ -27,6 +23,7 @@ import numpy as np
 from maxmargin.core.cuts import Cuts as Cuts  # solvers and estimators take it from here
 from maxmargin.core.cuts import Risk, SumCut, add
 from maxmargin.core.data.arrays import Floats, Ints, Ragged, Rows
+from maxmargin.core.data.rounding import UNIT, summation_error
 from maxmargin.core.engine import Engine, Serial
 from maxmargin.core.oracle import (
     CHUNK,
@@ -41,8 +38,6 @@ from maxmargin.core.oracle import (
 )
 
 TASK = 8e6  # multiply-adds that are worth a task of their own, a few milliseconds
-UNIT = 2.0**-53
-LUCK = 8.0
 SAMPLE = 32  # examples whose scores are looked at for rounding; all where they are few
 
 
@@ -165,22 +160,15 @@ def _joined(answers: Iterable[Cuts]) -> Cuts:
     )
 
 
-def summation_error(terms: float) -> float:
-    """Bound on the error of a sum, as a share of the sum of absolute values.
-
-    Examples
-    --------
-    >>> summation_error(10) == 10 * 2.0**-53, summation_error(1e6) == 8e3 * 2.0**-53
-    (True, True)
-    """
-    return UNIT * min(terms, LUCK * math.sqrt(terms))
-
-
-def rounding_of(problem: Problem, w: Floats, primal: float, planes: int) -> float:
+def rounding_of(
+    problem: Problem, w: Floats, primal: float, planes: int, inputs: float = 0.0
+) -> float:
     """Bound on the rounding error of the objective at w.
 
     The largest score of some examples, true and most violated outputs alike, stands for
     that of all outputs; `planes` is how many outputs count where their errors are summed.
+    `inputs` is how far the score of an output may be off because inputs are inexact, as
+    kernel values are.
     """
     if not math.isfinite(primal) or problem.n == 0:
         return 0.0
@@ -202,7 +190,7 @@ def rounding_of(problem: Problem, w: Floats, primal: float, planes: int) -> floa
         size = max(size, float((score + np.abs(cuts.b)).max()))
         largest_loss = max(largest_loss, float(np.abs(cuts.b).max()))
     work = float(problem.work()[ids].max())
-    error = summation_error(max(work, 4.0)) * size
+    error = summation_error(max(work, 4.0)) * size + 2.0 * inputs
     if problem.formulation.scales:
         error *= largest_loss
     square = problem.structure.square(w)
@@ -229,13 +217,17 @@ def cost_error(problem: Problem, error: float, primal: float, planes: int) -> fl
 
 
 def kernel_rounding(
-    problem: Problem, R: Floats, largest: float, primal: float, terms: float
-) -> float:
+    problem: Problem, R: Floats, largest: float, primal: float, share: float,
+    loss: float = 1.0,
+) -> float:  # fmt: skip
     """The same for a machine  f = sum_i R_i K(x_i, .), with kernel values at most `largest`.
 
-    `terms` says how many products a score is made of.
+    `share` is how far rounding may move a score, as a share of the sum of the absolute
+    values of what it is made of; `loss` is the largest.
     """
     total = float(np.abs(R).sum())
-    score = summation_error(terms) * largest * total
-    slack = 2.0 * score + UNIT
+    score = share * largest * total
+    slack = 2.0 * score + UNIT * loss
+    if problem.formulation.scales:
+        slack *= loss
     return cost_error(problem, slack, primal, 0) + score * total

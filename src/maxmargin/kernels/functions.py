@@ -27,6 +27,7 @@ import numpy as np
 
 from maxmargin.core.data.arrays import Floats, Ints
 from maxmargin.core.data.pairs import PairKernel
+from maxmargin.core.data.rounding import FUNCTION, UNIT, summation_error
 from maxmargin.core.data.validation import (
     check_finite,
     check_own,
@@ -52,6 +53,13 @@ class Kernel:
         rows = range(X.shape[0]) if ids is None else ids
         pairs = ((X[[i]], self.points(X, np.array([i]))) for i in rows)
         return np.array([self(a, b)[0, 0] for a, b in pairs])
+
+    def rounding(self, X: Any) -> float:
+        """How far rounding may move a value, as a share of sqrt(K(a, a) K(b, b)).
+
+        For rows a, b like those of X.
+        """
+        return FUNCTION
 
     def validate(self) -> None:
         """Raise ValueError unless the kernel can be used: called when one is loaded."""
@@ -102,6 +110,10 @@ class Linear(RowKernel):
         """Squared lengths."""
         return squares(X if ids is None else X[ids])
 
+    def rounding(self, X: Any) -> float:
+        """That of inner products."""
+        return summation_error(X.shape[1])
+
     def slope(self, a: Any, b: Floats, values: Floats, weight: Floats) -> Floats:
         """Gradient in b_j of sum_i weight_ij K(a_i, b_j), a row per j."""
         return weight.T @ a
@@ -135,6 +147,10 @@ class Polynomial(RowKernel):
     def diagonal(self, X: Any, ids: Ints | None = None) -> Floats:
         """(gamma ||x||^2 + shift)^degree."""
         return self._power(squares(X if ids is None else X[ids]), self.degree)
+
+    def rounding(self, X: Any) -> float:
+        """That of inner products, once for each factor."""
+        return max(self.degree, 1) * (summation_error(X.shape[1]) + 3.0 * UNIT)
 
     def slope(self, a: Any, b: Floats, values: Floats, weight: Floats) -> Floats:
         """Gradient in b_j of sum_i weight_ij K(a_i, b_j), a row per j."""
@@ -184,6 +200,12 @@ class Rbf(RowKernel):
         """Ones."""
         return np.ones(X.shape[0] if ids is None else len(ids))
 
+    def rounding(self, X: Any) -> float:
+        """Distances are differences of squares: rows far from zero lose digits."""
+        longest = float(np.max(squares(X), initial=0.0))
+        products = summation_error(X.shape[1]) + UNIT
+        return min(4.0 * self.gamma * longest * products + FUNCTION, 1.0)
+
     def slope(self, a: Any, b: Floats, values: Floats, weight: Floats) -> Floats:
         """Gradient in b_j of sum_i weight_ij K(a_i, b_j), a row per j."""
         pull = weight * values
@@ -204,6 +226,10 @@ class Precomputed(Kernel):
         out = a[:, ids]
         out = out.toarray() if hasattr(out, "toarray") else out
         return np.ascontiguousarray(out, dtype=np.float64)
+
+    def rounding(self, X: Any) -> float:
+        """None: the values are as given."""
+        return 0.0
 
     def diagonal(self, X: Any, ids: Ints | None = None) -> Floats:
         """Diagonal of the training matrix."""
@@ -248,6 +274,10 @@ class Sum(Kernel):
         """Values for all pairs of rows."""
         return self.first(a, b) + self.second(a, b)
 
+    def rounding(self, X: Any) -> float:
+        """The larger of the two, and that of the sum."""
+        return max(self.first.rounding(X), self.second.rounding(X)) + UNIT
+
 
 @dataclass(frozen=True)
 class Product(Kernel):
@@ -259,6 +289,10 @@ class Product(Kernel):
     def __call__(self, a: Any, b: Any) -> Floats:
         """Values for all pairs of rows."""
         return self.first(a, b) * self.second(a, b)
+
+    def rounding(self, X: Any) -> float:
+        """Those of both, and of the product."""
+        return self.first.rounding(X) + self.second.rounding(X) + UNIT
 
 
 def products(a: Any, b: Any) -> Floats:

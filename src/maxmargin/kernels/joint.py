@@ -26,6 +26,7 @@ import scipy.sparse as sp
 
 from maxmargin.core.data.arrays import Floats, Ints
 from maxmargin.core.data.pairs import PairList, length
+from maxmargin.core.data.rounding import FUNCTION, UNIT
 from maxmargin.core.data.validation import (
     check_finite,
     check_own,
@@ -50,6 +51,13 @@ class JointKernel:
     def prepared(self, pairs: PairList) -> Any:
         """Pairs in the form in which they are compared; it has `n` and `take`."""
         return pairs
+
+    def rounding(self, pairs: Any) -> float:
+        """How far rounding may move a value, as a share of sqrt(J(p, p) J(q, q)).
+
+        For prepared pairs p, q like these.
+        """
+        return FUNCTION
 
     def validate(self) -> None:
         """Raise ValueError unless the kernel can be used: called when one is loaded."""
@@ -106,6 +114,11 @@ class Joint(JointKernel):
         """Values for all pairs of (input, output)."""
         left = _compare(self.inputs, a[0], b[0], "inputs")
         return left * _compare(self.outputs, a[1], b[1], "outputs")
+
+    def rounding(self, pairs: Any) -> float:
+        """Those of both factors, and of their product."""
+        parts = zip((self.inputs, self.outputs), pairs, strict=True)
+        return UNIT + sum(_rounding(part, objects) for part, objects in parts)
 
 
 @dataclass(frozen=True)
@@ -213,6 +226,10 @@ class FeatureKernel(JointKernel):
         """Values of the kernel on joint features."""
         return self.kernel(a.psi, b.psi)
 
+    def rounding(self, pairs: FeatureRows) -> float:
+        """That of the kernel on joint features."""
+        return self.kernel.rounding(pairs.psi)
+
 
 class Both(NamedTuple):
     """Pairs as the two parts of a sum want them."""
@@ -259,6 +276,11 @@ class JointSum(JointKernel):
         """Sum of the values."""
         return self.first(a.first, b.first) + self.second(a.second, b.second)
 
+    def rounding(self, pairs: Both) -> float:
+        """The larger of the two, and that of the sum."""
+        first = self.first.rounding(pairs.first)
+        return max(first, self.second.rounding(pairs.second)) + UNIT
+
 
 def _rows(part: Part, objects: Any) -> Any:
     """Objects as a matrix, if a kernel on rows is to compare them."""
@@ -292,6 +314,13 @@ def _compare(part: Part, a: Any, b: Any, what: str) -> Floats:
     right, of = _distinct(b)
     out = [[float(part(p, q)) for q in right] for p in left]
     return _matrix(out, len(left), len(right))[np.ix_(at, of)]
+
+
+def _rounding(part: Part, objects: Any) -> float:
+    """That of the values of one factor of a product; a table has them as given."""
+    if isinstance(part, Kernel):
+        return part.rounding(objects)
+    return 0.0 if isinstance(part, np.ndarray) else FUNCTION
 
 
 def _places(table: Floats, objects: Any, what: str) -> Ints:

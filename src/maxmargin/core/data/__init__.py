@@ -8,6 +8,7 @@ memory.py             The one memory setting
 pairs.py              Pairs (input, output), and kernels that compare them
 biopython_records.py  Sequence records of Biopython as plain tracks
 nltk_trees.py         Trees of NLTK, from and to nested tuples
+rounding.py           How large rounding errors of sums may be
 validation.py         Checks of what comes from files and users, before loops see it
 tokens/               Sequences of tokens and their labels
 """

@@ -5,6 +5,7 @@ callbacks.py        Callbacks of a run: the user's, progress, scikit-learn's
 inputs.py           Checks of what users pass as X and y
 joint_training.py   Joint kernels: models over support pairs (input, output)
 kernel_training.py  Kernels for estimators whose structure takes mapped inputs
+model_certificate.py  What sums over kernel values are worth themselves
 parameters.py       Descriptions of constructor parameters, each written once
 path.py             `fit_path`: one fit per C, each from the dual of the one before
 prediction.py       One question about many inputs, in batches, on any engine

@@ -20,6 +20,7 @@ import numpy as np
 
 from maxmargin.core.engine import Serial
 from maxmargin.estimators.fitting.base import StructuredEstimator
+from maxmargin.estimators.fitting.model_certificate import of_support_pairs
 from maxmargin.estimators.fitting.training import TrainingData, TrainingPlan
 from maxmargin.kernels.functions import Kernel, named_kernel
 from maxmargin.kernels.joint import FeatureKernel, JointKernel, PairFunction
@@ -53,7 +54,13 @@ def joint_plan(
         notes = {**result.notes, "support pairs": len(beta)}
         one._adopt(structure, replace(result, w=beta, notes=notes))
 
-    return TrainingPlan(trainer, problem, adopt, data.X, data.y, streams=False)
+    def certify(result: Result, state: State | None) -> Result:
+        C = problem.C * result.notes.get("C", 1.0)  # of a path
+        return of_support_pairs(problem.with_C(C), growing, result, estimator.tol)
+
+    return TrainingPlan(
+        trainer, problem, adopt, data.X, data.y, streams=False, certify=certify
+    )
 
 
 def _check_settings(estimator: StructuredEstimator) -> None:

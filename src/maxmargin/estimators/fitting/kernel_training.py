@@ -31,6 +31,7 @@ from maxmargin.core.data.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import MappedInputs, Structure
 from maxmargin.estimators.fitting.base import OF_EARLIER, StructuredEstimator
+from maxmargin.estimators.fitting.model_certificate import of_expansion
 from maxmargin.estimators.fitting.parameters import SampleWeight
 from maxmargin.estimators.fitting.training import TrainingData, TrainingPlan
 from maxmargin.kernels.functions import Kernel, Precomputed, named_kernel, rows_for
@@ -46,6 +47,7 @@ from maxmargin.reports.weight_tables import kernel_points
 from maxmargin.solvers.base import Result, State, Trainer
 from maxmargin.solvers.choose import choose
 from maxmargin.solvers.enumerated.kernel_dual import KernelDual, kernel_dual_applies
+from maxmargin.solvers.kernel.binary_smo import BinarySmo
 from maxmargin.solvers.kernel.cpsp_as_written import SubspaceAsWritten
 from maxmargin.solvers.kernel.cuts import TokenCuts
 from maxmargin.solvers.kernel.result import KernelResult
@@ -260,7 +262,26 @@ def kernel_plan(
             machine = machine_over_map(data.structure, mapped, result, state)
         one._adopt_expansion(machine)
 
-    return TrainingPlan(trainer, problem, adopt, data.X, data.y, streams=False)
+    def certify(result: Result, state: State | None) -> Result:
+        if isinstance(trainer, KernelDual | BinarySmo):  # they work with the machine
+            return result
+        over = problem if mapped is None else mapped.cuts.problem
+        cuts = TokenCuts(over.with_C(over.C * result.notes.get("C", 1.0)))
+        if isinstance(result, KernelResult):
+            expansion, rest = result.expansion, result.rest
+            return of_expansion(cuts, expansion, rest, result, estimator.tol)
+        assert mapped is not None
+        machine = machine_over_map(data.structure, mapped, result, state)
+        inner: Any = mapped.problem.structure
+        weights, rest = inner.split_weights(result.w)
+        trained = mapped.values @ weights
+        return of_expansion(
+            cuts, machine.expansion, rest, result, estimator.tol, trained
+        )
+
+    return TrainingPlan(
+        trainer, problem, adopt, data.X, data.y, streams=False, certify=certify
+    )
 
 
 def checked_square(kernel: Kernel, X: Any) -> Kernel:

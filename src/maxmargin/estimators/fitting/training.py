@@ -52,6 +52,7 @@ from maxmargin.solvers.lanes.islands import LONG, cuts
 from maxmargin.solvers.lanes.solver import can_train
 from maxmargin.solvers.n_slack.stream import StreamDual
 from maxmargin.solvers.summed.stream import SummedStream
+from maxmargin.structures.joint.growing import Growing
 
 
 class TrainingData(NamedTuple):
@@ -78,6 +79,8 @@ class TrainingPlan(NamedTuple):
     X: Any = None  # as given, for callbacks
     y: Any = None
     streams: bool = True  # whether further batches can be added
+    # The certificate of the model itself, where training works with something else.
+    certify: Callable[[Result, State | None], Result] | None = None
 
 
 class Trainable(Watched, Protocol):
@@ -103,6 +106,9 @@ def train(
     try:
         with _watch_of(estimator, plan) as watch:
             for made in schedule(plan, watch):
+                if plan.certify and made.result.status is not Status.INTERRUPTED:
+                    certified = plan.certify(made.result, made.state)
+                    made = Run(certified, made.state)
                 plan.adopt(estimator, made.result, made.state)
                 if made.result.status is Status.INTERRUPTED:
                     yield made
@@ -362,7 +368,7 @@ def search_hint(problem: Problem, result: Result) -> str | None:
 def scale_hint(problem: Problem, result: Result) -> str | None:
     """What to do about the scale of C or of the features; None if nothing seems wrong."""
     kernel = isinstance(result, KernelResult) or result.w.shape != (problem.dim,)
-    if kernel or problem.dim == 0:
+    if kernel or problem.dim == 0 or isinstance(problem.structure, Growing):
         return None
     form = problem.formulation
     if form.penalty not in ("linear", "squared"):

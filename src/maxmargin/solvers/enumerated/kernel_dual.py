@@ -31,6 +31,7 @@ import scipy.sparse as sp
 
 from maxmargin.core.data.arrays import Floats, Ints
 from maxmargin.core.data.memory import MEMORY
+from maxmargin.core.data.rounding import summation_error
 from maxmargin.core.data.validation import check_range
 from maxmargin.core.problem import Problem, kernel_rounding
 from maxmargin.core.structure import FewOutputs, MappedInputs
@@ -251,7 +252,9 @@ class KernelDual(Solver[KernelDualState]):
         R = state.coefficients() if state.best_w is None else state.best_w
         largest = float(self.kernel.diagonal(state.columns.X).max(initial=0.0))
         largest += state.constant**2
-        return kernel_rounding(problem, R, largest, state.primal, float(problem.n))
+        share = summation_error(problem.n + 1.0) + self.kernel.rounding(state.columns.X)
+        loss = float(state.tables.b.max(initial=1.0))
+        return kernel_rounding(problem, R, largest, state.primal, share, loss)
 
     def report(
         self, problem: Problem, state: KernelDualState, result: Result

@@ -21,8 +21,9 @@ import scipy.sparse as sp
 
 from maxmargin.core.data.arrays import Floats, Ints
 from maxmargin.core.data.memory import MEMORY
+from maxmargin.core.data.rounding import summation_error
 from maxmargin.core.jit import inner_loop, loop
-from maxmargin.core.problem import Problem
+from maxmargin.core.problem import Problem, cost_error, kernel_rounding
 from maxmargin.core.structure import FewOutputs, MappedInputs
 from maxmargin.kernels.functions import Kernel, Linear, rows_for
 from maxmargin.kernels.gram import INDEFINITE, Columns
@@ -136,8 +137,17 @@ class BinarySmo(Solver[PairState]):
         state.fresh = True
 
     def rounding(self, problem: Problem, state: PairState) -> float:
-        """Not known: a bound for scores that each move has changed is far too coarse."""
-        return float("nan")
+        """Each move has changed all scores, and has added its rounding error to them."""
+        signed = state.alpha * state.y
+        largest = float(self.kernel.diagonal(state.columns.X).max(initial=0.0))
+        step = float(np.abs(state.gradient).max(initial=0.0)) + largest * float(
+            state.upper.max(initial=0.0)
+        )
+        share = summation_error(problem.n + 1.0) + self.kernel.rounding(state.columns.X)
+        moves = cost_error(
+            problem, summation_error(state.moves) * step, state.primal, 0
+        )
+        return moves + kernel_rounding(problem, signed, largest, state.primal, share)
 
     def report(
         self, problem: Problem, state: PairState, result: Result

@@ -28,10 +28,16 @@ from maxmargin.core.data.pairs import PairList
 from maxmargin.core.loss import Loss, LossForm
 from maxmargin.core.structure import Augment, MostViolated, P, Structure
 from maxmargin.structures.joint.space import PairSpace
-from maxmargin.structures.joint.structure import ListedOutputs, PairStructure, Scores
+from maxmargin.structures.joint.structure import (
+    TOGETHER,
+    ListedOutputs,
+    PairStructure,
+    Scores,
+)
 from maxmargin.structures.python_structure import Objects
 
-SMALL = 1e-9  # share of the largest coefficient below which a pair is no support
+SMALL = 1e-14  # share of the largest coefficient below which a pair is no support
+COMPARED = 2000  # pairs whose coordinates are compared with kernel values
 
 
 class Listed:
@@ -192,6 +198,35 @@ class Growing(PairStructure):
         if self._listed is None:
             return np.full(x.n, 1e6)
         return np.diff(self._listed.first) * float(x.n)
+
+    def square(self, w: Floats) -> float:
+        """||w||^2: coordinates are plain vectors."""
+        return float(w @ w)
+
+    def mismatch(self) -> float:
+        """How far inner products of the coordinates of pairs are from J, at most.
+
+        Pairs that brought no direction have coordinates without what was left of them.
+        They are compared with the basis as it is now, which has grown since; where they
+        are many, some of them.
+        """
+        space, keys = self._space, list(self._known)
+        some = np.unique(np.linspace(0, len(keys) - 1, COMPARED).astype(np.int64))
+        worst = 0.0
+        for first in range(0, len(some) if keys else 0, TOGETHER):
+            asked = [keys[k] for k in some[first : first + TOGETHER]]
+            inputs = [self.x.items[i] for i, _ in asked]
+            outputs = [self.output_of(np.frombuffer(row, np.int32)) for _, row in asked]
+            z = np.zeros((len(asked), space.size))
+            for q, key in enumerate(asked):
+                z[q, : len(self._known[key])] = self._known[key]
+            values = space.values(self.kernel.prepared(PairList(inputs, outputs)))
+            worst = max(
+                worst, float(np.abs(values - z @ space.factor.T).max(initial=0))
+            )
+            squares = self.sizes(inputs, outputs) ** 2
+            worst = max(worst, float(np.abs(squares - (z * z).sum(axis=1)).max()))
+        return worst
 
     def model(self, w: Floats) -> tuple[PairStructure, Floats]:
         """The structure that predicts, with its support pairs, and their beta."""

@@ -20,7 +20,7 @@ from maxmargin.core.data.arrays import Floats, Ints
 from maxmargin.core.data.memory import MEMORY, refuse_larger
 from maxmargin.core.data.pairs import PairKernel, PairList
 
-NEW = 1e-11  # share of J(p, p) outside of the span that makes a pair a new direction
+NEW = 1e-13  # share of J(p, p) outside of the span that makes a pair a new direction
 NEGATIVE = 1e-6  # share of J(p, p) below zero that is no rounding
 
 

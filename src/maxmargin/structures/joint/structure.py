@@ -22,6 +22,7 @@ import scipy.sparse as sp
 
 from maxmargin.core.data.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
 from maxmargin.core.data.pairs import PairKernel, PairList, length
+from maxmargin.core.data.rounding import FUNCTION
 from maxmargin.core.data.validation import (
     Validated,
     check_finite,
@@ -43,6 +44,8 @@ from maxmargin.core.structure import (
 )
 from maxmargin.losses.python_loss import pickled, unpickled
 from maxmargin.structures.python_structure import Objects
+
+TOGETHER = 256  # support pairs that are compared with all others at once
 
 
 class ListedOutputs(NamedTuple):
@@ -170,6 +173,28 @@ class PairStructure(Structure):
         if not np.isfinite(values).all():
             raise ValueError("the joint kernel returned values that are not finite")
         return values
+
+    def square(self, w: Floats) -> float:
+        """||f||^2 = beta' J beta over the support pairs."""
+        total = 0.0
+        for first in range(0, self.dim, TOGETHER):
+            ids = np.arange(first, min(first + TOGETHER, self.dim))
+            total += float(
+                w[ids] @ (self.kernel(self._support.take(ids), self._support) @ w)
+            )
+        return total
+
+    def sizes(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> Floats:
+        """||psi|| = sqrt(J(p, p)) of some pairs."""
+        pairs = self.kernel.prepared(PairList(inputs, outputs))
+        each = (pairs.take(np.array([q])) for q in range(len(outputs)))
+        squares = np.array([float(self.kernel(p, p)[0, 0]) for p in each])
+        return np.sqrt(np.maximum(squares, 0.0))
+
+    def value_error(self) -> float:
+        """How far rounding may move J(p, q), as a share of ||psi(p)|| ||psi(q)||."""
+        known = getattr(self.kernel, "rounding", None)  # a kernel of the user's own
+        return FUNCTION if known is None else float(known(self._support))
 
     def features(self, x: Objects, ids: Ints, labels: Ragged) -> Rows:
         """Kernel values with the support pairs."""
