@@ -9,7 +9,10 @@ import numpy as np
 from maxmargin.core.data.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import MappedInputs
-from maxmargin.estimators.fitting.kernel_training import MappedProblem, checked_square
+from maxmargin.estimators.fitting.kernels.mapped import (
+    MappedProblem,
+    checked_square,
+)
 from maxmargin.estimators.fitting.parameters import (
     CallbackChoice,
     CheckpointChoice,

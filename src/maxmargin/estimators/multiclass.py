@@ -36,8 +36,8 @@ from maxmargin.estimators.fitting.inputs import (
     example_C,
     warn_if_alike,
 )
-from maxmargin.estimators.fitting.joint_training import joint_plan
-from maxmargin.estimators.fitting.kernel_training import (
+from maxmargin.estimators.fitting.kernels.joint import joint_plan
+from maxmargin.estimators.fitting.kernels.mapped import (
     KernelMachine,
     KernelMixin,
     checked_square,

@@ -17,7 +17,10 @@ from maxmargin.core.structure import Augment, ByLoss, Latent, Layers, Structure
 from maxmargin.estimators.calibrating.held_out import LabelScores
 from maxmargin.estimators.calibrating.labels import label_probabilities
 from maxmargin.estimators.fitting.inputs import check_same_length, warn_if_alike
-from maxmargin.estimators.fitting.kernel_training import KernelMixin, kernel_plan
+from maxmargin.estimators.fitting.kernels.mapped import (
+    KernelMixin,
+    kernel_plan,
+)
 from maxmargin.estimators.fitting.parameters import (
     CallbackChoice,
     CheckpointChoice,

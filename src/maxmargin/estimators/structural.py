@@ -12,7 +12,7 @@ from maxmargin.core.loss import ZeroOne
 from maxmargin.core.structure import Latent, Structure
 from maxmargin.estimators.fitting.base import StructuredEstimator
 from maxmargin.estimators.fitting.inputs import check_same_length
-from maxmargin.estimators.fitting.joint_training import joint_plan, own_pairs
+from maxmargin.estimators.fitting.kernels.joint import joint_plan, own_pairs
 from maxmargin.estimators.fitting.parameters import (
     CallbackChoice,
     CheckpointChoice,

@@ -1,4 +1,4 @@
-r"""Search by a regular expression, in a time that grows slowly with the string.
+r"""RegexSearch by a regular expression, in a time that grows slowly with the string.
 
 Python's `re` tries one way to match after the other. For some expressions there are
 exponentially many: `(a+)+$` in "aaaa...b", or fifty times `.?`. A model file may name any
@@ -163,7 +163,7 @@ class Program:
         return known[id(inner), at]
 
 
-class Search:
+class RegexSearch:
     r"""The first match of a regular expression in a string, as `re.search` finds it.
 
     Backreferences, conditions on groups, and atomic groups are refused: no bound on
@@ -171,9 +171,9 @@ class Search:
 
     Examples
     --------
-    >>> Search("[0-9]+")("B-747")
+    >>> RegexSearch("[0-9]+")("B-747")
     '747'
-    >>> Search("(a+)+$")("a" * 2000 + "b") is None
+    >>> RegexSearch("(a+)+$")("a" * 2000 + "b") is None
     True
     """
 
@@ -182,9 +182,9 @@ class Search:
         self._compiled, self._tree, self._longest = _parsed(pattern)
         self._made: Program | None = None
 
-    def __reduce__(self) -> tuple[type[Search], tuple[str]]:
+    def __reduce__(self) -> tuple[type[RegexSearch], tuple[str]]:
         """Pickle the expression."""
-        return Search, (self.pattern,)
+        return RegexSearch, (self.pattern,)
 
     def __call__(self, s: str) -> str | None:
         """What is matched, or None."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
-from maxmargin.features.search import Search
+from maxmargin.features.search import RegexSearch
 from maxmargin.features.tables import Clusters
 
 Values = list[str | None]
@@ -249,11 +249,11 @@ class _Regex(Step):
             raise TypeError(
                 f"{self.pattern!r} is not a regular expression: a string is"
             )
-        Search(self.pattern)
+        RegexSearch(self.pattern)
 
     @cached_property
-    def _search(self) -> Search:
-        return Search(self.pattern)
+    def _search(self) -> RegexSearch:
+        return RegexSearch(self.pattern)
 
     @property
     def label(self) -> str:

@@ -24,7 +24,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from maxmargin.core.data.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
-from maxmargin.core.data.biopython_records import letters_of
+from maxmargin.core.data.foreign.biopython_records import letters_of
 from maxmargin.core.data.validation import check_types, require
 from maxmargin.core.jit import inner_loop, loop
 from maxmargin.core.loss import LossForm

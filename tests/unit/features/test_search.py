@@ -1,4 +1,4 @@
-"""Search by regular expressions: what `re` finds, in a time that is bounded."""
+"""RegexSearch by regular expressions: what `re` finds, in a time that is bounded."""
 
 import io
 import pickle
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from maxmargin import ChainSVM, ModelFileError, load, save
 from maxmargin.features import Column, Templates
 from maxmargin.features.regex import translate
-from maxmargin.features.search import Search, program_of
+from maxmargin.features.search import RegexSearch, program_of
 from maxmargin.features.steps import Find
 
 EXPONENTIAL = ["(a+)+$", "(a|aa)+$", ".?" * 60 + "x", "(?:a*)*b", "(?:(?:a?){9}){9}c"]
@@ -73,21 +73,21 @@ def test_expressions_of_wapiti_as_re_finds_them(items, marks, begin, end, word):
 
 @pytest.mark.parametrize("pattern", EXPONENTIAL)
 def test_no_expression_takes_exponential_time(pattern):
-    search, begin = Search(pattern), time.process_time()
+    search, begin = RegexSearch(pattern), time.process_time()
     assert search("a" * 200) in (None, "a" * 200)
     assert search("a" * 200 + "!") is None
     assert time.process_time() - begin < 5.0
 
 
 def test_quick_expressions_are_left_to_re():
-    search = Search("[0-9]+$")
+    search = RegexSearch("[0-9]+$")
     assert search("B-747") == "747"
     assert search._made is None  # no program was needed
     assert search.each(["a1", "b", "9" * 500]) == ["1", None, "9" * 500]
 
 
 def test_a_search_can_be_pickled():
-    assert pickle.loads(pickle.dumps(Search("(a+)+$")))("xaa") == "aa"
+    assert pickle.loads(pickle.dumps(RegexSearch("(a+)+$")))("xaa") == "aa"
 
 
 @pytest.mark.parametrize(

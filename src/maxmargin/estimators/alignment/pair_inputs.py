@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from maxmargin.core.data.biopython_records import from_biopython, is_alignment
+from maxmargin.core.data.foreign.biopython_records import from_biopython, is_alignment
 from maxmargin.estimators.fitting.inputs import by_position
 from maxmargin.io.biology.biopython import pairs_from_biopython
 

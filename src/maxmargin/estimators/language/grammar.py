@@ -21,7 +21,10 @@ from maxmargin.estimators.fitting.inputs import (
     check_same_length,
     object_array,
 )
-from maxmargin.estimators.fitting.kernel_training import KernelMixin, kernel_plan
+from maxmargin.estimators.fitting.kernels.mapped import (
+    KernelMixin,
+    kernel_plan,
+)
 from maxmargin.estimators.fitting.parameters import (
     CallbackChoice,
     CheckpointChoice,

@@ -37,7 +37,7 @@ from maxmargin.estimators.fitting.inputs import (
     object_array,
     warn_of_labels,
 )
-from maxmargin.estimators.fitting.kernel_training import KernelMixin, kernel_plan
+from maxmargin.estimators.fitting.kernels.mapped import KernelMixin, kernel_plan
 from maxmargin.estimators.fitting.parameters import (
     CallbackChoice,
     CheckpointChoice,

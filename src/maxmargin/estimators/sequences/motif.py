@@ -11,7 +11,7 @@ from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.data.arrays import Floats, Ragged
-from maxmargin.core.data.biopython_records import letters_of
+from maxmargin.core.data.foreign.biopython_records import letters_of
 from maxmargin.core.data.validation import (
     check_finite,
     check_shape,

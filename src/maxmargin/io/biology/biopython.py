@@ -15,13 +15,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from maxmargin.core.data.biopython_records import (
+from maxmargin.core.data.foreign.biopython_records import (
     alignment_columns,
     alignment_rows,
     is_alignment,
     is_of_biopython,
 )
-from maxmargin.core.data.biopython_records import from_biopython as from_biopython
+from maxmargin.core.data.foreign.biopython_records import (
+    from_biopython as from_biopython,
+)
 from maxmargin.io.biology.pairs import Pairs
 
 

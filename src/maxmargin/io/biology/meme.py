@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from maxmargin.core.data.biopython_records import is_of_biopython
+from maxmargin.core.data.foreign.biopython_records import is_of_biopython
 from maxmargin.io.text import read_lines
 
 Matrix = NDArray[np.float64]

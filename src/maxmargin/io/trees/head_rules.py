@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from maxmargin.core.data.nltk_trees import from_nltk
+from maxmargin.core.data.foreign.nltk_trees import from_nltk
 
 Tree = Any  # a leaf `str`, or a node `(label, child, ...)`
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from maxmargin.core.data.nltk_trees import from_nltk as from_nltk
-from maxmargin.core.data.nltk_trees import is_nltk as is_nltk
+from maxmargin.core.data.foreign.nltk_trees import from_nltk as from_nltk
+from maxmargin.core.data.foreign.nltk_trees import is_nltk as is_nltk
 
 Tree = Any  # a leaf `str`, or a node `(label, child, ...)`
 

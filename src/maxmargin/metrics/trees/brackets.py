@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from maxmargin.core.data.nltk_trees import from_nltk
+from maxmargin.core.data.foreign.nltk_trees import from_nltk
 
 Tree = Any  # a leaf `str`, or a node `(label, child, ...)`
 Bracket = tuple[str, int, int]

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from maxmargin.core.data.nltk_trees import from_nltk
+from maxmargin.core.data.foreign.nltk_trees import from_nltk
 from maxmargin.metrics.trees.brackets import COLLINS, BracketRules, brackets, crossings
 
 Tree = Any  # a leaf `str`, or a node `(label, child, ...)`

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 from xml.sax.saxutils import escape
 
-from maxmargin.core.data.nltk_trees import from_nltk
+from maxmargin.core.data.foreign.nltk_trees import from_nltk
 
 Tree = Any  # a leaf `str`, or a node `(label, child, ...)`
 LETTER, ROW = 8.0, 44.0  # width of a letter and height of a row, in pixels

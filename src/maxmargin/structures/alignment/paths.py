@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.core.data.arrays import Ints, Labels, Ragged, check_ordered
-from maxmargin.core.data.biopython_records import (
+from maxmargin.core.data.foreign.biopython_records import (
     alignment_columns,
     alignment_rows,
     is_alignment,

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maxmargin.core.data.arrays import Floats, Ints, Labels, pointers, usable
-from maxmargin.core.data.biopython_records import from_biopython
+from maxmargin.core.data.foreign.biopython_records import from_biopython
 from maxmargin.core.data.validation import (
     check_distinct,
     check_range,

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.core.data.arrays import Ints
-from maxmargin.core.data.biopython_records import from_biopython
+from maxmargin.core.data.foreign.biopython_records import from_biopython
 
 ALPHABETS = {"protein": "ACDEFGHIKLMNPQRSTVWY", "dna": "ACGT", "rna": "ACGU"}
 # Codes that stand for several residues, and * for a stop.

@@ -20,7 +20,7 @@ import numpy as np
 
 from maxmargin.core.engine import Serial
 from maxmargin.estimators.fitting.base import StructuredEstimator
-from maxmargin.estimators.fitting.model_certificate import of_support_pairs
+from maxmargin.estimators.fitting.kernels.certificate import of_support_pairs
 from maxmargin.estimators.fitting.training import TrainingData, TrainingPlan
 from maxmargin.kernels.functions import Kernel, named_kernel
 from maxmargin.kernels.joint import FeatureKernel, JointKernel, PairFunction

@@ -31,7 +31,7 @@ from maxmargin.core.data.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import MappedInputs, Structure
 from maxmargin.estimators.fitting.base import OF_EARLIER, StructuredEstimator
-from maxmargin.estimators.fitting.model_certificate import of_expansion
+from maxmargin.estimators.fitting.kernels.certificate import of_expansion
 from maxmargin.estimators.fitting.parameters import SampleWeight
 from maxmargin.estimators.fitting.training import TrainingData, TrainingPlan
 from maxmargin.kernels.functions import Kernel, Precomputed, named_kernel, rows_for

@@ -1,0 +1,10 @@
+"""Kernels in estimators.
+
+mapped.py       Kernels for estimators whose structure takes mapped inputs
+joint.py        Joint kernels: models over support pairs (input, output)
+certificate.py  What sums over kernel values are worth themselves
+"""
+
+import lazy_loader as lazy
+
+__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)
