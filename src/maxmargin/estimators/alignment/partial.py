@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maxmargin.core.data.arrays import Ints
-from maxmargin.core.data.biopython_records import from_biopython
+from maxmargin.core.data.foreign.biopython_records import from_biopython
 from maxmargin.io.biology.blosum import BLOSUM62
 from maxmargin.io.biology.substitution import parse_substitution
 from maxmargin.structures.alignment.inputs.letters import recognise_alphabet
