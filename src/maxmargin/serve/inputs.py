@@ -18,13 +18,12 @@ import scipy.sparse as sp
 
 from maxmargin.io.graphs_jsonl import graph_of
 from maxmargin.io.sequences import templates
-from maxmargin.io.sequences.annotated import split_text
+from maxmargin.io.sequences.annotated import split_sentences, split_text
 from maxmargin.io.treebank import parse_sentences
 from maxmargin.reports.drawing.marked_text import words_of
 from maxmargin.structures.chain.weight_names import first_column
 from maxmargin.structures.clusters import Document, Mention, find_mentions
 
-SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 PAIR = re.compile(r"(\d+):(\S+)")
 TEMPLATES = {"ner": templates.ner, "pos": templates.pos}
 
@@ -173,8 +172,7 @@ def document_reader() -> Reader:
 
     def read(item: Any) -> Any:
         if isinstance(item, str):
-            sentences = [split_words(part) for part in SENTENCE_END.split(item)]
-            item = {"sentences": [words for words in sentences if words]}
+            item = {"sentences": split_sentences(item)}
         if not isinstance(item, dict) or not isinstance(item.get("sentences"), list):
             raise BadInputError(f'a text or "sentences" is needed. {hint}')
         sentences = item["sentences"]

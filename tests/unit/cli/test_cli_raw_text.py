@@ -4,7 +4,9 @@ import json
 
 import pytest
 
+from maxmargin import CoreferenceSVM
 from maxmargin.cli.main import main
+from maxmargin.datasets import load_litbank
 
 TEXTS = [
     {"text": "Ana lives in Lima.", "entities": [[0, 3, "PER"], [13, 17, "LOC"]]},
@@ -74,3 +76,23 @@ def test_plain_text_is_refused_where_more_columns_are_needed(files, tmp_path, ca
     assert "was trained on 3 columns" in capsys.readouterr().err
     assert main(["train", files["raw.txt"], model, "--format", "text"]) == 3
     assert "plain text has no labels" in capsys.readouterr().err
+
+
+def test_coreference_in_plain_text(files, tmp_path, capsys):
+    novels = [novel.document for novel in load_litbank()[:2]]
+    clusters = CoreferenceSVM(tol=0.1).fit(novels, [d.clusters for d in novels])
+    model, text = tmp_path / "coreference.mm", tmp_path / "story.txt"
+    clusters.save(
+        model, notes={"task": "coreference", "format": "conll2012", "options": {}}
+    )
+    text.write_text("Ann met Bob. She liked him.\n")
+    assert main(["predict", str(model), str(text), "--format", "text"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    rows = [line.split("\t") for line in lines if line]
+    assert [row[1:] for row in rows] == [
+        ["0", "0", "0", "Ann"], ["0", "2", "2", "Bob"],
+        ["1", "0", "0", "She"], ["1", "2", "2", "him"],
+    ]  # fmt: skip
+    assert all(row[0].isdigit() for row in rows)
+    assert main(["evaluate", str(model), str(text), "--format", "text"]) == 3
+    assert "plain text has no entities" in capsys.readouterr().err

@@ -251,6 +251,18 @@ def corefud(paths: Sequence[str], options: Options) -> Data:
     return _documents([d for path in paths for d in read_corefud(path)])
 
 
+def document_text(paths: Sequence[str], options: Options) -> Data:
+    """Plain text: each file is a document, whose mentions are found by rules."""
+    from maxmargin.io.coreference import CoreferenceDocument
+    from maxmargin.io.sequences.annotated import split_sentences
+    from maxmargin.io.text import read_lines
+
+    encoding = options.get("encoding", "utf-8")
+    texts = ["\n".join(read_lines(path, encoding)) for path in paths]
+    made = [CoreferenceDocument(split_sentences(text), [], []) for text in texts]
+    return _documents(made)._replace(missing="plain text has no entities")
+
+
 def _documents(documents: list[Any]) -> Data:
     """Documents with the mentions of the file, or with those that rules find."""
     from maxmargin.structures.clusters.mention_finder import find_mentions

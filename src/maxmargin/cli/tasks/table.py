@@ -103,7 +103,11 @@ TASKS = {
     ),
     "coreference": Task(
         "CoreferenceSVM",
-        {"conll2012": readers.conll2012, "corefud": readers.corefud},
+        {
+            "conll2012": readers.conll2012,
+            "corefud": readers.corefud,
+            "text": readers.document_text,
+        },
         writers.coreference_lines,
         measures.coreference_measures,
         "mentions of the same thing; CoNLL-2012, or CoNLL-U with entities (CorefUD)",

@@ -147,7 +147,9 @@ def site_lines(model: Any, data: Data, p_value: float) -> list[str]:
 
 
 def coreference_lines(model: Any, data: Data, form: str) -> list[str]:
-    """The lines of the file with the entities found."""
+    """The lines of the file with the entities found; for text, a line per mention."""
+    if form == "text":
+        return _mention_lines(data.records, model.predict(data.X))
     from maxmargin.io.coreference.conll2012 import conll2012_lines
     from maxmargin.io.coreference.corefud import corefud_lines
 
@@ -155,6 +157,17 @@ def coreference_lines(model: Any, data: Data, form: str) -> list[str]:
     lines = []
     for document, clusters in zip(data.records, model.predict(data.X), strict=True):
         lines += written(document, clusters=clusters)
+    return lines
+
+
+def _mention_lines(documents: Any, found: Any) -> list[str]:
+    """Entity, sentence, first and last word (from 0) and the words, divided by tabs."""
+    lines = []
+    for document, clusters in zip(documents, found, strict=True):
+        for (s, first, last), cluster in zip(document.spans, clusters, strict=True):
+            words = " ".join(document.sentences[s][first : last + 1])
+            lines.append(f"{cluster}\t{s}\t{first}\t{last}\t{words}")
+        lines.append("")
     return lines
 
 

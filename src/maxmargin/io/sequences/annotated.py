@@ -21,6 +21,7 @@ from maxmargin.io.text import FormatError, numbered_lines
 
 OPENING, CLOSING = "([{\"'“«", ")]}\"'”»,;:!?"
 LISTS = ("entities", "spans", "label", "labels")  # names that tools give to the spans
+SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 ENDS = (("start", "end"), ("start_offset", "end_offset"))
 
 
@@ -82,6 +83,18 @@ def split_text(text: str, cuts: Iterable[int] = ()) -> list[Word]:
         for a, b in itertools.pairwise(edges):
             out += _divided(text, a, b)
     return out
+
+
+def split_sentences(text: str) -> list[list[str]]:
+    """The words of each sentence; sentences end at . ! ? before a blank, or with the line.
+
+    Examples
+    --------
+    >>> split_sentences("Ann met Bob. She liked him.")
+    [['Ann', 'met', 'Bob', '.'], ['She', 'liked', 'him', '.']]
+    """
+    parts = ([word.text for word in split_text(p)] for p in SENTENCE_END.split(text))
+    return [words for words in parts if words]
 
 
 def _divided(text: str, start: int, end: int) -> list[Word]:
