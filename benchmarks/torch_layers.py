@@ -1,6 +1,6 @@
 """Structured layers beside pytorch-crf and torch-struct, in one run.
 
-    python -m benchmarks.torch_layers [--quick] [--json FILE]
+    python -m benchmarks.torch_layers [--quick] [--only chain trees] [--threads 2]
 
 The same batch of float32 scores for everyone, on one and on two threads: decoding, and
 a loss with its gradient (ours: structured hinge, and the log-likelihood that the peers
@@ -33,15 +33,17 @@ IN_A_ROW = 5
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="small and few passes")
+    parser.add_argument("--only", nargs="+", choices=MAKERS, default=list(MAKERS))
+    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--json", help="write the figures to this file")
     args = parser.parse_args()
     warnings.simplefilter("ignore")  # those of the peers about old PyTorch calls
     banded.install()
     passes = 2 if args.quick else 40
     figures: dict[str, dict[str, float]] = {}
-    for threads in (1, 2):
+    for threads in args.threads:
         torch.set_num_threads(threads)
-        for title, tasks in batches(args.quick).items():
+        for title, tasks in batches(args.quick, args.only).items():
             name = f"{title}, {threads} thread{'s' if threads > 1 else ''}"
             clock = time.process_time if threads == 1 else time.perf_counter
             figures[name] = race(tasks, passes, clock)
@@ -51,16 +53,14 @@ def main() -> None:
             json.dump(figures, file, indent=1)
 
 
-def batches(quick: bool) -> dict[str, dict[str, Task]]:
+def batches(quick: bool, only: list[str]) -> dict[str, dict[str, Task]]:
     rng = np.random.default_rng(0)
-    chain = (4, 16, 5) if quick else (64, 128, 20)
-    tree = (2, 8, 3) if quick else (16, 40, 20)
-    pair = (2, 8) if quick else (8, 64)
-    return {
-        f"chain {' x '.join(map(str, chain))}": chains(rng, *chain),
-        f"span trees {' x '.join(map(str, tree))} labels": trees(rng, *tree),
-        f"alignment {pair[0]} x {pair[1]} x {pair[1]}": alignments(rng, *pair),
-    }
+    out = {}
+    for name in only:
+        make, small, large = MAKERS[name]
+        title, sizes = TITLES[name], small if quick else large
+        out[title.format(*sizes)] = make(rng, *sizes)
+    return out
 
 
 def race(
@@ -249,6 +249,18 @@ def wavefront(match: torch.Tensor, hard: bool = False, gap: float = -0.5) -> Any
         before, last = last, torch.where(inside, now, low)
     last[:, n].mean().backward()
     return x.grad
+
+
+MAKERS: dict[str, Any] = {  # how, and small and large sizes
+    "chain": (chains, (4, 16, 5), (64, 128, 20)),
+    "trees": (trees, (2, 8, 3), (16, 40, 20)),
+    "alignment": (alignments, (2, 8), (8, 64)),
+}
+TITLES = {
+    "chain": "chain {} x {} x {}",
+    "trees": "span trees {} x {} x {} labels",
+    "alignment": "alignment {0} x {1} x {1}",
+}
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -95,7 +96,7 @@ def decode_logits(
     """
     names = label_names(labels)
     places = _places(logits, None, word_ids, mask)
-    words, sizes = _gather(torch.log_softmax(logits.detach().float(), dim=-1), places)
+    words, sizes = _gather(logits.detach().float(), places)
     chain = Chain(labels=names, scheme=scheme)
     found = chain.best(words.cpu().numpy(), sizes, n_jobs).outputs
     return [[names[k] for k in row[:n]] for row, n in zip(found, sizes, strict=True)]
@@ -193,6 +194,11 @@ def _places(
     logits: Tensor, labels: Tensor | None, word_ids: WordIds | None, mask: Any
 ) -> list[list[int]]:
     """Pieces that count: with a label, first of their word, or unmasked."""
+    _check(
+        isinstance(logits, Tensor) and logits.ndim == 3,
+        f"logits of shape {tuple(np.shape(logits))}: a tensor (rows, pieces, labels) is "
+        "needed",
+    )
     rows, pieces = logits.shape[:2]
     if word_ids is not None:
         places = first_pieces(word_ids)

@@ -16,9 +16,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from maxmargin.core.data.arrays import Floats
+from maxmargin.decode.machinery.batch import row_sizes
 from maxmargin.estimators.sequences.chain import ChainSVM
 from maxmargin.structures.chain.structure import Chain as ChainStructure
 from maxmargin.structures.chain.weight_names import input_weights
@@ -84,15 +86,22 @@ def frozen_features(
         for batch in batches:
             hidden, mask = encode(batch)
             table = hidden.detach().cpu().double().numpy()
-            given = torch.as_tensor(mask).cpu()
-            if given.ndim == 1:
-                out += [
-                    row[:n].copy() for row, n in zip(table, given.tolist(), strict=True)
-                ]
-            else:
-                keep = given.numpy().astype(bool)
-                out += [row[m] for row, m in zip(table, keep, strict=True)]
+            if table.ndim != 3:
+                raise ValueError(
+                    f"encode returned states of shape {table.shape}: (rows, tokens, "
+                    "features) are needed"
+                )
+            keep = _kept(torch.as_tensor(mask).cpu().numpy(), *table.shape[:2])
+            out += [row[m] for row, m in zip(table, keep, strict=True)]
     return out
+
+
+def _kept(mask: NDArray[Any], rows: int, tokens: int) -> NDArray[np.bool_]:
+    """Mask (rows, tokens), also from lengths; it may have gaps, as that of words does."""
+    if mask.shape == (rows, tokens):
+        return mask.astype(bool)
+    lengths = row_sizes(mask, rows, tokens, "the second thing that encode returns")
+    return np.arange(tokens) < lengths[:, None]
 
 
 def retrain_last_layer(

@@ -39,7 +39,7 @@ class StructuredLoss(nn.Module):
     n_labels : int, optional
         Number of labels, where tables such as transitions are parameters of this layer;
         not needed if the structure has names of labels.
-    learn : bool or sequence of str, default=True
+    learn : bool, str or sequence of str, default=True
         Which of the structure's further tables (transitions, start, gap scores, ...) are
         parameters of this layer. Tables given with the scores take their place.
     reduction : {"mean", "sum", "none"}, default="mean"
@@ -53,7 +53,7 @@ class StructuredLoss(nn.Module):
         structure: ScoreStructure,
         *,
         n_labels: int | None = None,
-        learn: bool | Sequence[str] = True,
+        learn: bool | str | Sequence[str] = True,
         reduction: str = "mean",
         n_jobs: int | None = None,
     ) -> None:
@@ -68,14 +68,14 @@ class StructuredLoss(nn.Module):
             self.register_parameter(name, nn.Parameter(torch.zeros(shape)))
 
     def _learned(
-        self, n_labels: int | None, learn: bool | Sequence[str]
+        self, n_labels: int | None, learn: bool | str | Sequence[str]
     ) -> dict[str, tuple[int, ...]]:
         """Names and shapes of the parameters."""
         if learn is False:
             return {}
         labels = n_labels if n_labels is not None else self.structure.label_count()
         shapes = self.structure.side_shapes((-1 if labels is None else labels,))
-        names = list(shapes) if learn is True else list(learn)
+        names = list(shapes) if learn is True else _names(learn)
         for name in names:
             if name not in shapes:
                 raise ValueError(
@@ -172,7 +172,14 @@ class StructuredLoss(nn.Module):
                 raise ValueError("packed scores know their lengths: give no mask")
             main, mask = pad_packed_sequence(main, batch_first=True)
         own = {k: p for k, p in self._parameters.items() if p is not None}
-        return {first: main} | own | given | {first: main}, mask
+        tables = {first: main} | own | given | {first: main}
+        for name, table in tables.items():
+            if not isinstance(table, Tensor):
+                raise TypeError(
+                    f"scores: {name!r} is a {type(table).__name__}, not a tensor; "
+                    "maxmargin.decode takes arrays"
+                )
+        return tables, mask
 
 
 class _Evaluate(Function):
@@ -217,6 +224,11 @@ class _Evaluate(Function):
             )
         ]
         return None, None, None, None, *grads
+
+
+def _names(learn: Any) -> list[str]:
+    """One name, or several."""
+    return [learn] if isinstance(learn, str) else list(learn)
 
 
 def _result_type(main: Tensor) -> torch.dtype:

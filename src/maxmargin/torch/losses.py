@@ -21,6 +21,7 @@ with cost functions.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -243,8 +244,7 @@ class SoftmaxMargin(LogLikelihood):
         **options: Any,
     ) -> None:
         super().__init__(structure, **options)
-        if not 0 < temperature < np.inf:
-            raise ValueError(f"temperature={temperature!r} must be positive")
+        check_positive("temperature", temperature)
         self.loss = default_loss(structure) if loss is None else loss
         self.temperature = temperature
 
@@ -305,8 +305,9 @@ class PerturbedLoss(StructuredLoss):
         super().__init__(structure, **options)
         if noise not in smoothing.NOISES:
             raise ValueError(f"noise={noise!r} is not one of 'gumbel', 'normal'")
-        if samples < 1 or not sigma > 0:
-            raise ValueError("samples must be at least 1 and sigma positive")
+        if not isinstance(samples, int) or samples < 1:
+            raise ValueError(f"samples={samples!r} must be a whole number from 1 on")
+        check_positive("sigma", sigma)
         self.sigma, self.samples, self.noise, self.seed = sigma, samples, noise, seed
         self.standard_error: Floats = np.zeros(0)
         self.reset()
@@ -388,6 +389,12 @@ class SparseMAP(StructuredLoss):
             self.structure.add_indicators(batch, truth, -factor, out)
 
         return np.maximum(found.value - own, 0.0), gradient
+
+
+def check_positive(name: str, value: Any) -> None:
+    """Refuse what is not a positive, finite number."""
+    if not isinstance(value, Real) or not 0 < float(value) < np.inf:
+        raise ValueError(f"{name}={value!r} must be a positive number")
 
 
 LOSSES: dict[str, type[StructuredLoss]] = {

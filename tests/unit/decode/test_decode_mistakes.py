@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from maxmargin import ChainSVM, decode
+from maxmargin.decode.machinery import batch
 
 LABELS = ["O", "B-X", "I-X"]
 ONE = [[1.0, 2.0, 3.0]]
@@ -31,7 +32,7 @@ def test_labels_and_numbers():
     for n in (0, 1.5, True, "x"):
         with pytest.raises(ValueError, match="a whole number of outputs"):
             decode.nbest_labels(ONE, LABELS, n)
-    for n_jobs in ("x", 1.5, None, True):
+    for n_jobs in ("x", 1.5, None, True, 0):
         with pytest.raises(ValueError, match="a number of threads"):
             decode.best_labels(ONE, LABELS, n_jobs=n_jobs)
 
@@ -65,6 +66,32 @@ def test_spans(span):
 def test_threshold_of_spans(threshold):
     with pytest.raises(ValueError, match="threshold"):
         decode.best_spans([(0, 1, "A", 1.0)], threshold)
+
+
+def test_a_table_of_each_row_names_the_row():
+    pairs = np.zeros((2, 2, 2, 2))
+    pairs[1, 0, 1, 0] = np.nan
+    with pytest.raises(ValueError, match=r"row 1: transitions\[0, 1, 0\] is nan"):
+        decode.Chain().best({"emissions": np.zeros((2, 3, 2)), "transitions": pairs})
+    with pytest.raises(ValueError, match=r"transitions\[1, 0\] is nan"):
+        decode.Chain().best(
+            {"emissions": np.zeros((2, 3, 2)), "transitions": pairs[1, 0]}
+        )
+
+
+def test_minus_one_is_all_cores(monkeypatch):
+    asked = []
+
+    def watched(task, chunks, n_jobs):
+        asked.append(n_jobs)
+        return [task(chunk) for chunk in chunks]
+
+    monkeypatch.setattr(batch, "work_together", watched)
+    monkeypatch.setattr(batch, "WORTH_THREADS", 0.0)
+    for n_jobs in (-1, -2, -9):
+        monkeypatch.setattr(batch.os, "cpu_count", lambda: 4)
+        decode.best_labels(ONE, LABELS, n_jobs=n_jobs)
+    assert asked == [4, 3, 1]
 
 
 def test_masks_and_targets():

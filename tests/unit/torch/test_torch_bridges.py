@@ -158,3 +158,25 @@ def test_what_a_last_layer_cannot_hold():
         last.load_into(
             torch.nn.Linear(2, 2), StructuredHinge(Chain(), n_labels=2, learn=False)
         )
+
+
+def test_logits_that_are_none_are_refused():
+    with pytest.raises(ValueError, match=r"shape \(3, 5\): a tensor"):
+        decode_logits(torch.zeros(3, 5), NAMES)
+    with pytest.raises(ValueError, match=r"shape \(1, 3, 5\): a tensor"):
+        decode_logits(np.zeros((1, 3, 5)), NAMES)
+    wrong = torch.zeros(2, 3, 5)
+    wrong[1, 2, 0] = torch.inf
+    with pytest.raises(ValueError, match=r"row 1: emissions\[2, 0\] is inf"):
+        decode_logits(wrong, NAMES)
+
+
+@pytest.mark.parametrize(
+    "lengths, message",
+    [([4, 1], "row 0: length 4 is beyond"), ([3, 0], "row 1 is empty"), ([3], "shape")],
+)
+def test_lengths_of_frozen_features(lengths, message):
+    with pytest.raises(ValueError, match=message):
+        frozen_features(lambda x: (x, torch.tensor(lengths)), [torch.zeros(2, 3, 4)])
+    with pytest.raises(ValueError, match=r"states of shape \(2, 3\)"):
+        frozen_features(lambda x: (x, torch.tensor([3, 3])), [torch.zeros(2, 3)])

@@ -298,3 +298,34 @@ def test_gradients_are_zero_where_nothing_is_violated():
     loss.backward()
     assert loss.item() == 0.0
     assert not np.any(x.grad.numpy())
+
+
+def test_scores_that_are_no_tensors_are_refused():
+    layer = StructuredHinge(Chain(), n_labels=2)
+    for wrong in ([[[1.0, 2.0]]], np.zeros((1, 1, 2)), None):
+        with pytest.raises((TypeError, ValueError), match=r"not a tensor|is missing"):
+            layer(wrong, torch.zeros(1, 1, dtype=torch.long))
+    given = {"emissions": torch.zeros(1, 1, 2), "transitions": np.zeros((2, 2))}
+    with pytest.raises(TypeError, match="'transitions' is a ndarray, not a tensor"):
+        layer.decode(given)
+
+
+def test_one_table_to_learn_by_its_name():
+    layer = StructuredHinge(Chain(), n_labels=2, learn="transitions")
+    assert list(layer.state_dict()) == ["transitions"]
+
+
+@pytest.mark.parametrize(
+    "name, option",
+    [
+        ("softmax-margin", {"temperature": "1"}),
+        ("softmax-margin", {"temperature": 0.0}),
+        ("perturbed", {"samples": 2.5}),
+        ("perturbed", {"samples": 0}),
+        ("perturbed", {"sigma": float("nan")}),
+    ],
+)
+def test_options_that_are_none(name, option):
+    (key,) = option
+    with pytest.raises(ValueError, match=f"{key}=.* must be a"):
+        structured_loss(name, Chain(), n_labels=2, **option)

@@ -6,6 +6,7 @@ wrong is named by its row of the batch.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -80,7 +81,10 @@ def main_table(values: Any, name: str, dims: int, layout: str) -> Table:
 
 
 def side_table(values: Any, name: str, shapes: tuple[tuple[int, ...], ...]) -> Table:
-    """A further table in float64, of one of the given shapes; None gives zeros."""
+    """A further table in float64, of one of the given shapes; None gives zeros.
+
+    The first shape is shared by all rows, others begin with the rows.
+    """
     if values is None:
         return np.zeros(shapes[0])
     array = np.array(values, dtype=np.float64)
@@ -89,7 +93,10 @@ def side_table(values: Any, name: str, shapes: tuple[tuple[int, ...], ...]) -> T
         raise ValueError(f"{name} has shape {array.shape}, but it must be {said}")
     if not (array < np.inf).all():
         at = tuple(int(k) for k in np.argwhere(~(array < np.inf))[0])
-        raise ValueError(f"{name}{list(at)} is {array[at]}: scores are finite or -inf")
+        where = f"{name}{list(at)}"
+        if array.shape != shapes[0]:
+            where = f"row {at[0]}: {name}{list(at[1:])}"
+        raise ValueError(f"{where} is {array[at]}: scores are finite or -inf")
     return np.ascontiguousarray(array)
 
 
@@ -160,7 +167,7 @@ def over_rows(
 ) -> list[Any]:
     """task(first, last) over chunks of rows, on `n_jobs` threads; answers in order.
 
-    Without rows there is one chunk, which is empty.
+    As everywhere, -1 stands for all cores. Without rows there is one chunk, which is empty.
 
     `work` is about how many nanoseconds one thread takes for all rows. Below
     `WORTH_THREADS` one thread does it all. To wake another takes a tenth of a
@@ -168,8 +175,13 @@ def over_rows(
     milliseconds after each operation, it may be put to sleep in the middle of a chunk,
     and the caller would wait for it.
     """
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer):
-        raise ValueError(f"n_jobs={n_jobs!r}: a number of threads is needed")
+    whole = isinstance(n_jobs, int | np.integer) and not isinstance(n_jobs, bool)
+    if not whole or n_jobs == 0:
+        raise ValueError(
+            f"n_jobs={n_jobs!r}: a number of threads is needed, or -1 for all cores"
+        )
+    if n_jobs < 0:
+        n_jobs = max(1, (os.cpu_count() or 1) + 1 + int(n_jobs))
     n_jobs = n_jobs if work >= WORTH_THREADS else 1
     chunks = [(a, min(a + CHUNK, rows)) for a in range(0, max(rows, 1), CHUNK)]
     return work_together(lambda chunk: task(*chunk), chunks, n_jobs)
