@@ -4,6 +4,7 @@
     python tests/mutation.py try metrics io --most 50 --seed 0 [--keep]
     python tests/mutation.py again
     python tests/mutation.py known
+    python tests/mutation.py figures
 
 `record` runs tests once and adds to a file of the temporary folder which functions of
 the package each of them enters and how long it takes. `try` makes one fault at a time in
@@ -12,7 +13,8 @@ the function with the fault, the shortest first, until one fails. A mutant that 
 notices survives; the script prints it, to be killed by a test or to be explained. With
 `--keep` counts and survivors go to `benchmarks/results/mutation.json`, and `again` tries
 the survivors of that file once more (record new tests first). `known` makes the faults of
-`KNOWN`, all of which the tests must notice.
+`KNOWN`, all of which the tests must notice. `figures` prints what is kept: counts, and why
+a survivor need not be killed. Survivors that are explained have a "why" in the file.
 
 Each trial is a fork of this process, which has the package and the tests loaded: Linux and
 macOS only. A fault inside a function replaces the code of that function. Faults elsewhere
@@ -51,7 +53,8 @@ RESULTS = ROOT / "benchmarks" / "results" / "mutation.json"
 # What `record` runs, if nothing else is named.
 TESTS = [
     "tests/unit/metrics", "tests/unit/io", "tests/unit/cli", "tests/unit/estimators",
-    "tests/unit/calibration", "tests/contracts/test_formulations.py",
+    "tests/unit/calibration", "tests/unit/core", "tests/unit/losses",
+    "tests/unit/engines/test_engines.py", "tests/contracts/test_formulations.py",
     "tests/contracts/test_mistakes.py", "tests/contracts/test_estimator_table.py",
     *(f"src/maxmargin/{room}" for room in ("metrics", "io", "losses", "estimators")),
 ]  # fmt: skip
@@ -296,13 +299,27 @@ def _replace_code(mutant: Mutant) -> bool:
         if code.co_qualname == mutant.function
     ]
     function = _function(mutant)
-    if len(codes) != 1 or function is None:
+    if len(codes) != 1 or function is None or _in_signature(mutant):
         return False
     if codes[0].co_freevars != function.__code__.co_freevars:
         return False
     old = function.__code__
     function.__code__ = codes[0].replace(co_firstlineno=old.co_firstlineno)
     return True
+
+
+def _in_signature(mutant: Mutant) -> bool:
+    """Whether a fault is in a default or a decorator, which the code does not hold."""
+
+    def signatures(text: str) -> list[str]:
+        return [
+            ast.dump(part)
+            for node in ast.walk(ast.parse(text))
+            if isinstance(node, ast.FunctionDef)
+            for part in (node.args, *node.decorator_list)
+        ]
+
+    return signatures(mutant.text) != signatures(mutant.path.read_text("utf8"))
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:
@@ -428,6 +445,18 @@ def keep(found: dict[str, Any]) -> None:
     RESULTS.write_text(json.dumps(kept | found, indent=1) + "\n", encoding="utf8")
 
 
+def print_figures() -> None:
+    """Print the counts of each part, its open survivors, and the explained ones."""
+    kept = json.loads(RESULTS.read_text(encoding="utf8"))
+    for part, found in kept.items():
+        told = ", ".join(f"{name} {n}" for name, n in found["counts"].items())
+        tell(f"{part}: {told}")
+        for row in found["survivors"]:
+            if "why" in row or row.get("now") != "killed":
+                place = f"{row['file']} {row['function']}".rstrip()
+                tell(f"    {place}: {row['what']}\n        {row.get('why', 'OPEN')}")
+
+
 def tell(line: str) -> None:
     """Print a line at once."""
     sys.stdout.write(line + "\n")
@@ -446,9 +475,13 @@ def main() -> None:
     trial.add_argument("--seed", type=int, default=0)
     trial.add_argument("--keep", action="store_true", help="into the file of results")
     commands.add_parser("known")
+    commands.add_parser("figures")
     for command in (trial, commands.add_parser("again")):
         command.add_argument("--seconds", type=float, default=10.0, help="per fault")
     args = parser.parse_args()
+    if args.command == "figures":
+        print_figures()
+        return
     os.chdir(ROOT)
     sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
     os.environ["PYTHONPATH"] = os.pathsep.join(sys.path[:2])  # of further processes
@@ -463,7 +496,8 @@ def main() -> None:
         for part in args.parts:
             found = try_sample(part, args.most, args.seed, args.seconds)
             if args.keep:
-                keep({part: found})
+                seed = f", seed {args.seed}" if args.seed else ""
+                keep({part + seed: found})
 
 
 if __name__ == "__main__":

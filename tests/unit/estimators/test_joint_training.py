@@ -215,3 +215,11 @@ def test_strings_and_sets_are_compared_by_a_gram_matrix():
     twin = StructuralSVM(Pet(), C=10.0, kernel=by_function).fit(grams[:5], y[:5])
     assert twin.predict(grams).tolist() == y
     assert twin.result_.dual == pytest.approx(model.result_.dual, rel=1e-3)
+
+
+def test_an_argmax_of_weights_is_told_what_it_gets():
+    """Under a kernel there are no weights to give to a structure of one's own."""
+    X, y = knapsacks(4)
+    with pytest.raises(ValueError, match="matmul") as found:
+        StructuralSVM(Knapsack(), kernel="rbf").fit(X, y)
+    assert "argmax gets a function in their place" in found.value.__notes__[0]

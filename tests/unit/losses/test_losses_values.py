@@ -7,6 +7,7 @@ from maxmargin.core.data.arrays import Ragged
 from maxmargin.losses import (
     ArcLoss,
     AveragePrecision,
+    BracketHamming,
     ForestLoss,
     MotifLoss,
     NDCGAtK,
@@ -81,3 +82,11 @@ def test_costs_may_be_zero():
     ForestLoss(r=0.0).validate()
     SpanLoss(wrong=0.0, missed=0.0).validate()
     ArcLoss(label_cost=0.0).validate()
+
+
+def test_scales_of_bracket_losses():
+    """Brackets are rows (start, ?, end, ?, label); -1 is a bracket that does not count."""
+    rows = np.array([0, 0, 2, 0, 1, 0, 0, 1, 0, 2, 1, 0, 2, 0, -1])
+    truth = Ragged(np.array([0, 15]), rows.astype(np.int32))
+    assert BracketHamming().scale(truth).tolist() == [1.0]
+    assert BracketHamming(normalize=True).scale(truth).tolist() == [0.5]

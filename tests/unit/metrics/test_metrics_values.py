@@ -1,9 +1,12 @@
 """Figures of measures where averages, labels and missing queries differ."""
 
+from dataclasses import FrozenInstanceError
+
 import pytest
 
-from maxmargin.metrics import evalb, span_scores, trec_eval
+from maxmargin.metrics import COLLINS, evalb, span_scores, trec_eval
 from maxmargin.metrics.clusters import b3_counts, muc_counts, score
+from maxmargin.metrics.trees.brackets import BracketRules
 
 
 def test_averages_of_spans():
@@ -47,3 +50,24 @@ def test_clusters_without_links():
     half = score(b3_counts, [[0, 0, 1, 1]], [[0, 0, 0, 0]])
     assert half == (0.5, 1.0, pytest.approx(2 / 3))
     assert score(b3_counts, [[0, 1]], [[0, 1]]) == (1.0, 1.0, 1.0)
+
+
+def test_evalb_without_any_parse():
+    tree = ("S", ("NP", ("NN", "a")))
+    scores = evalb([tree], [None])
+    assert scores.number_of_valid_sentence == 0
+    assert scores.average_crossing == scores.bracketing_fmeasure == 0.0
+
+
+def test_a_tag_with_a_function_is_another_tag():
+    """NN-X is not the tag NN, whose words do not count here."""
+    rules = BracketRules(dropped_tags=frozenset(("NN",)))
+    true, found = (
+        ("S", (above, ("NN-X", "a")), ("VP", ("VB", "b"))) for above in ("NP", "ADVP")
+    )
+    assert evalb([true], [found], rules).bracketing_recall == pytest.approx(200 / 3)
+
+
+def test_rules_that_all_share_cannot_be_changed():
+    with pytest.raises(FrozenInstanceError):
+        COLLINS.labelled = False

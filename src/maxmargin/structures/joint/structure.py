@@ -352,9 +352,16 @@ class OwnPairs(PairStructure):
 
     def search(self, score: Callable[[Any], float], item: Any, truth: Any) -> Any:
         """The search of the user's object."""
-        if truth is None:
-            return self.owner.argmax(score, item)
-        return self.owner.argmax(score, item, truth)
+        given = (score, item) if truth is None else (score, item, truth)
+        try:
+            return self.owner.argmax(*given)
+        except (TypeError, ValueError, AttributeError) as error:
+            error.add_note(
+                "With a kernel there are no weights: argmax gets a function in their place, "
+                "which gives the score of an output (docs/tasks/joint_kernels.md). Or "
+                "give the structure a method outputs(x) that lists its outputs."
+            )
+            raise
 
     def row_of(self, y: Any) -> Labels:
         """Bytes of the pickle."""
