@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils.validation import validate_data
 
 from maxmargin.core.data.arrays import Floats, Ints, usable
 from maxmargin.core.data.validation import check_sparse
-from maxmargin.estimators.fitting.inputs import by_position, refuse_lazy
+from maxmargin.estimators.fitting.inputs import by_position, object_array, refuse_lazy
 
 NEARNESS = ("rbf", "poly", "quadratic", "cubic")  # kernels that compare whole rows
 RULES = 0.99  # share of one column in the squared distances that is worth a warning
@@ -44,6 +45,29 @@ def check_rows(X: Any) -> None:
     """Refuse a sparse matrix whose indices lie outside of its shape."""
     if sp.issparse(X):
         check_sparse(X, "X")
+
+
+def objects_of(X: Any) -> np.ndarray | None:
+    """Inputs as an array of objects; None where X is a table of numbers.
+
+    Tables are matrices, frames, and lists of rows of numbers of one length. Anything
+    else in a list or an array is an object: a string, a set, a graph, or a number.
+    """
+    if isinstance(X, str | bytes):
+        raise TypeError(f"X is {X!r:.40}, not a list of inputs: write [X]")
+    if isinstance(X, Set | Iterator):
+        raise TypeError(f"X is a {type(X).__name__}, not a list: write list(X)")
+    if len(getattr(X, "shape", (0,))) > 1 or hasattr(X, "columns"):
+        return None
+    items = list(by_position(X))
+    if not any(isinstance(x, str | Set | Mapping) for x in items[:1]):
+        try:
+            table = np.asarray(items)
+        except ValueError:  # rows of several lengths
+            return object_array(items)
+        if table.ndim == 2 and table.dtype.kind in "biuf":
+            return None
+    return object_array(items)
 
 
 def check_table(X: Any) -> None:
@@ -165,6 +189,20 @@ def warn_if_one_column_rules(X: Any, kernel: Any) -> None:
             UserWarning,
             stacklevel=4,
         )
+
+
+def rows_of(model: Any, X: Any) -> Any:
+    """Rows for a fitted model, checked, as a matrix."""
+    check_rows(X)
+    check_table(X)
+    if isinstance(X, np.ndarray) and X.dtype.kind == "f":
+        check_finite(X)
+    X = validate_data(
+        model, X, accept_sparse="csr", dtype=np.float64, reset=False,
+        ensure_all_finite=False,
+    )  # fmt: skip
+    check_finite(X)
+    return X
 
 
 def class_numbers(

@@ -13,7 +13,7 @@ from sklearn.utils import compute_class_weight
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from maxmargin.core.data.arrays import Floats, Ints, Ragged
 from maxmargin.core.loss import Loss, ZeroOne
@@ -26,6 +26,8 @@ from maxmargin.estimators.class_inputs import (
     check_table,
     class_numbers,
     cost_table,
+    objects_of,
+    rows_of,
     warn_if_one_column_rules,
 )
 from maxmargin.estimators.explaining.class_weights import top_features
@@ -114,8 +116,9 @@ class MulticlassSVM(ClassifierMixin, ClassProbabilities, KernelMixin):
     kernel : str, Kernel, JointKernel or callable
         Compare inputs by a kernel instead of weighting their features. `KernelSVM` has
         more options. A `JointKernel` compares pairs (row of X, number of the class in
-        sorted order); ``Joint(kernel, table)``, a kernel on inputs times a table over
-        classes, is the same as `class_similarity=table` and has all kernel methods.
+        sorted order), and X may then be a list of any objects that it can compare;
+        ``Joint(kernel, table)``, a kernel on inputs times a table over classes, is the
+        same as `class_similarity=table` and has all kernel methods.
     calibration : int
         Number of folds by which `fit` calibrates the scores, so that `predict_proba`,
         `predict_node` and `predict_set` work; 0: it does not.
@@ -247,16 +250,7 @@ class MulticlassSVM(ClassifierMixin, ClassProbabilities, KernelMixin):
     ) -> TrainingData:
         """Rows and class numbers; `known` are classes that y need not show."""
         check_parameters(self.get_params(deep=False))
-        check_rows(X)
-        check_table(X)
-        if y is not None:
-            check_labels(y)
-        X, y = validate_data(
-            self, X, y, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False
-        )
-        check_finite(X)
-        if isinstance(self.kernel, str):
-            warn_if_one_column_rules(X, self.kernel)
+        X, y = self._checked(X, y)
         check_classification_targets(y)
         classes, labels = np.unique(y, return_inverse=True)
         if known is not None:
@@ -274,10 +268,39 @@ class MulticlassSVM(ClassifierMixin, ClassProbabilities, KernelMixin):
         if (weight == 0).any() and self.kernel != "precomputed":
             X, labels, weight = X[weight > 0], labels[weight > 0], weight[weight > 0]
         self.classes_ = classes
+        if X.ndim == 1:
+            pairs = self._class_pairs()
+            x, truth = pairs.encode(X), Ragged.single(labels)
+            return TrainingData(pairs, x, truth, weight, X, classes[labels])
         structure = replace(self._structure(X, labels), k=len(classes)).bind(X, labels)
         x = structure.encode(X)
         truth = structure.encode_labels(x, labels)
         return TrainingData(structure, x, truth, weight, X, classes[labels])
+
+    def _checked(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """Training rows as a matrix, or objects that a joint kernel compares."""
+        items = self._objects(X)
+        if items is None:
+            check_rows(X)
+            check_table(X)
+        if y is not None:
+            check_labels(y)
+        if items is not None:
+            check_same_length(items, y)
+            self.__dict__.pop("n_features_in_", None)
+            return items, column_or_1d(by_position(y))
+        X, y = validate_data(
+            self, X, y, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False
+        )
+        check_finite(X)
+        if isinstance(self.kernel, str):
+            warn_if_one_column_rules(X, self.kernel)
+        return X, y
+
+    def _objects(self, X: Any) -> np.ndarray | None:
+        """Inputs that are no rows of numbers; None where they are, or have to be."""
+        compares = isinstance(self.kernel, JointKernel) and not self._is_product()
+        return objects_of(X) if compares else None
 
     @available_if(lambda self: self._can_stream())
     def partial_fit(
@@ -360,6 +383,11 @@ class MulticlassSVM(ClassifierMixin, ClassProbabilities, KernelMixin):
 
     def _joint_data(self, data: TrainingData) -> tuple[ClassPairs, TrainingData]:
         """The classes under a joint kernel, and the rows as objects."""
+        plain = self._class_pairs()
+        return plain, data._replace(structure=plain, x=plain.encode(data.X))
+
+    def _class_pairs(self) -> ClassPairs:
+        """The classes under a joint kernel."""
         given = self.taxonomy, self.class_features, self.class_similarity
         if any(value is not None for value in given):
             raise ValueError(
@@ -374,8 +402,7 @@ class MulticlassSVM(ClassifierMixin, ClassProbabilities, KernelMixin):
         kernel: Any = self.kernel
         if self.fit_intercept:
             kernel = kernel + SameOutput(float(self.intercept_scaling) ** 2)
-        plain = ClassPairs(kernel, k=len(self.classes_))
-        return plain, data._replace(structure=plain, x=plain.encode(data.X))
+        return ClassPairs(kernel, k=len(self.classes_))
 
     def _adopt(self, structure: Any, result: Result) -> None:
         """Also set coef_ and intercept_ of the classes."""
@@ -459,6 +486,9 @@ class MulticlassSVM(ClassifierMixin, ClassProbabilities, KernelMixin):
         return self.result_.w
 
     def _inputs(self, X: Any) -> Any:
+        items = self._objects(X)
+        if items is not None:
+            return items
         if isinstance(X, list) and len(X) == 1:  # one row, or a matrix of one row
             X = X[0] if sp.issparse(X[0]) else np.reshape(X[0], (1, -1))
         check_rows(X)
@@ -480,13 +510,15 @@ class MulticlassSVM(ClassifierMixin, ClassProbabilities, KernelMixin):
         return [("F1, nodes above counted", scores.f1)]
 
     def _examples(self, y: Any, sample_weight: SampleWeight) -> Ints:
-        if sample_weight is None:
-            return np.arange(len(y))
-        return np.flatnonzero(np.asarray(sample_weight) > 0)
+        given = np.ones(len(y)) if sample_weight is None else sample_weight
+        return np.flatnonzero(np.asarray(given) > 0)
 
     def _weight_names(self) -> Sequence[str]:
         """Names "feature / class", or "feature / node" with a taxonomy."""
         structure: Any = self.structure_
+        if self._has_pairs():
+            classes = self.classes_[list(structure.outputs)]
+            return [f"likeness to pair {p}: {c}" for p, c in enumerate(classes)]
         known = getattr(self, "feature_names_in_", None)
         width = structure.width - bool(self.fit_intercept)
         inputs = [f"x{j}" for j in range(width)] if known is None else list(known)
@@ -505,6 +537,8 @@ class MulticlassSVM(ClassifierMixin, ClassProbabilities, KernelMixin):
         return [str(name) for name in names]
 
     def _piece_names(self, pieces: Pieces) -> list[str]:
+        if self._has_pairs():
+            return super()._piece_names(pieces)
         outputs = self._output_names()
         return [outputs[z] for z in pieces.output_features]
 
@@ -516,15 +550,8 @@ class MulticlassSVM(ClassifierMixin, ClassProbabilities, KernelMixin):
         X : array or sparse matrix (n, n_features)
         """
         check_is_fitted(self, "result_")
-        check_rows(X)
-        check_table(X)
-        if isinstance(X, np.ndarray) and X.dtype.kind == "f":
-            check_finite(X)
-        X = validate_data(
-            self, X, accept_sparse="csr", dtype=np.float64, reset=False,
-            ensure_all_finite=False,
-        )  # fmt: skip
-        check_finite(X)
+        items = self._objects(X)
+        X = rows_of(self, X) if items is None else items
         if isinstance(self.structure_, ClassPairs):
             table = self.structure_.table(self.structure_.encode(X), self.result_.w)
             scores = table[:, 1:] - table[:, :1] if table.shape[1] == 2 else table

@@ -8,6 +8,7 @@ import io
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 from cases.joint import ListedKnapsack, SearchedKnapsack
 from cases.own import Knapsack
@@ -223,3 +224,63 @@ def test_an_argmax_of_weights_is_told_what_it_gets():
     with pytest.raises(ValueError, match="matmul") as found:
         StructuralSVM(Knapsack(), kernel="rbf").fit(X, y)
     assert "argmax gets a function in their place" in found.value.__notes__[0]
+
+
+WORDS = ["banana", "bandana", "cabana", "xylophone", "saxophone", "telephone"]
+ENDS = ["an", "an", "an", "phone", "phone", "phone"]
+
+
+def pairs_of(word):
+    """Neighbouring letters."""
+    return {word[i : i + 2] for i in range(len(word) - 1)}
+
+
+def likeness(a, b):
+    """How many neighbouring letters two words share."""
+    return float(len(pairs_of(a) & pairs_of(b)))
+
+
+@pytest.mark.parametrize("given", ["strings", "array", "sets", "series", "gram"])
+def test_classes_of_objects_that_are_no_rows_of_numbers(given):
+    """Strings, sets and numbers of a Gram matrix: the dual is that of the features."""
+    letters = sorted(set().union(*map(pairs_of, WORDS)))
+    rows = np.array([[float(p in pairs_of(w)) for p in letters] for w in WORDS])
+    gram = np.array([[likeness(a, b) for b in WORDS] for a in WORDS])
+    sets = [frozenset(pairs_of(w)) for w in WORDS]
+    X, inputs = {
+        "strings": (WORDS, likeness), "array": (np.array(WORDS), likeness),
+        "sets": (sets, lambda a, b: float(len(a & b))),
+        "series": (pd.Series(WORDS, index=range(6, 0, -1)), likeness),
+        "gram": (np.arange(len(WORDS)), gram),
+    }[given]  # fmt: skip
+    model = MulticlassSVM(C=0.3, kernel=Joint(inputs, np.eye(2)), tol=1e-8).fit(X, ENDS)
+    plain = MulticlassSVM(C=0.3, tol=1e-8).fit(rows, ENDS)
+    assert model.result_.dual == pytest.approx(plain.result_.dual, rel=1e-6)
+    assert model.result_.certificate == "exact"
+    assert model.predict(X).tolist() == ENDS
+    np.testing.assert_allclose(
+        model.decision_function(X), plain.decision_function(rows), atol=1e-4
+    )
+    first = X.iloc[0] if given == "series" else X[0]
+    told = model.explain(first)
+    assert told.score == pytest.approx(sum(t.adds for t in told.parts[0].terms))
+    assert {t.feature.split(": ")[1] for t in told.parts[0].terms} <= set(ENDS)
+    assert model.best_few(first)[0][0] == "an"
+
+
+def test_objects_that_cannot_be_a_list_of_inputs():
+    model = MulticlassSVM(kernel=Joint(likeness, np.eye(2))).fit(WORDS, ENDS)
+    with pytest.raises(TypeError, match=r"X is 'banana', not a list of inputs"):
+        model.predict("banana")
+    with pytest.raises(TypeError, match=r"X is a set, not a list: write list\(X\)"):
+        model.predict({"banana"})
+    with pytest.raises(ValueError, match="X has 6 examples, but y has 5"):
+        model.fit(WORDS, ENDS[:5])
+    with pytest.raises(ValueError, match="kernel on outputs has 1 rows, but row 1"):
+        MulticlassSVM(kernel=Joint(likeness, np.eye(1))).fit(WORDS, ENDS)
+    with pytest.raises(ValueError, match="takes one row of numbers per example"):
+        MulticlassSVM().fit(WORDS, ENDS)
+    assert model.predict([]).tolist() == []
+    assert model.score(WORDS, ENDS) == 1.0
+    again = model.set_params(kernel=None).fit(np.eye(6), ENDS)  # rows of numbers again
+    assert again.n_features_in_ == 6

@@ -28,7 +28,7 @@ def explain(model: FittedModel, x: Any, n: int | None = None) -> Explanation:
     See `StructuredEstimator.explain`.
     """
     model._check_has_weights("explain")
-    check_is_fitted(model, "coef_")
+    check_is_fitted(model, "result_")
     structure, inputs, w = model.structure_, encode_one(model, x), model._weights()
     best = structure.argmax(inputs, np.zeros(1, np.int64), w).labels.row(0)
     pieces = structure.explain_pieces(inputs, 0, best)
@@ -48,7 +48,7 @@ def best_few(model: FittedModel, x: Any, k: int = 3) -> list[tuple[Any, float]]:
     See `StructuredEstimator.best_few`.
     """
     model._check_has_weights("best_few")
-    check_is_fitted(model, "coef_")
+    check_is_fitted(model, "result_")
     structure, inputs, w = model.structure_, encode_one(model, x), model._weights()
     first = np.zeros(1, np.int64)
     nbest = structure.offers(NBest)
@@ -73,7 +73,7 @@ def top_weights(model: FittedModel, n: int = 12) -> list[tuple[str, float]]:
     See `StructuredEstimator.top_weights`.
     """
     model._check_has_weights("top_weights")
-    check_is_fitted(model, "coef_")
+    check_is_fitted(model, "result_")
     if model.structure_.offers(MostViolated) is None:
         return []  # the dual variables of a kernel are not weights of features
     names, w = model._weight_names(), model._weights()

@@ -119,6 +119,8 @@ class KernelMixin(StructuredEstimator):
         return isinstance(vars(self).get("structure_"), PairStructure)
 
     def _check_has_weights(self, what: str) -> None:
+        if self._has_pairs() and what in ("explain", "best_few"):
+            return  # support pairs have names and coefficients
         if "expansion_" in vars(self) or self._has_pairs():
             raise ValueError(
                 f"{what} is about the weights of features: a kernel has none"
