@@ -185,7 +185,7 @@ def test_multiclass_over_pairs_with_two_classes_is_saved_and_refuses_the_rest():
     plain = MulticlassSVM().fit(X, y)
     assert model.predict(X).tolist() == plain.predict(X).tolist()
     with pytest.raises(ValueError, match="a kernel has none"):
-        model.explain(X[0])
+        model.top_features("a")
     with pytest.raises(ValueError, match="leave out taxonomy"):
         MulticlassSVM(kernel=model.kernel, class_similarity=np.eye(2)).fit(X, y)
     with pytest.raises(ValueError, match="kernel_method='cpsp' is not there"):
