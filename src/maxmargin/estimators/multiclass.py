@@ -270,8 +270,8 @@ class MulticlassSVM(ClassifierMixin, ClassProbabilities, KernelMixin):
         self.classes_ = classes
         if X.ndim == 1:
             pairs = self._class_pairs()
-            x, truth = pairs.encode(X), Ragged.single(labels)
-            return TrainingData(pairs, x, truth, weight, X, classes[labels])
+            rows = pairs.encode(X), Ragged.single(labels)
+            return TrainingData(pairs, *rows, weight, X, classes[labels])
         structure = replace(self._structure(X, labels), k=len(classes)).bind(X, labels)
         x = structure.encode(X)
         truth = structure.encode_labels(x, labels)
