@@ -7,7 +7,7 @@ planes up where the data are. The engine runs both; how a plane is found is in `
 Solvers see nothing else.
 
 `rounding_of` bounds the rounding error of the primal. A slack is a difference of scores,
-which are sums of products (`core/data/rounding.py`), and C multiplies its error: at
+which are sums of products (`core/data/arrays.py`), and C multiplies its error: at
 C = 1e10 the sixth digit of the primal may be wrong, whatever the trainer does.
 """
 
@@ -22,8 +22,7 @@ import numpy as np
 
 from maxmargin.core.cuts import Cuts as Cuts  # solvers and estimators take it from here
 from maxmargin.core.cuts import Risk, SumCut, add
-from maxmargin.core.data.arrays import Floats, Ints, Ragged, Rows
-from maxmargin.core.data.rounding import UNIT, summation_error
+from maxmargin.core.data.arrays import UNIT, Floats, Ints, Ragged, Rows, summation_error
 from maxmargin.core.engine import Engine, Serial
 from maxmargin.core.oracle import (
     CHUNK,
@@ -161,14 +160,15 @@ def _joined(answers: Iterable[Cuts]) -> Cuts:
 
 
 def rounding_of(
-    problem: Problem, w: Floats, primal: float, planes: int, inputs: float = 0.0
-) -> float:
+    problem: Problem, w: Floats, primal: float, planes: int, inputs: float = 0.0,
+    square: float | None = None,
+) -> float:  # fmt: skip
     """Bound on the rounding error of the objective at w.
 
     The largest score of some examples, true and most violated outputs alike, stands for
     that of all outputs; `planes` is how many outputs count where their errors are summed.
     `inputs` is how far the score of an output may be off because inputs are inexact, as
-    kernel values are.
+    kernel values are. `square` is ||w||^2, where it is not that of the structure.
     """
     if not math.isfinite(primal) or problem.n == 0:
         return 0.0
@@ -193,7 +193,8 @@ def rounding_of(
     error = summation_error(max(work, 4.0)) * size + 2.0 * inputs
     if problem.formulation.scales:
         error *= largest_loss
-    square = problem.structure.square(w)
+    if square is None:
+        square = problem.structure.square(w)
     return cost_error(problem, error, primal, planes) + summation_error(len(w)) * square
 
 

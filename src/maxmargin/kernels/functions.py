@@ -25,9 +25,8 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from maxmargin.core.data.arrays import Floats, Ints
+from maxmargin.core.data.arrays import FUNCTION, UNIT, Floats, Ints, summation_error
 from maxmargin.core.data.pairs import PairKernel
-from maxmargin.core.data.rounding import FUNCTION, UNIT, summation_error
 from maxmargin.core.data.validation import (
     check_finite,
     check_own,

@@ -24,9 +24,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.core.data.arrays import Floats, Ints
+from maxmargin.core.data.arrays import FUNCTION, UNIT, Floats, Ints
 from maxmargin.core.data.pairs import PairList, length
-from maxmargin.core.data.rounding import FUNCTION, UNIT
 from maxmargin.core.data.validation import (
     check_finite,
     check_own,

@@ -110,11 +110,13 @@ def test_labels_of_a_test_file_are_read_as_those_of_training(tmp_path, capsys):
     assert main(["train", str(data), str(model), "--quiet"]) == 0
     data.write_text("1 1:1\n1 1:2\n")  # whole numbers only
     assert main(["evaluate", str(model), str(data), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == {"examples": 2, "accuracy": 1.0}
+    said = json.loads(capsys.readouterr().out)
+    assert (said["examples"], said["accuracy"]) == (2, 1.0)
+    assert list(said["classes"]) == ["1"]
     data.write_text("1 1:1\ny 1:2\n")
     assert main(["evaluate", str(model), str(data), "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
-    assert said == {"examples": 2, "accuracy": 0.5, "unseen_labels": 1}
+    assert (said["accuracy"], said["unseen_labels"]) == (0.5, 1)
     code, _ = said_by(capsys, "report", model, data, "--out", tmp_path / "r")
     assert code == 0
 

@@ -6,7 +6,6 @@ safe_files.py         Files that are replaced at once or not at all; locks
 mapped.py             Arrays in memory-mapped files
 memory.py             The one memory setting
 pairs.py              Pairs (input, output), and kernels that compare them
-rounding.py           How large rounding errors of sums may be
 validation.py         Checks of what comes from files and users, before loops see it
 foreign/              Objects of other packages as plain data
 tokens/               Sequences of tokens and their labels

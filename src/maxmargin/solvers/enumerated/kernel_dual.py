@@ -29,9 +29,8 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.core.data.arrays import Floats, Ints
+from maxmargin.core.data.arrays import Floats, Ints, summation_error
 from maxmargin.core.data.memory import MEMORY
-from maxmargin.core.data.rounding import summation_error
 from maxmargin.core.data.validation import check_range
 from maxmargin.core.problem import Problem, kernel_rounding
 from maxmargin.core.structure import FewOutputs, MappedInputs

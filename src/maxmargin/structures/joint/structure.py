@@ -20,9 +20,16 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.core.data.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
+from maxmargin.core.data.arrays import (
+    FUNCTION,
+    Floats,
+    Ints,
+    Labels,
+    Ragged,
+    Rows,
+    pointers,
+)
 from maxmargin.core.data.pairs import PairKernel, PairList, length
-from maxmargin.core.data.rounding import FUNCTION
 from maxmargin.core.data.validation import (
     Validated,
     check_finite,

@@ -19,8 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.core.data.arrays import Floats
-from maxmargin.core.data.rounding import UNIT, summation_error
+from maxmargin.core.data.arrays import UNIT, Floats, summation_error
 from maxmargin.core.oracle import find_cuts
 from maxmargin.core.problem import SAMPLE, Problem, cost_error, rounding_of
 from maxmargin.kernels.functions import Precomputed, rows_for
@@ -176,7 +175,8 @@ def of_expansion(
             primal = 0.5 * square / margin**2 if margin > 0.0 else np.inf
         result = replace(result, oracle_calls=result.oracle_calls + over.n)
     most = float(np.diff(over.truth.ptr).max(initial=1))  # scores in one of an output
-    rounding = rounding_of(over, w, primal, result.planes, most * (off + moved))
+    inexact = most * (off + moved)
+    rounding = rounding_of(over, w, primal, result.planes, inexact, square)
     rounding += share * float(sizes @ sizes)
     return recertified(result, primal, result.dual, rounding, tol)
 
