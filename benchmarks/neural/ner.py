@@ -46,6 +46,7 @@ class Setting(NamedTuple):
     margin: float = 1.0  # cost of a wrong label, of hinge and softmax-margin
     missed: float = 1.0  # that much more for O inside an entity, of these, too
     temperature: float = 1.0  # of the softmax-margin
+    penalty: str = "linear"  # of the hinge
     decay: float = 0.0  # of the weights that are not embeddings
     end: float = 0.05  # the rate of the last epoch, as a part of the first one's
     average: float = 0.98  # running average of the weights, updated every tenth step
@@ -225,6 +226,8 @@ class Head(nn.Module):
             options: dict[str, Any] = {}
             if kind in ("hinge", "softmax-margin"):
                 options["loss"] = costs(labels, setting)
+            if kind == "hinge":
+                options["penalty"] = setting.penalty
             if kind == "softmax-margin":
                 options["temperature"] = setting.temperature
             chain = Chain(labels=tuple(labels), scheme="bio")

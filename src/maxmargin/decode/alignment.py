@@ -17,7 +17,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from maxmargin.core.data.arrays import Floats, Labels, Ragged, pointers
-from maxmargin.decode.machinery.base import Cells, Costs, ScoreStructure, named_loss
+from maxmargin.decode.machinery.base import (
+    Cells,
+    Costs,
+    ScoreStructure,
+    named_loss,
+    target_tuples,
+)
 from maxmargin.decode.machinery.batch import (
     ScoreBatch,
     Scores,
@@ -28,6 +34,7 @@ from maxmargin.decode.machinery.batch import (
     over_rows,
     row_sizes,
     side_table,
+    two_masks,
 )
 from maxmargin.inference.alignment.best_path import (
     DELETE,
@@ -84,7 +91,7 @@ class Alignment(ScoreStructure):
         """Check the tables."""
         named = named_tables(scores, self.tables)
         main = main_table(named["match"], "match", 3, "(rows, first, second)")
-        one, two = (None, None) if mask is None else mask
+        one, two = two_masks(mask, "first sequence", "second sequence")
         b, n, m = main.shape
         first = row_sizes(one, b, n, "mask of the first sequence")
         second = row_sizes(two, b, m, "mask of the second sequence")
@@ -95,14 +102,12 @@ class Alignment(ScoreStructure):
 
     def encode(self, batch: ScoreBatch, target: Any) -> Ragged:
         """Start and moves of the path through the given matches."""
-        if len(target) != batch.rows:
-            raise ValueError(f"{len(target)} targets for {batch.rows} rows of scores")
         rows = []
-        for b, pairs in enumerate(target):
-            given = [(int(i), int(j)) for i, j in pairs if i >= 0 and j >= 0]
+        for b, pairs in enumerate(target_tuples(target, batch, 2, "matched pairs")):
+            given = [(i, j) for i, j in pairs.tolist() if not i == j == -1]  # padding
             n, m = map(int, batch.sizes[b])
             for i, j in given:
-                if not (i < n and j < m):
+                if not (0 <= i < n and 0 <= j < m):
                     raise ValueError(
                         f"row {b}: match ({i}, {j}) of the target is outside of the "
                         f"table of {n} x {m}"

@@ -23,6 +23,7 @@ from maxmargin.decode.machinery.base import (
     padded_rows,
     position_costs,
     target_rows,
+    target_tuples,
 )
 from maxmargin.decode.machinery.batch import (
     ScoreBatch,
@@ -111,8 +112,8 @@ class DependencyTree(ScoreStructure):
         """Heads and labels."""
         if not batch.extra:
             return target, None
-        if isinstance(target, (list, tuple)) and np.ndim(target[0]) == 2:
-            pairs = [np.asarray(row) for row in target]
+        if isinstance(target, (list, tuple)):
+            pairs = target_tuples(target, batch, 2, "pairs of head and label")
             return [p[:, 0] for p in pairs], [p[:, 1] for p in pairs]
         array = np.asarray(target)
         if array.ndim != 3 or array.shape[2] != 2:
@@ -173,7 +174,7 @@ class DependencyTree(ScoreStructure):
 
         n = sizes.astype(np.float64)  # with the nanoseconds that each takes, about
         work = 0.5 * n**3 + 2 * n**2 if self.projective else 20 * n**2
-        over_rows(batch.rows, task, n_jobs, float(work.sum()))
+        over_rows(batch.rows, task, n_jobs, float(work.sum()), apart=True)
         return cut_rows(rows, sizes), value
 
     def cells(self, batch: ScoreBatch, rows: Ragged) -> tuple[Cells, ...]:

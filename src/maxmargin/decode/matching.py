@@ -30,6 +30,7 @@ from maxmargin.decode.machinery.batch import (
     named_tables,
     over_rows,
     row_sizes,
+    two_masks,
 )
 from maxmargin.inference.assignment import best_assignments
 
@@ -59,9 +60,7 @@ class Matching(ScoreStructure):
         """Check the table."""
         named = named_tables(scores, self.tables)
         main = main_table(named["pairs"], "pairs", 3, "(rows, left, right)")
-        if mask is not None and len(mask) != 2:
-            raise ValueError("mask must be a pair: of the left and of the right side")
-        one, two = (None, None) if mask is None else mask
+        one, two = two_masks(mask, "left side", "right side")
         left = row_sizes(one, len(main), main.shape[1], "mask of the left side")
         right = row_sizes(two, len(main), main.shape[2], "mask of the right side")
         for b in np.flatnonzero(left > right).tolist():

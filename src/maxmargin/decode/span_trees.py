@@ -22,6 +22,7 @@ from maxmargin.decode.machinery.base import (
     cut_rows,
     named_loss,
     position_costs,
+    target_tuples,
 )
 from maxmargin.decode.machinery.batch import (
     ScoreBatch,
@@ -111,17 +112,17 @@ class SpanTree(ScoreStructure):
     def _given(self, batch: ScoreBatch, target: Any) -> tuple[Labels, Ints]:
         """Labels of the given spans (rows, tokens, tokens), -1 elsewhere; how many."""
         _, N, _, L = batch.main.shape
-        if len(target) != batch.rows:
-            raise ValueError(f"{len(target)} targets for {batch.rows} rows of scores")
         table = target
         if isinstance(target, np.ndarray):
             if target.shape != (batch.rows, N, N):
                 raise ValueError(
                     f"target has shape {target.shape}, not ({batch.rows}, {N}, {N})"
                 )
+            if target.dtype.kind not in "iu":
+                raise ValueError(f"target must hold whole numbers, not {target.dtype}")
         else:
             table = np.full((batch.rows, N, N), -1, np.int32)
-            for b, spans in enumerate(target):
+            for b, spans in enumerate(target_tuples(target, batch, 3, "spans")):
                 self._mark(b, int(batch.sizes[b, 0]), L, spans, table[b])
         table = np.ascontiguousarray(table, np.int32)
         given, where = count_spans(table, batch.sizes[:, 0].copy(), L)
@@ -133,9 +134,9 @@ class SpanTree(ScoreStructure):
             )
         return table, given
 
-    def _mark(self, b: int, n: int, labels: int, spans: Any, table: Labels) -> None:
+    def _mark(self, b: int, n: int, labels: int, spans: Ints, table: Labels) -> None:
         """Labels of listed spans into the table of row b."""
-        first, last, label = np.array(list(spans), np.int64).reshape(-1, 3).T
+        first, last, label = spans.T
         bad = (
             (first < 0) | (last < first) | (last >= n) | (label < 0) | (label >= labels)
         )
@@ -169,7 +170,7 @@ class SpanTree(ScoreStructure):
         def task(first: int, last: int) -> None:
             best_spans(first, last, batch.main, sizes, truth, penalty, rows, value)
 
-        over_rows(batch.rows, task, n_jobs, _work(batch))
+        over_rows(batch.rows, task, n_jobs, _work(batch), apart=True)
         return cut_rows(rows, np.where(value > -np.inf, 3 * (2 * sizes - 1), 0)), value
 
     def cells(self, batch: ScoreBatch, rows: Ragged) -> tuple[Cells, ...]:
@@ -227,7 +228,7 @@ class SpanTree(ScoreStructure):
             for b in np.flatnonzero(bad) + first:
                 sum_spans_logs(b, batch.main, sizes, out, log_z, factor, wanted)
 
-        over_rows(batch.rows, task, n_jobs, 10 * _work(batch))
+        over_rows(batch.rows, task, n_jobs, 10 * _work(batch), apart=True)
         return log_z, (out,)
 
 

@@ -105,3 +105,73 @@ def test_masks_and_targets():
         decode.most_violated(decode.Ranking(), [[1.0, 2.0]], [[1.5, 0]], loss="pairs")
     with pytest.raises(ValueError, match="not whole"):
         decode.Chain().score(tables, [[0.0, 1.0, 0.0]])
+
+
+TUPLES = {
+    "segments": (decode.Segments(), (2, 3, 2, 2), "segments", [(0, 3, 1)]),
+    "spans": (decode.SpanTree(), (2, 3, 3, 2), "spans", [(0, 2, 1)]),
+    "alignment": (decode.Alignment(), (2, 3, 3), "matched pairs", [(0, 1)]),
+    "arcs": (decode.DependencyTree(), (2, 3, 4, 2), "pairs of head", [(0, 1)] * 3),
+}
+
+
+@pytest.mark.parametrize("name", TUPLES)
+def test_targets_that_are_lists_of_tuples(name):
+    """Fractions were cut off without a word, other mistakes raised what NumPy says."""
+    structure, shape, what, fine = TUPLES[name]
+    scores = np.zeros(shape)
+    for wrong in (
+        [tuple(v + 0.5 for v in one) for one in fine],
+        [one[:1] for one in fine],
+        [("a",) * len(fine[0])] * len(fine),
+        [fine[0], fine[0][:1]],
+        3,
+        None,
+    ):
+        with pytest.raises(
+            ValueError, match=f"row 1: the target must be a list of {what}"
+        ):
+            structure.score(scores, [fine if name != "arcs" else HEADS, wrong])
+    for wrong in ("ab", 1, None):
+        with pytest.raises(ValueError, match=r"target (must be a list|has shape)"):
+            structure.score(scores, wrong)
+    with pytest.raises(ValueError, match="1 targets for 2 rows"):
+        structure.score(scores, [fine])
+
+
+HEADS = [(0, 0), (1, 0), (2, 1)]
+
+
+def test_targets_as_sets_and_arrays():
+    spans = decode.SpanTree()
+    table = np.full((1, 2, 2), -1)
+    table[0, 0, 1] = 1
+    scores = np.arange(8.0).reshape(1, 2, 2, 2)
+    assert spans.score(scores, [{(0, 1, 1)}]) == spans.score(scores, table)
+    assert spans.score(scores, [set()]) == spans.score(scores, [[]])
+    with pytest.raises(ValueError, match="whole numbers, not float64"):
+        spans.score(scores, table + 0.5)
+    pairs = np.array([[[0, 0], [-1, -1]]])
+    assert decode.Alignment().score(np.ones((1, 2, 2)), pairs) == [1.0]
+    with pytest.raises(ValueError, match=r"row 0: match \(-1, 0\) of the target"):
+        decode.Alignment().score(np.ones((1, 2, 2)), [[(-1, 0)]])
+
+
+def test_masks_of_two_sides():
+    for structure in (decode.Alignment(), decode.Matching()):
+        for mask in (3, "ab", [[1, 1]], {1: 2, 3: 4}):
+            with pytest.raises(ValueError, match="must be a pair"):
+                structure.best(np.zeros((1, 2, 2)), mask)
+
+
+@pytest.mark.parametrize("structure, shape, side", [
+    (decode.Chain(), (1, 2, 2), "start"), (decode.Segments(), (1, 2, 2, 2), "transitions"),
+    (decode.Alignment(), (1, 2, 2), "deletes"),
+    (decode.Network(edges=((0, 1),)), (1, 2, 2), "pairwise"),
+])  # fmt: skip
+def test_tables_beside_the_main_one_hold_real_numbers(structure, shape, side):
+    main = structure.tables[0]
+    table = np.zeros(structure.side_shapes(shape)[side])
+    for wrong in (table + 1j, np.full(table.shape, "1")):
+        with pytest.raises(ValueError, match=f"{side} holds .*: scores are real"):
+            structure.best({main: np.zeros(shape), side: wrong})

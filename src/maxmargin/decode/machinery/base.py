@@ -18,6 +18,7 @@ from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from maxmargin.core.data.arrays import Floats, Ints, Labels, Ragged
 from maxmargin.decode.machinery.batch import ScoreBatch, Scores, Table, over_rows
@@ -437,6 +438,32 @@ def padded_rows(rows: Ragged, width: int) -> Ints:
 def cut_rows(padded: Any, sizes: Ints) -> Ragged:
     """The first sizes[b] entries of each row of an array."""
     return Ragged(*cut(np.ascontiguousarray(padded), np.ascontiguousarray(sizes)))
+
+
+def target_tuples(
+    target: Any, batch: ScoreBatch, width: int, what: str
+) -> list[NDArray[np.integer[Any]]]:
+    """Lists of `width` whole numbers, one list per row, as tables (tuples, width)."""
+    if isinstance(target, str) or not isinstance(target, Sequence | np.ndarray):
+        raise ValueError(
+            f"target must be a list with a list of {what} for each row, not {target!r:.60}"
+        )
+    if len(target) != batch.rows:
+        raise ValueError(f"{len(target)} targets for {batch.rows} rows of scores")
+    tables = []
+    for b, row in enumerate(target):
+        try:
+            each = row if isinstance(row, np.ndarray) else list(row)
+            table = np.asarray(each) if len(each) else np.zeros((0, width), np.int64)
+        except (TypeError, ValueError):  # no list, or tuples of several lengths
+            table = np.zeros(0)
+        if table.ndim != 2 or table.shape[1] != width or table.dtype.kind not in "iu":
+            raise ValueError(
+                f"row {b}: the target must be a list of {what}, whole numbers, not "
+                f"{row!r:.80}"
+            )
+        tables.append(table)
+    return tables
 
 
 def target_rows(

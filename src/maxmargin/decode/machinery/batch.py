@@ -7,7 +7,7 @@ wrong is named by its row of the batch.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -87,7 +87,10 @@ def side_table(values: Any, name: str, shapes: tuple[tuple[int, ...], ...]) -> T
     """
     if values is None:
         return np.zeros(shapes[0])
-    array = np.array(values, dtype=np.float64)
+    array = np.asarray(values)
+    if array.dtype.kind not in "fiubO":
+        raise ValueError(f"{name} holds {array.dtype}: scores are real numbers")
+    array = array.astype(np.float64)  # a copy
     if array.shape not in shapes:
         said = " or ".join(map(str, shapes))
         raise ValueError(f"{name} has shape {array.shape}, but it must be {said}")
@@ -134,6 +137,16 @@ def row_sizes(mask: Any, rows: int, longest: int, name: str = "mask") -> Ints:
     return sizes
 
 
+def two_masks(mask: Any, one: str, two: str) -> tuple[Any, Any]:
+    """The masks of two sides, from a pair of them or None."""
+    if mask is None:
+        return None, None
+    pair = isinstance(mask, Sequence) and not isinstance(mask, str)
+    if not (pair or isinstance(mask, np.ndarray)) or np.size(mask, 0) != 2:
+        raise ValueError(f"mask must be a pair: of the {one} and of the {two}")
+    return mask[0], mask[1]
+
+
 def zero_or_one(array: NDArray[Any], name: str) -> NDArray[np.bool_]:
     """As booleans, if the entries are booleans or 0 and 1."""
     if array.dtype.kind not in "fiub" or not ((array == 0) | (array == 1)).all():
@@ -164,10 +177,13 @@ def over_rows(
     task: Callable[[int, int], Any],
     n_jobs: int,
     work: float = np.inf,
+    apart: bool = False,
 ) -> list[Any]:
     """task(first, last) over chunks of rows, on `n_jobs` threads; answers in order.
 
     As everywhere, -1 stands for all cores. Without rows there is one chunk, which is empty.
+    Where every row stands `apart`, one thread takes all in one chunk. Where a task adds
+    over its rows, chunks must always be the same, so that the bits of the sums are.
 
     `work` is about how many nanoseconds one thread takes for all rows. Below
     `WORTH_THREADS` one thread does it all. To wake another takes a tenth of a
@@ -183,5 +199,6 @@ def over_rows(
     if n_jobs < 0:
         n_jobs = max(1, (os.cpu_count() or 1) + 1 + int(n_jobs))
     n_jobs = n_jobs if work >= WORTH_THREADS else 1
-    chunks = [(a, min(a + CHUNK, rows)) for a in range(0, max(rows, 1), CHUNK)]
+    step = max(rows, 1) if apart and n_jobs == 1 else CHUNK
+    chunks = [(a, min(a + step, rows)) for a in range(0, max(rows, 1), step)]
     return work_together(lambda chunk: task(*chunk), chunks, n_jobs)

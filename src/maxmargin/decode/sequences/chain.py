@@ -195,7 +195,7 @@ class Chain(ScoreStructure):
                     first, last, main, sizes, pairs, triples, start, end, labels, value
                 )
 
-        over_rows(batch.rows, task, n_jobs, self._work(batch))
+        over_rows(batch.rows, task, n_jobs, self._work(batch), apart=True)
         return cut_rows(labels, sizes), value
 
     def _work(self, batch: ScoreBatch) -> float:

@@ -22,6 +22,7 @@ from maxmargin.decode.machinery.base import (
     ScoreStructure,
     cut_rows,
     named_loss,
+    target_tuples,
 )
 from maxmargin.decode.machinery.batch import (
     ScoreBatch,
@@ -83,11 +84,9 @@ class Segments(ScoreStructure):
 
     def encode(self, batch: ScoreBatch, target: Any) -> Ragged:
         """Triples in order; they must cover all tokens once."""
-        if len(target) != batch.rows:
-            raise ValueError(f"{len(target)} targets for {batch.rows} rows of scores")
         rows = []
-        for b, segments in enumerate(target):
-            rows.append(self._check(batch, b, segments))
+        for b, segments in enumerate(target_tuples(target, batch, 3, "segments")):
+            rows.append(self._check(batch, b, segments.tolist()))
         out = Ragged.pack(rows)
         return out
 
@@ -137,7 +136,7 @@ class Segments(ScoreStructure):
             best_segments(first, last, main, sizes, transitions, rows, count, value)
 
         work = 2.0 * float(sizes.sum()) * main.shape[2] * main.shape[3]  # nanoseconds
-        over_rows(batch.rows, task, n_jobs, work)
+        over_rows(batch.rows, task, n_jobs, work, apart=True)
         return cut_rows(rows, 3 * count), value
 
     def cells(self, batch: ScoreBatch, rows: Ragged) -> tuple[Cells, ...]:

@@ -31,15 +31,15 @@ def best_chains(first, last, emissions, sizes, transitions, start, end, labels, 
     """Labels and value of the best sequence of each row (Viterbi)."""
     T, K = emissions.shape[1], emissions.shape[2]
     at_row, at_token = transitions.shape[0] - 1, transitions.shape[1] - 1
-    forward = np.empty((T, K))
+    forward, ahead = np.empty((T, K)), np.empty((T, K))
     for b in range(first, last):
         n, row = sizes[b], min(b, at_row)
         for c in range(K):
             forward[0, c] = start[c] + emissions[b, 0, c]
         for t in range(1, n):
-            _step(forward, t, transitions, row, min(t - 1, at_token))
+            _step(forward, ahead, t, transitions, row, min(t - 1, at_token))
             for c in range(K):
-                forward[t, c] += emissions[b, t, c]
+                forward[t, c] = ahead[t, c] + emissions[b, t, c]
         top, at = -np.inf, 0
         for c in range(K):
             if forward[n - 1, c] + end[c] > top:
@@ -48,17 +48,18 @@ def best_chains(first, last, emissions, sizes, transitions, start, end, labels, 
         labels[b, n - 1] = at
         for t in range(n - 1, 0, -1):
             token = min(t - 1, at_token)
-            most, c = -np.inf, 0
-            for a in range(K):
-                if forward[t - 1, a] + transitions[row, token, a, at] > most:
-                    most, c = forward[t - 1, a] + transitions[row, token, a, at], a
-            at = c
+            most, a = ahead[t, at], 0  # the same sum, so one of them is equal to it
+            while (
+                a < K - 1 and forward[t - 1, a] + transitions[row, token, a, at] < most
+            ):
+                a += 1
+            at = a
             labels[b, t - 1] = at
 
 
 @inner_loop
-def _step(S, t, P, i, j):
-    """S[t, c] = max_a S[t - 1, a] + P[i, j, a, c]; eight rows at a time save stores.
+def _step(F, S, t, P, i, j):
+    """S[t, c] = max_a F[t - 1, a] + P[i, j, a, c]; eight rows at a time save stores.
 
     Whole arrays and places in them: every part of an array (`S[t]`) is counted as a
     reference, which takes longer than the sums of a few labels.
@@ -66,25 +67,25 @@ def _step(S, t, P, i, j):
     K, s = S.shape[1], t - 1
     first = (K - 1) % 8 + 1  # rows before the eights
     if first >= 4:
-        x0, x1, x2, x3 = S[s, 0], S[s, 1], S[s, 2], S[s, 3]
+        x0, x1, x2, x3 = F[s, 0], F[s, 1], F[s, 2], F[s, 3]
         for c in range(K):
             one = max(x0 + P[i, j, 0, c], x1 + P[i, j, 1, c])
             two = max(x2 + P[i, j, 2, c], x3 + P[i, j, 3, c])
             S[t, c] = max(one, two)
         a = 4
     else:
-        x0 = S[s, 0]
+        x0 = F[s, 0]
         for c in range(K):
             S[t, c] = x0 + P[i, j, 0, c]
         a = 1
     while a < first:
-        x0 = S[s, a]
+        x0 = F[s, a]
         for c in range(K):
             S[t, c] = max(S[t, c], x0 + P[i, j, a, c])
         a += 1
     while a < K:
-        x0, x1, x2, x3 = S[s, a], S[s, a + 1], S[s, a + 2], S[s, a + 3]
-        x4, x5, x6, x7 = S[s, a + 4], S[s, a + 5], S[s, a + 6], S[s, a + 7]
+        x0, x1, x2, x3 = F[s, a], F[s, a + 1], F[s, a + 2], F[s, a + 3]
+        x4, x5, x6, x7 = F[s, a + 4], F[s, a + 5], F[s, a + 6], F[s, a + 7]
         for c in range(K):
             one = max(x0 + P[i, j, a, c], x1 + P[i, j, a + 1, c])
             two = max(x2 + P[i, j, a + 2, c], x3 + P[i, j, a + 3, c])
