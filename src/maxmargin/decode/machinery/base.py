@@ -18,7 +18,6 @@ from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from maxmargin.core.data.arrays import Floats, Ints, Labels, Ragged
 from maxmargin.decode.machinery.batch import ScoreBatch, Scores, Table, over_rows
@@ -440,9 +439,7 @@ def cut_rows(padded: Any, sizes: Ints) -> Ragged:
     return Ragged(*cut(np.ascontiguousarray(padded), np.ascontiguousarray(sizes)))
 
 
-def target_tuples(
-    target: Any, batch: ScoreBatch, width: int, what: str
-) -> list[NDArray[np.integer[Any]]]:
+def target_tuples(target: Any, batch: ScoreBatch, width: int, what: str) -> list[Ints]:
     """Lists of `width` whole numbers, one list per row, as tables (tuples, width)."""
     if isinstance(target, str) or not isinstance(target, Sequence | np.ndarray):
         raise ValueError(
@@ -462,7 +459,7 @@ def target_tuples(
                 f"row {b}: the target must be a list of {what}, whole numbers, not "
                 f"{row!r:.80}"
             )
-        tables.append(table)
+        tables.append(table.astype(np.int64))
     return tables
 
 
