@@ -30,7 +30,8 @@ def numbered_lines(
             raise FormatError(
                 path,
                 number + 1,
-                f"not {encoding} text ({error.reason}): convert the file, as in "
+                f"not {encoding} text ({error.reason}): say which encoding it has "
+                "(--encoding latin1, or encoding='latin1'), or convert the file, as in "
                 "iconv -f latin1 -t utf-8",
             ) from None
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:

@@ -71,6 +71,7 @@ def test_evaluate_tells_spans_by_type_and_shows_errors(tmp_path, capsys):
     assert main(["evaluate", model, data, "--errors", "1"]) == 0
     out = capsys.readouterr().out
     assert "precision" in out and "example " in out
+    assert ": right\n" in out and "truth scores" not in out  # no rounding error
 
 
 def test_a_template_file_is_used_and_travels(tmp_path, capsys):
@@ -111,7 +112,8 @@ def test_encodings(tmp_path, capsys):
     assert main(["predict", model, data]) == 0
     assert "Íñigo B-PER B-PER" in capsys.readouterr().out
     assert main(["predict", model, data, "--encoding", "utf-8"]) == 3
-    assert "not utf-8 text" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "not utf-8 text" in told and "--encoding latin1" in told
 
 
 def test_mixed_schemes_name_what_is_mixed(tmp_path, capsys):
@@ -120,6 +122,29 @@ def test_mixed_schemes_name_what_is_mixed(tmp_path, capsys):
     assert main(["train", str(data), str(tmp_path / "m.mm")]) == 3
     told = capsys.readouterr().err
     assert "mixed.conll, line 4" in told and "IOB1 and BIO are mixed" in told
+
+
+def test_bilou_among_bioes_names_line_and_places(tmp_path, capsys):
+    data = tmp_path / "mixed.conll"
+    data.write_text("Ana B-PER\nRuiz E-PER\nva O\n\nEva O\n\nva O\nLi U-PER\n")
+    assert main(["train", str(data), str(tmp_path / "m.mm")]) == 3
+    told = capsys.readouterr().err
+    assert "mixed.conll, line 8: labels of BIOES and BILOU are mixed" in told
+    assert "'E-PER' (sequence 0, token 1) and 'U-PER' (sequence 2, token 1)" in told
+
+
+def test_labels_that_are_read_as_features_are_noticed(tmp_path, capsys):
+    _, model = trained(tmp_path, "Ana NP B-PER\nva V O\n\nEva NP B-PER\nva V O\n")
+    without, tagged = tmp_path / "without.conll", tmp_path / "tagged.conll"
+    without.write_text("Ana B-PER\nva O\n")  # no column of tags
+    tagged.write_text("Ana NP\nva V\n")
+    capsys.readouterr()
+    assert main(["predict", model, str(tagged)]) == 0
+    assert capsys.readouterr().err == ""
+    assert main(["predict", model, str(without)]) == 0
+    told = capsys.readouterr().err
+    assert "without.conll has 2 columns, one less than the training file" in told
+    assert "labels such as 'O'" in told
 
 
 def test_bio_among_bioes_names_the_line(tmp_path, capsys):

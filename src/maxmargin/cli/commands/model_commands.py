@@ -23,6 +23,8 @@ from maxmargin.estimators.explaining.report import report as write_report
 from maxmargin.estimators.fitting.inputs import check_examples
 from maxmargin.reports.sentences import sentence_lines
 
+ROUNDING = 1e-12  # relative difference of scores that are equal
+
 
 def predict(args: argparse.Namespace, inputs: Inputs) -> int:
     """Write the predictions for a data file."""
@@ -65,7 +67,10 @@ def evaluate(args: argparse.Namespace, inputs: Inputs) -> int:
 
 def _print_case(case: Any) -> None:
     """One of the hardest examples: words with errors marked, or the outputs."""
-    print(f"\nexample {case.example}: truth scores {case.short_by:.3g} less")
+    best = abs(case.best[0][1])
+    right = case.short_by <= ROUNDING * max(best, 1.0)
+    less = "right" if right else f"truth scores {case.short_by:.3g} less"
+    print(f"\nexample {case.example}: {less}")
     if case.words:
         for line in sentence_lines(case.words, case.truth, case.best[0][0]):
             print(line)

@@ -7,6 +7,7 @@ predicted is written in the scheme of the training file.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 from maxmargin.cli.errors import InputError, UsageError
@@ -24,6 +25,7 @@ from maxmargin.io.text import FormatError, read_lines
 
 TRAINED = {"iob1": "bio", "bilou": "bioes"}  # schemes that are converted for training
 PLAIN = ". If it is plain text, one text per line, add --format text"
+MOST_LABELS = 10**4  # labels that a model file lists for later files
 STRAY = 0.02  # share of spans that may begin with I- in BIO
 
 
@@ -59,6 +61,9 @@ def conll(paths: Sequence[str], options: Options) -> Data:
     said = ""
     if y is not None:
         y, said = _one_scheme(y, options, path, _line_numbers(text))
+        options["labels"] = sorted({label for row in y for label in row})[:MOST_LABELS]
+    else:
+        said = _label_among_features(text, options.get("labels", ()), path)
     if "template" in options:  # a model of version 0.1, which knows features by name
         from maxmargin.io.sequences import templates
 
@@ -145,6 +150,22 @@ def _written(options: Options) -> tuple[str, str] | None:
     return (TRAINED[scheme], scheme) if scheme in TRAINED else None
 
 
+def _label_among_features(text: ConllText, labels: Sequence[str], path: str) -> str:
+    """A warning, where the last column is read as a feature but holds labels.
+
+    The file has one column less than the training file, so it should have no label.
+    """
+    have = len(text.sentences[0][0])
+    last = {row[-1] for sentence in text.sentences for row in sentence}
+    if have < 2 or not last <= set(labels):
+        return ""
+    return (
+        f"{path} has {have} columns, one less than the training file: all are read as "
+        f"features, also the last one, which holds labels such as {max(last)!r}. If it is "
+        "the label, a column of features is missing"
+    )
+
+
 def _line_numbers(text: ConllText) -> list[int]:
     """Line of each token in the file, from 1."""
     return [n for n, line in enumerate(text.lines, 1) if line is None]
@@ -180,7 +201,9 @@ def _recognised(
         strays = _strays(y)
         spans = len(all_spans(y))
         if "IOB1" not in str(error):
-            raise InputError(f"{path}: {error}") from None
+            flat = list(chain.from_iterable(y))
+            at = lines[max(_first_with(flat, "ES"), _first_with(flat, "LU"))]
+            raise InputError(f"{path}, line {at}: {error}") from None
         i, t = strays[0]
         at = lines[sum(map(len, y[:i])) + t]
         if len(strays) > STRAY * spans:
@@ -193,6 +216,11 @@ def _recognised(
     if scheme in ("bioes", "bilou"):
         _check_ends(y, scheme, reason, path, lines)
     return scheme, reason
+
+
+def _first_with(flat: Sequence[str], heads: str) -> int:
+    """The first token whose label begins with one of some letters."""
+    return next(t for t, label in enumerate(flat) if label[0] in heads)
 
 
 def _check_ends(

@@ -155,8 +155,10 @@ def recognise_scheme(y: Sequence[Sequence[Any]]) -> Recognised:
         found = [heads[h] for h in letters if h in heads]
         strange = [heads[h] for h in others if h in heads]
         if found and strange:
+            one, other = (_at(_first(y, label)) for label in (found[0], strange[0]))
             raise ValueError(
-                f"labels of BIOES and BILOU are mixed: {found[0]!r} and {strange[0]!r}"
+                f"labels of BIOES and BILOU are mixed: {one} and {other}; convert one of "
+                "the parts"
             )
         if found:
             return Recognised(
@@ -187,6 +189,12 @@ def _bio_or_iob1(y: Sequence[Sequence[Any]]) -> Recognised:
     if inside:
         return Recognised("iob1", f"the labels are IOB1: {_at(inside)} begins a span")
     return Recognised("bio", "the labels are BIO (IOB2): every span begins with B-")
+
+
+def _first(y: Sequence[Sequence[Any]], label: str) -> tuple[int, int, str]:
+    """Where a label stands first."""
+    i = next(i for i, row in enumerate(y) if label in row)
+    return i, list(y[i]).index(label), label
 
 
 def _at(place: tuple[int, int, str]) -> str:
