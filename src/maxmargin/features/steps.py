@@ -184,12 +184,22 @@ def shape(word: str) -> str:
     return _RUN.sub(r"\1", word.translate(_KINDS))
 
 
-def _has_digit(s: str) -> bool:
-    return not s.isalpha() and any(map(str.isdigit, s))
+def _titles(strings: list[str]) -> Values:
+    return ["" if s[:1].isupper() else None for s in strings]
 
 
-def _capital(s: str) -> bool:
-    return s[:1].isupper()
+def _with_digits(strings: list[str]) -> Values:
+    return [
+        None if s.isalpha() or not any(map(str.isdigit, s)) else "" for s in strings
+    ]
+
+
+def _with_hyphens(strings: list[str]) -> Values:
+    return ["" if "-" in s else None for s in strings]
+
+
+def _all(test: Callable[[str], bool]) -> Callable[[list[str]], Values]:
+    return lambda strings: ["" if held else None for held in map(test, strings)]
 
 
 @dataclass(frozen=True)
@@ -207,12 +217,12 @@ class Is(Step):
 
     kind: str
 
-    TESTS: ClassVar[dict[str, Callable[[str], bool]]] = {
-        "upper": str.isupper,
-        "title": _capital,
-        "digit": str.isdigit,
-        "hasdigit": _has_digit,
-        "hyphen": lambda s: "-" in s,
+    TESTS: ClassVar[dict[str, Callable[[list[str]], Values]]] = {
+        "upper": _all(str.isupper),
+        "title": _titles,
+        "digit": _all(str.isdigit),
+        "hasdigit": _with_digits,
+        "hyphen": _with_hyphens,
     }
 
     def __post_init__(self) -> None:
@@ -225,8 +235,7 @@ class Is(Step):
 
     def __call__(self, strings: list[str]) -> Values:
         """Empty strings where the test holds."""
-        test = self.TESTS[self.kind]
-        return ["" if test(s) else None for s in strings]
+        return self.TESTS[self.kind](strings)
 
     @property
     def label(self) -> str:

@@ -68,14 +68,14 @@ def type_values(
     The first `outside` strings of each source lie outside of sentences. `known` has
     the strings of each atom, or of all atoms.
     """
-    ids: list[int] = []
-    ends = [0]
+    ends, parts = [0], [np.empty(0, np.int32)]
     for found, numbers in zip(_atom_values(plan, strings, outside), known):
         number: Callable[[Any, int], int] = numbers.get  # None is not a key
         if found:
-            ids.extend(map(number, found, repeat(-1)))
-        ends.append(len(ids))
-    return np.array(ends, np.int64), np.array(ids, np.int32)
+            ids = map(number, found, repeat(-1))
+            parts.append(np.fromiter(ids, np.int32, len(found)))
+        ends.append(ends[-1] + len(found))
+    return np.array(ends, np.int64), np.concatenate(parts)
 
 
 def atom_numbers(
