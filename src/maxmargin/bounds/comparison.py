@@ -42,7 +42,8 @@ def training_bounds(
     Parameters
     ----------
     problem : Problem
-        With penalty "linear" or "squared".
+        There are no rows for penalties other than "linear" and "squared", nor for
+        regularizer "l1": the theorems are about 1/2 ||w||^2.
     epsilon : float
         Of Algorithm 1 of Tsochantaridis et al. (`NSlack`), or of Algorithm 3.1 of Yu
         (`OneSlack`).
@@ -52,9 +53,10 @@ def training_bounds(
     R, Delta : float, optional
         By default from the data, where these tell.
     """
-    known, notes = constants_of(problem, R, Delta), notes or {}
-    form, nothing = problem.formulation, float("nan")
-    n, C, R, Delta = known
+    form, nothing, notes = problem.formulation, float("nan"), notes or {}
+    if form.regularizer != "l2" or form.penalty not in ("linear", "squared"):
+        return []
+    n, C, R, Delta = constants_of(problem, R, Delta)
     rows = [
         Comparison(
             "constraints", "Tsochantaridis et al. 2005, Theorem 18",
@@ -124,11 +126,22 @@ def generalisation_bound(
 
 
 def model_bounds(
-    problem: Problem, w: Floats, epsilon: float, notes: dict[str, Any],
+    problem: Problem, w: Floats | None, epsilon: float, notes: dict[str, Any],
     R: float | None = None, Delta: float | None = None,
 ) -> list[Comparison]:  # fmt: skip
-    """`training_bounds`, `risk_bound` and, for labels and edges, `generalisation_bound`."""
+    """`training_bounds`, `risk_bound` and, for labels and edges, `generalisation_bound`.
+
+    w is None for a machine with a kernel: there is the first only, and R must be given.
+    """
+    if w is None and R is None:
+        raise ValueError(
+            "the features behind a kernel have no lengths that the data tell: give R, for "
+            "instance class_difference(s) or sequence_difference(s, T) of "
+            "maxmargin.bounds, where s is the square root of the largest K(x, x)"
+        )
     rows = training_bounds(problem, epsilon, notes, R, Delta)
+    if w is None:
+        return rows
     if problem.structure.exact:
         rows.append(risk_bound(problem, w))
     try:

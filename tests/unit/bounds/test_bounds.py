@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small.problems import all_planes, chain_problem, multiclass_problem
 
-from maxmargin import ChainSVM, bounds
+from maxmargin import ChainSVM, KernelSVM, MulticlassSVM, bounds
 from maxmargin.core import Formulation, Ragged
+from maxmargin.kernels import PairFunction
 from maxmargin.losses import Hamming
 from maxmargin.solvers import OneSlack, Status
 from maxmargin.solvers.n_slack import NSlack
@@ -86,6 +87,45 @@ def test_users_ask_a_fitted_model():
     assert many[0].happened > 0 and all(row.holds for row in [*one, *many])
     zero_one = ChainSVM(loss="zero-one").fit(X, Y).bounds(X, Y, 0.1)
     assert [row.name for row in zero_one] == names[:3]
+
+
+def test_theorems_are_not_quoted_for_other_problems():
+    """Theorem 18 and Theorem 3.1 are about 1/2 ||w||^2 and plain or squared slacks."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 3))
+    y = (X[:, 0] > 0).astype(int) + (X[:, 1] > 0)
+    for form in ({"penalty": "summed"}, {"regularizer": "l1"}):
+        rows = MulticlassSVM(**form).fit(X, y).bounds(X, y)
+        assert [row.name for row in rows] == ["training loss"], form
+        assert rows[0].holds
+
+
+@pytest.mark.parametrize("make", [ChainSVM, MulticlassSVM, KernelSVM])
+def test_the_lengths_behind_a_kernel_are_asked_for(make):
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(30, 3)), rng.integers(3, size=30)
+    if make is ChainSVM:
+        X, y = [X[:15], X[15:]], [y[:15].tolist(), y[15:].tolist()]
+    solver = {} if make is KernelSVM else {"solver": OneSlack(epsilon=0.1, tol=0.0)}
+    model = make(kernel="rbf", **solver).fit(X, y)
+    with pytest.raises(ValueError, match=r"behind a kernel .* give R"):
+        model.bounds(X, y)
+    R = bounds.class_difference(1.0) if make is not ChainSVM else 50.0
+    rows = {row.name: row for row in model.bounds(X, y, R=R)}
+    assert set(rows) == {"constraints", "cuts"}
+    assert make is KernelSVM or rows["cuts"].happened > 0
+    assert rows["cuts"].holds
+
+
+def test_bounds_of_a_joint_kernel_need_its_lengths():
+    X, y = np.eye(3).repeat(5, axis=0), np.arange(15) % 3
+    J = PairFunction(lambda p, q: float(p[0] @ q[0]) * (p[1] == q[1]))
+    model = MulticlassSVM(kernel=J, fit_intercept=False).fit(X, y)
+    with pytest.raises(ValueError, match="give R"):
+        model.bounds(X, y)
+    rows = model.bounds(X, y, R=bounds.class_difference(1.0))
+    assert [row.name for row in rows] == ["constraints", "cuts", "training loss"]
+    assert all(row.holds for row in rows)
 
 
 def test_bounds_that_are_broken_are_seen():

@@ -1,6 +1,7 @@
 """SDCD in batches: `partial_fit` with the linear summed error."""
 
 import io
+import warnings
 
 import numpy as np
 import pytest
@@ -66,3 +67,46 @@ def test_classes_in_batches():
         model.partial_fit(X[s : s + 30], y[s : s + 30])
     assert model.score(X, y) > 0.95
     assert model.result_.converged
+
+
+def test_the_algorithm_as_printed_goes_on_in_batches():
+    """One step for each y, in order: another path than ours to the same optimum."""
+    problem = chain_problem(1, n=6, C=0.2, penalty="summed")
+    best, _ = optimum(problem)
+    given = {"tol": 1e-6, "k": 40, "outside": 0.0}
+    printed, state = SummedStream(as_written=True, **given).solve(problem)
+    assert printed.status is Status.CONVERGED
+    assert printed.dual == pytest.approx(best, rel=1e-5)
+    np.testing.assert_allclose(state.blocks.weights(), state.w, atol=1e-9)
+    ours, _ = SummedStream(**given).solve(problem)
+    assert not np.array_equal(ours.w, printed.w)
+
+
+@pytest.mark.parametrize("make", [ChainSVM, MulticlassSVM])
+def test_partial_fit_runs_the_algorithm_that_was_asked_for(make):
+    X, Y = words(6, 40)
+    if make is MulticlassSVM:
+        X, Y = np.vstack(X), np.concatenate(Y)
+    found = {}
+    for name in ("auto", "sdcd", "sdcd-as-written"):
+        model = make(C=0.05, penalty="summed", solver=name, tol=1e-2)
+        for s in (slice(0, 20), slice(20, 40)):
+            model.partial_fit(X[s], Y[s])
+        found[name] = model.result_
+    assert np.array_equal(found["auto"].w, found["sdcd"].w)
+    assert not np.array_equal(found["sdcd"].w, found["sdcd-as-written"].w)
+
+
+def test_partial_fit_says_which_solvers_it_does_not_use():
+    X, Y = words(7, 20)
+    others = (
+        ("lse-n-slack", "summed", "LSENSlack"),
+        ("one-slack", "linear", "OneSlack"),
+    )
+    for name, penalty, solver in others:
+        model = ChainSVM(penalty=penalty, solver=name)
+        with pytest.warns(UserWarning, match=f"partial_fit .* {solver} is not used"):
+            model.partial_fit(X, Y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ChainSVM(solver="block-dual").partial_fit(X, Y)

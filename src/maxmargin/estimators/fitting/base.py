@@ -490,13 +490,13 @@ class StructuredEstimator(CallbackSupportMixin, DrawnOutputs, BaseEstimator):
             Of ``solver=NSlack(epsilon=..)`` or ``OneSlack(epsilon=..)``.
         R, Delta : float, optional
             Largest length of a difference of features, and largest loss; by default from
-            the data, where these tell. See `maxmargin.bounds`.
+            the data, where these tell. See `maxmargin.bounds`. With a kernel R is needed.
         """
-        check_is_fitted(self, "coef_")
+        check_is_fitted(self, "result_")
         x, truth = self._encoded(X, y)
         problem = self._problem(self.structure_, x, truth, sample_weight)
-        weights, notes = self._weights(), self.result_.notes
-        return model_bounds(problem, weights, epsilon, notes, R, Delta)
+        weights = None if "expansion_" in vars(self) else self._weights()
+        return model_bounds(problem, weights, epsilon, self.result_.notes, R, Delta)
 
     def report(
         self,

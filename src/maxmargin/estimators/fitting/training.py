@@ -46,13 +46,20 @@ from maxmargin.solvers.base import (
 from maxmargin.solvers.cccp import CCCP, LatentResult
 from maxmargin.solvers.certificate import AS_ASKED
 from maxmargin.solvers.choose import Auto
+from maxmargin.solvers.enumerated.block_dual import Enumerated
 from maxmargin.solvers.enumerated.stream import EnumeratedStream
 from maxmargin.solvers.kernel.result import KernelResult
 from maxmargin.solvers.lanes.islands import LONG, cuts
 from maxmargin.solvers.lanes.solver import can_train
+from maxmargin.solvers.n_slack.block_dual import BlockDual
 from maxmargin.solvers.n_slack.stream import StreamDual
+from maxmargin.solvers.summed.sdcd import SDCD
+from maxmargin.solvers.summed.sdcd_as_written import SDCDAsWritten
 from maxmargin.solvers.summed.stream import SummedStream
 from maxmargin.structures.joint.growing import Growing
+
+# Trainers that `partial_fit` continues in the same way; others are not used there.
+CONTINUED = (Auto, BlockDual, Enumerated, SDCD, SDCDAsWritten)
 
 
 class TrainingData(NamedTuple):
@@ -306,12 +313,21 @@ def next_batch(state: State | None) -> Schedule:
                 "regularizer='l2'"
             )
         few = plan.problem.structure.offers(FewOutputs) is not None
+        by_letter = isinstance(trainer, SDCDAsWritten)
+        if not isinstance(trainer, CONTINUED):
+            warnings.warn(
+                "partial_fit continues the dual by a trainer of its own: the solver "
+                f"{type(trainer).__name__} is not used; leave it at 'auto'", stacklevel=4,
+            )  # fmt: skip
         kind: type[SummedStream | EnumeratedStream | StreamDual] = StreamDual
         if plan.problem.formulation.penalty == "summed":
             kind = SummedStream
         elif few:
             kind = EnumeratedStream
-        solver = kind(trainer.tol, trainer.max_iter, trainer.max_time, trainer.seed)
+        printed = {"as_written": True, "k": trainer.k} if by_letter else {}
+        solver = kind(
+            trainer.tol, trainer.max_iter, trainer.max_time, trainer.seed, **printed
+        )
         yield run(solver, plan.problem, start=state, watch=watch)
 
     return runs

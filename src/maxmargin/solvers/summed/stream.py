@@ -25,6 +25,7 @@ from maxmargin.solvers.base import Solver, State
 from maxmargin.solvers.n_slack.stream import StreamState, blocks_before
 from maxmargin.solvers.planes.blocks import PlaneBlocks
 from maxmargin.solvers.resting import permutation
+from maxmargin.solvers.summed.loops import single_steps
 from maxmargin.solvers.summed.violators import MOST, mark
 
 
@@ -49,6 +50,9 @@ class SummedStream(Solver[SummedStreamState]):
         Share of the objective that new violated outputs of the batch may add at the end.
     sweeps : int
         Sweeps over the sets of all batches after each loop.
+    as_written : bool
+        As in Algorithm 2 of the paper, one step for each y in V_i, examples in the order
+        of the data; else exact solutions of the blocks in random order.
     memory : float
         Bytes for the planes of all batches, beyond which V_i stops growing.
     """
@@ -58,6 +62,7 @@ class SummedStream(Solver[SummedStreamState]):
     k: int = 4
     outside: float = 1e-2
     sweeps: int = 3
+    as_written: bool = False
     memory: float = MEMORY
     penalties: ClassVar[tuple[str, ...]] = ("summed",)
     resumable: ClassVar[bool] = False
@@ -89,18 +94,17 @@ class SummedStream(Solver[SummedStreamState]):
         state.turn += 1
         turn = 1000 * state.batches + state.turn
         gaps, added, found = np.zeros(blocks.n), 0, 0.0
-        order = permutation(self.seed, turn, problem.n)
+        order = self._order(turn, problem.n)
         for s in range(0, len(order), self.block):
             ids = order[s : s + self.block]
             new, height = self._grow(problem, state, ids)
             added, found = added + new, found + float(problem.C[ids] @ height)
-            blocks.sweep(ids + state.fresh_from, state.w, 0.0, gaps)
+            self._visit(state, ids + state.fresh_from, gaps)
             state.oracle_calls += len(ids)
             if state.late():
                 break
         for k in range(self.sweeps):
-            everyone = permutation(self.seed + 1, 100 * turn + k, blocks.n)
-            blocks.sweep(everyone, state.w, 0.0, gaps)
+            self._visit(state, self._order(100 * turn + k + 1, blocks.n), gaps)
         state.dual, state.planes = blocks.dual(state.w), blocks.planes
         gap = self._gap(state)
         state.gap_estimate = gap / max(state.dual + gap, 1e-300)
@@ -110,6 +114,21 @@ class SummedStream(Solver[SummedStreamState]):
             self._witness(state, gap)
         elif added == 0:
             state.judge(state.dual - before, 1e-13, 4)
+
+    def _order(self, turn: int, n: int) -> Ints:
+        """Examples in the order of a visit."""
+        if self.as_written:
+            return np.arange(n)
+        return permutation(self.seed, turn, n)
+
+    def _visit(self, state: SummedStreamState, ids: Ints, gaps: Floats) -> None:
+        """Steps on the sets of these examples."""
+        blocks = state.blocks
+        if self.as_written:
+            C = blocks.dual_set.upper
+            single_steps(blocks.store, blocks.space, C, ids, state.w, gaps)
+        else:
+            blocks.sweep(ids, state.w, 0.0, gaps)
 
     def rounding(self, problem: Problem, state: SummedStreamState) -> float:
         """As for one batch, for all examples."""
