@@ -313,7 +313,6 @@ def next_batch(state: State | None) -> Schedule:
                 "regularizer='l2'"
             )
         few = plan.problem.structure.offers(FewOutputs) is not None
-        by_letter = isinstance(trainer, SDCDAsWritten)
         if not isinstance(trainer, CONTINUED):
             warnings.warn(
                 "partial_fit continues the dual by a trainer of its own: the solver "
@@ -324,7 +323,9 @@ def next_batch(state: State | None) -> Schedule:
             kind = SummedStream
         elif few:
             kind = EnumeratedStream
-        printed = {"as_written": True, "k": trainer.k} if by_letter else {}
+        printed: dict[str, Any] = {}
+        if isinstance(trainer, SDCDAsWritten):
+            printed = {"as_written": True, "k": trainer.k}
         solver = kind(
             trainer.tol, trainer.max_iter, trainer.max_time, trainer.seed, **printed
         )
