@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from benchmarks.certificates.exact import integers
 from maxmargin import KernelSVM
 from maxmargin.kernels import Polynomial
 
@@ -37,29 +38,40 @@ class KernelClasses:
         return int(y != self.y[i])
 
     def scores(self, model):
-        """||f||^2, with the constants if they count, and scores of all classes."""
-        points = [_fractions(p) for p in np.asarray(model.expansion_.points)]
-        beta = [_fractions(b) for b in model.expansion_.beta]  # (points, columns)
-        rest = model.structure_.split_weights(model.result_.w)[1]
-        width = model.expansion_.width
-        constants = _fractions(rest) or [Fraction(0)] * width
-        square = Fraction(0)
-        for a in range(width):
-            for p, b in zip(points, beta, strict=True):
-                square += b[a] * self._f(p, points, beta, a)
-        if not self._free(model):
-            square += sum((c * c for c in constants), Fraction(0))
-        table = []
-        for x in map(_fractions, self.X):
-            f = [self._f(x, points, beta, a) + constants[a] for a in range(width)]
-            table.append(dict(enumerate(f if len(f) > 1 else [-f[0] / 2, f[0] / 2])))
-        return square, table
+        """||f||^2, with the constants if they count, and scores of all classes.
 
-    def _f(self, x, points, beta, a):
-        return sum(
-            (b[a] * _kernel(p, x) for p, b in zip(points, beta, strict=True)),
-            Fraction(0),
+        Scores are integers over the last value.
+        """
+        points = np.asarray(model.expansion_.points)
+        rows, shift = integers(np.concatenate([points, self.X]).ravel())
+        rows = [rows[k : k + 2] for k in range(0, len(rows), 2)]
+        points, X = rows[: len(points)], rows[len(points) :]
+        width, beta = model.expansion_.width, model.expansion_.beta
+        rest = model.structure_.split_weights(model.result_.w)[1]
+        constants = np.asarray(rest).ravel() if np.size(rest) else np.zeros(width)
+        numbers, fine = integers([*np.asarray(beta).ravel(), *constants])
+        one = 1 << (4 * shift)  # of the kernel
+        constants = numbers[-width:]
+        beta = [numbers[a : len(numbers) - width : width] for a in range(width)]
+
+        def f(x, a):
+            each = zip(points, beta[a], strict=True)
+            return sum(b * polynomial(p, x, shift) for p, b in each)
+
+        square = sum(
+            b * f(p, a)
+            for a in range(width)
+            for p, b in zip(points, beta[a], strict=True)
         )
+        if not self._free(model):
+            square += one * sum(c * c for c in constants)
+        table = []
+        for x in X:  # all times two: those of two classes are halves
+            values = [2 * (f(x, a) + one * constants[a]) for a in range(width)]
+            if width == 1:
+                values = [-values[0] // 2, values[0] // 2]
+            table.append(dict(enumerate(values)))
+        return Fraction(square, one << (2 * fine)), table, one << (fine + 1)
 
     def _free(self, model):
         """Whether the constant is that of the classical machine, which is free."""
@@ -80,9 +92,7 @@ class KernelSigns(KernelClasses):
         return ("auto",) if free else KernelClasses.trainers
 
 
-def _fractions(values):
-    return [Fraction(float(v)) for v in np.asarray(values).ravel()]
-
-
-def _kernel(p, q):
-    return (sum(a * b for a, b in zip(p, q, strict=True)) + 1) ** 2
+def polynomial(p, q, shift):
+    """(<p, q> + 1)^2 of integers over 2^shift, over 2^(4 shift)."""
+    inner = sum(a * b for a, b in zip(p, q, strict=True)) + (1 << (2 * shift))
+    return inner * inner

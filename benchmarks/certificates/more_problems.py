@@ -6,6 +6,8 @@ from fractions import Fraction
 
 import numpy as np
 
+from benchmarks.certificates.exact import integers
+from benchmarks.certificates.kernel_problems import polynomial
 from benchmarks.certificates.problems import named
 from maxmargin import DependencySVM, NetworkSVM, SegmentSVM, StructuralSVM
 from maxmargin.kernels import Polynomial
@@ -261,30 +263,32 @@ class JointKernels:
         return sum(a != b for a, b in zip(self.y[i], y, strict=True))
 
     def scores(self, model):
-        """||f||^2 and f of every output, over the support pairs."""
-        points = [
-            self._psi(np.asarray(x), y)
-            for x, y in zip(
-                model.structure_.inputs, model.structure_.outputs, strict=True
-            )
-        ]
-        beta = [Fraction(float(b)) for b in model.result_.w]
+        """||f||^2 and f of every output, over the support pairs.
+
+        Values of f are integers over the last value.
+        """
+        stored = model.structure_.inputs
+        every = [np.asarray(x) for x in (*stored, *self.X)]
+        numbers, shift = integers(np.concatenate([x.ravel() for x in every]))
+        items, at = [], 0
+        for x in every:
+            items.append([numbers[at + k : at + k + 2] for k in range(0, x.size, 2)])
+            at += x.size
+        beta, fine = integers(model.result_.w)
+        outputs = model.structure_.outputs
+        points = [_psi(x, y) for x, y in zip(items, outputs, strict=False)]
 
         def f(psi):
-            return sum(
-                (b * _polynomial(p, psi) for b, p in zip(beta, points, strict=True)),
-                Fraction(0),
-            )
+            each = zip(beta, points, strict=True)
+            return sum(b * polynomial(p, psi, shift) for b, p in each)
 
-        square = sum((b * f(p) for b, p in zip(beta, points, strict=True)), Fraction(0))
-        table = [{tuple(y): f(self._psi(x, y)) for y in self.outputs(i)}
-                 for i, x in enumerate(self.X)]  # fmt: skip
-        return square, table
-
-    def _psi(self, x, y):
-        return [sum(int(t) * Fraction(float(v)) for t, v in zip(y, x[:, f], strict=True))
-                for f in range(2)]  # fmt: skip
+        square = sum(b * f(p) for b, p in zip(beta, points, strict=True))
+        table = [{tuple(y): f(_psi(x, y)) for y in self.outputs(i)}
+                 for i, x in enumerate(items[len(stored) :])]  # fmt: skip
+        one = 1 << (4 * shift + fine)
+        return Fraction(square, one << fine), table, one
 
 
-def _polynomial(p, q):
-    return (sum(a * b for a, b in zip(p, q, strict=True)) + 1) ** 2
+def _psi(x, y):
+    """The sum of the items taken."""
+    return [sum(int(t) * row[f] for t, row in zip(y, x, strict=True)) for f in range(2)]

@@ -9,10 +9,12 @@ import contextlib
 import hashlib
 import io
 import json
+import os
 import shutil
 import tempfile
 import traceback
 import warnings
+import weakref
 import zipfile
 from pathlib import Path
 
@@ -29,6 +31,16 @@ from maxmargin.io.model_file.model import read_model, write_model
 from maxmargin.structures.chain import encode_sequences, open_encoded
 from maxmargin.structures.chain.tokens.encoded_files import FILES
 from maxmargin.structures.grammar.treebank.binarise import BinaryShape, binarise
+
+SHM = Path("/dev/shm")  # where files need no disk: trials write and sync many
+IN_MEMORY = SHM if os.access(SHM, os.W_OK) else None
+
+
+def _folder_of(subject):
+    """A folder that goes with the subject."""
+    folder = tempfile.mkdtemp(prefix="fuzz-", dir=IN_MEMORY)
+    weakref.finalize(subject, shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)
 
 
 class ModelFile:
@@ -137,7 +149,7 @@ class CheckpointFile:
 
     def __init__(self, name, made, X, y, step):
         self.name, self.made, self.X, self.y = f"checkpoint {name}", made, X, y
-        self.folder = Path(tempfile.mkdtemp(prefix="fuzz-"))
+        self.folder = _folder_of(self)
         path = self.folder / "run.ck"
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -196,7 +208,7 @@ class EncodedFolder:
 
     def __init__(self):
         self.name = "encoded folder"
-        self.folder = Path(tempfile.mkdtemp(prefix="fuzz-")) / "data"
+        self.folder = _folder_of(self) / "data"
         X, y = sentences()
         encode_sequences([(X[:10], y[:10]), (X[10:], y[10:])], self.folder)
         self.meta = json.loads((self.folder / "meta.json").read_text())

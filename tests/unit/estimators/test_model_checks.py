@@ -443,3 +443,23 @@ def test_parameters_of_a_file_can_be_used(chain):
 
     with pytest.raises(ModelFileError, match="n_jobs=0"):
         loaded(changed(chain, change))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_file_that_lacks_what_was_learnt_is_refused_or_predicts(name):
+    """Each learnt attribute is left out once."""
+    model, X = MODELS[name]()
+    data, own = saved(model), OWN.get(name, ())
+    learnt = json.loads(members(data)["manifest.json"])["root"]["fitted"]
+    for left_out in learnt:
+
+        def change(root, left_out=left_out):
+            root["fitted"].pop(left_out)
+
+        short = changed(data, change)
+        try:
+            again = load(io.BytesIO(short), own=own)
+        except ModelFileError as error:
+            assert str(error)
+        else:
+            again.predict(X)

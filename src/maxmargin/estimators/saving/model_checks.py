@@ -44,6 +44,10 @@ STRUCTURES = {
 CLASSIFIERS = ("KernelSVM", "MulticlassSVM")  # whose weights are tables by class
 FREE_SIZE = 10**6  # weights of a structure that is a parameter, not bound to data
 AT_PREDICTION = ("n_jobs",)  # parameters that predictions read; files may have old ones
+NEEDED = {  # what predictions read; the weights are coef_ where nothing is said
+    "KernelSVM": ("classes_",), "MulticlassSVM": ("classes_",),
+    "MotifSVM": ("coef_", "classes_"), "MultilabelSVM": ("labels_",),
+}  # fmt: skip
 INNER = ("estimator", "estimator_")  # what an estimator around another holds
 FLOATS = ("coef_", "dual_coef_", "intercept_", "init_coef_")
 
@@ -91,6 +95,8 @@ def _check(estimator: Any) -> None:
     expected = STRUCTURES.get(type(estimator).__name__)
     kind = type(structure).__name__
     require(expected is None or kind in expected, f"structure_ is a {kind}")
+    for name in NEEDED.get(type(estimator).__name__, ("coef_",)):
+        require(name in held, f"there is no {name}")
     w = result.w
     _check_floats(w, "weights")
     fits = w.shape == (structure.dim,)
@@ -109,7 +115,7 @@ def _check(estimator: Any) -> None:
 
 def _check_parameters(estimator: Any) -> None:
     """Parameters are of the types that the constructor names, and predictions can run."""
-    hints = get_type_hints(type(estimator).__init__)
+    hints = _hints(type(estimator).__init__)
     given = estimator.get_params(deep=False)
     for name, value in given.items():
         wrong = mismatch(value, hints.get(name, Any))
@@ -119,11 +125,21 @@ def _check_parameters(estimator: Any) -> None:
 
 def _check_learnt(estimator: Any) -> None:
     """What was learnt is of the types that the class names; structures are checked above."""
-    hints = get_type_hints(type(estimator))
+    hints = _hints(type(estimator))
     for name, value in vars(estimator).items():
         if name.endswith("_") and name != "structure_":
             wrong = mismatch(value, hints.get(name, Any))
             require(not wrong, f"{name} is {wrong}")
+
+
+_KNOWN: dict[Any, dict[str, Any]] = {}
+
+
+def _hints(thing: Any) -> dict[str, Any]:
+    """Annotations of a class or function, looked up once."""
+    if thing not in _KNOWN:
+        _KNOWN[thing] = get_type_hints(thing)
+    return _KNOWN[thing]
 
 
 def _check_floats(array: Any, what: str) -> None:

@@ -154,7 +154,9 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
 
     _predicts_labels = True
     structure_: Motif
+    classes_: np.ndarray
     length_: int
+    motif_: LearnedMotif
 
     def __init__(
         self,

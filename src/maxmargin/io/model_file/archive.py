@@ -22,6 +22,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any
 
@@ -273,11 +274,11 @@ def _read_npy(name: str, member: IO[bytes], size: int) -> tuple[np.ndarray, str]
     stream: Any = _Hashed(member)
     try:
         version = np.lib.format.read_magic(stream)
-        read = {
-            (1, 0): np.lib.format.read_array_header_1_0,
-            (2, 0): np.lib.format.read_array_header_2_0,
-        }[version]
-        shape, fortran, dtype = read(stream, max_header_size=HEADER)
+        length = stream.read({(1, 0): 2, (2, 0): 4}[version])
+        bytes_left = int.from_bytes(length, "little")
+        if bytes_left > HEADER:
+            raise ValueError(f"{bytes_left} bytes are too many")
+        shape, fortran, dtype = _header(version, length + stream.read(bytes_left))
     except Exception as error:
         raise ModelFileError(f"{name} has no readable header ({error})") from error
     if not plain(dtype):
@@ -296,6 +297,19 @@ def _read_npy(name: str, member: IO[bytes], size: int) -> tuple[np.ndarray, str]
         room[start : start + len(piece)] = np.frombuffer(piece, np.uint8)
     stream.read(1)  # the end of a member is where its CRC is checked
     return flat.reshape(shape, order="F" if fortran else "C"), stream.sha.hexdigest()
+
+
+@lru_cache(maxsize=1024)  # arrays of a model often have the same
+def _header(
+    version: tuple[int, int], text: bytes
+) -> tuple[tuple[int, ...], bool, np.dtype]:
+    """Shape, Fortran order and type that the header of an array tells."""
+    read = {
+        (1, 0): np.lib.format.read_array_header_1_0,
+        (2, 0): np.lib.format.read_array_header_2_0,
+    }[version]
+    shape, fortran, dtype = read(io.BytesIO(text), max_header_size=HEADER)
+    return shape, fortran, dtype
 
 
 def plain(dtype: np.dtype) -> bool:
