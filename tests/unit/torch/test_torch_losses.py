@@ -8,7 +8,7 @@ from score_cases import CASES
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 from maxmargin.core import Formulation  # noqa: E402
-from maxmargin.decode import Classes, Ranking  # noqa: E402
+from maxmargin.decode import Chain, Classes, Ranking  # noqa: E402
 from maxmargin.torch import (  # noqa: E402
     LOSSES,
     LogLikelihood,
@@ -229,3 +229,28 @@ def test_gumbel_noise_on_classes_estimates_the_likelihood():
     value = layer(scores, target)
     assert abs(value - exact).item() < 4 * layer.standard_error[0]
     assert 0 < layer.standard_error[0] < 0.05
+
+
+def test_the_likelihood_of_pytorch_crf():
+    """Their parameters mean the same here: docs/coming_from.md."""
+    torchcrf = pytest.importorskip("torchcrf")
+    torch.manual_seed(0)
+    crf = torchcrf.CRF(4, batch_first=True)
+    layer = LogLikelihood(Chain(), n_labels=4)
+    layer.load_state_dict(
+        {
+            "transitions": crf.transitions,
+            "start": crf.start_transitions,
+            "end": crf.end_transitions,
+        }
+    )
+    x, y = torch.randn(5, 7, 4), torch.randint(0, 4, (5, 7))
+    mask = torch.arange(7) < torch.tensor([7, 1, 3, 5, 2])[:, None]
+    theirs = -crf(x, y, mask, reduction="mean")
+    theirs.backward()
+    ours = layer(x, y, mask)
+    ours.backward()
+    torch.testing.assert_close(ours, theirs)
+    torch.testing.assert_close(layer.transitions.grad, crf.transitions.grad)
+    rows = [row[row >= 0].tolist() for row in layer.decode(x, mask)]
+    assert rows == crf.decode(x, mask)
