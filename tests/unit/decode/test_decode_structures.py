@@ -364,3 +364,32 @@ def test_span_trees_of_any_number_of_labels(labels):
     for b, spans in enumerate(found.outputs):
         assert all(c == scores[b, i, j].argmax() for i, j, c in spans)
         assert [s[:2] for s in spans] == [s[:2] for s in best.outputs[b]]
+
+
+@pytest.mark.parametrize("tokens", [1, 2, 5])
+@pytest.mark.parametrize("labels", [1, 3, 4, 6])
+def test_sums_of_rows_with_transitions_of_their_own(tokens, labels):
+    """Nine rows are a chunk and one more, which is alone; garbage stands in the padding."""
+    rng = np.random.default_rng(labels)
+    emissions = rng.normal(size=(9, tokens, labels))
+    pairs = rng.normal(size=(9, tokens - 1, labels, labels))
+    sizes = rng.integers(1, tokens + 1, 9)
+    emissions[np.arange(tokens) >= sizes[:, None]] = np.nan
+    found = Chain().marginals({"emissions": emissions, "transitions": pairs}, sizes)
+    for b, n in enumerate(sizes):
+        own = {"emissions": emissions[b : b + 1, :n]}
+        if n > 1:
+            own["transitions"] = pairs[b : b + 1, : n - 1]
+        alone = Chain().marginals(own)
+        assert found.log_z[b] == pytest.approx(alone.log_z[0], abs=1e-12)
+        table = found.tables["emissions"][b, :n]
+        np.testing.assert_allclose(table, alone.tables["emissions"][0], atol=1e-12)
+        np.testing.assert_allclose(table.sum(axis=1), 1.0)
+        if n > 1:
+            table = found.tables["transitions"][b, : n - 1]
+            np.testing.assert_allclose(
+                table, alone.tables["transitions"][0], atol=1e-12
+            )
+            sums = table.sum(axis=1), table.sum(axis=2)
+            np.testing.assert_allclose(sums[0], found.tables["emissions"][b, 1:n])
+            np.testing.assert_allclose(sums[1], found.tables["emissions"][b, : n - 1])

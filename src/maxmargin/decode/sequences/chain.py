@@ -280,7 +280,7 @@ class Chain(ScoreStructure):
             return super().log_partition(batch, n_jobs)
         log_z = np.empty(batch.rows)
         args = self._sum_arguments(batch)
-        work = 3 * self._work(batch)
+        work = 2 * self._work(batch)
         over_rows(batch.rows, lambda a, z: sum_chains(a, z, args, log_z), n_jobs, work)
         return log_z
 
@@ -302,7 +302,7 @@ class Chain(ScoreStructure):
             return mine, *ends
 
         start, end = np.zeros(K), np.zeros(K)
-        for part in over_rows(batch.rows, task, n_jobs, 5 * self._work(batch)):
+        for part in over_rows(batch.rows, task, n_jobs, 4 * self._work(batch)):
             start += part[1]
             end += part[2]
             if shared:

@@ -248,160 +248,201 @@ def sum_chains(
     which the marginals are added.
     """
     emissions, sizes, transitions, start, end = tables
-    row = transitions.max(axis=(2, 3))
+    mine = transitions[first:last] if len(transitions) > 1 else transitions
+    row = mine.max(axis=(2, 3))
     safe = np.where(np.isfinite(row), row, 0.0)
-    powers = np.exp(transitions - safe[:, :, None, None])
+    powers = np.exp(mine - safe[:, :, None, None])
+    turned = np.ascontiguousarray(powers.transpose(0, 1, 3, 2))
+    own = np.empty((last - first, *emissions.shape[1:]))
+    total = np.zeros(last - first)
+    _local_scores(first, emissions, sizes, start, end, own, total)
+    np.exp(own, out=own)  # NumPy takes several numbers at a time
     wanted = out is not None
     if out is None or factor is None:
         none = np.zeros((1, 1, 1))
         out, factor = (none, none[None], none[0, 0], none[0, 0]), none[0, 0]
-    ends = (start, end)
     bad = _sum_scaled(
-        first, last, emissions, sizes, powers, safe, *ends, *out, log_z, factor, wanted
+        first, own, total, sizes, powers, turned, safe, *out, log_z, factor, wanted
     )
+    ends = (start, end)
     for b in np.flatnonzero(bad) + first:
         _sum_logs(b, emissions, sizes, transitions, *ends, *out, log_z, factor, wanted)
 
 
-@dense_loop
-def _sum_scaled(
-    first, last, emissions, sizes, powers, shift, start, end, out_emissions,
-    out_transitions, out_start, out_end, log_z, factor, wanted,
-):  # fmt: skip
-    """Forward and backward with probabilities; tells the rows where these vanish."""
-    T, K = emissions.shape[1], emissions.shape[2]
-    at_row, at_token = powers.shape[0] - 1, powers.shape[1] - 1
-    alpha, own, beta = np.empty((T, K)), np.empty((T, K)), np.empty((T, K))
-    scale, pairs = np.empty(T), np.zeros((K, K))
-    bad = np.zeros(last - first, np.bool_)
-    for b in range(first, last):
-        n = sizes[b]
-        total = 0.0
+@loop
+def _local_scores(first, emissions, sizes, start, end, own, total):
+    """Label scores of rows from `first` on, less the largest of each token (`total`)."""
+    T, K = own.shape[1], own.shape[2]
+    for r in range(len(own)):
+        b, n = first + r, sizes[first + r]
         for t in range(n):
-            total += _local(emissions, start, end, b, t, n, own[t])
+            for c in range(K):
+                own[r, t, c] = emissions[b, t, c]
             if t == 0:
                 for c in range(K):
-                    alpha[0, c] = own[0, c]
+                    own[r, t, c] += start[c]
+            if t == n - 1:
+                for c in range(K):
+                    own[r, t, c] += end[c]
+            top = -np.inf
+            for c in range(K):
+                top = max(top, own[r, t, c])
+            top = top if top > -np.inf else 0.0
+            total[r] += top
+            for c in range(K):
+                own[r, t, c] -= top
+        for t in range(n, T):
+            for c in range(K):
+                own[r, t, c] = 0.0
+
+
+@dense_loop
+def _sum_scaled(
+    first, own, total, sizes, powers, turned, shift, out_emissions, out_transitions,
+    out_start, out_end, log_z, factor, wanted,
+):  # fmt: skip
+    """Forward and backward with probabilities; tells the rows where these vanish.
+
+    `powers` are exp(transitions) of these rows or of all, `turned` has its two labels
+    exchanged. As in `_step`, loops get whole tables and places in them.
+    """
+    rows, T, K = own.shape
+    at_row, at_token = powers.shape[0] - 1, powers.shape[1] - 1
+    alpha, beta, ready = np.empty((T, K)), np.empty((T, K)), np.empty((T, K))
+    scale, share, pairs = np.empty(T), np.empty(T), np.zeros((K, K))
+    bad = np.zeros(rows, np.bool_)
+    for r in range(rows):
+        b, i = first + r, min(r, at_row)
+        n = sizes[b]
+        log_z[b] = total[r]
+        for t in range(n):
+            if t == 0:
+                for c in range(K):
+                    alpha[0, c] = own[r, 0, c]
             else:
-                total += shift[min(b, at_row), min(t - 1, at_token)]
-                table = powers[min(b, at_row), min(t - 1, at_token)]
-                _forward(table, alpha[t - 1], own[t], alpha[t])
-            norm = _normalise(alpha[t])
+                j = min(t - 1, at_token)
+                log_z[b] += shift[i, j]
+                _product(alpha, t - 1, powers, i, j, alpha, t)
+                for c in range(K):
+                    alpha[t, c] *= own[r, t, c]
+            norm = _normalise(alpha, t)
             if not norm > TINY:
-                bad[b - first] = True
+                bad[r] = True
                 break
-            total += np.log(norm)
-        log_z[b] = total
-        if bad[b - first] or not wanted:
+            log_z[b] += np.log(norm)
+        if bad[r] or not wanted:
             continue
+        share[n - 1] = factor[b]
         for c in range(K):
             beta[n - 1, c] = 1.0
         for t in range(n - 1, 0, -1):
-            table = powers[min(b, at_row), min(t - 1, at_token)]
             for c in range(K):
-                own[t, c] *= beta[t, c]  # all that follows label c of token t
-            _backward(table, own[t], beta[t - 1])
+                ready[t, c] = own[r, t, c] * beta[t, c]  # all that follows label c
+            _product(ready, t, turned, i, min(t - 1, at_token), beta, t - 1)
             norm = 0.0
             for a in range(K):
                 norm += alpha[t - 1, a] * beta[t - 1, a]
-            scale[t] = factor[b] / norm
-            if not (norm > TINY and _normalise(beta[t - 1]) > TINY):
-                bad[b - first] = True
+            size = _normalise(beta, t - 1)
+            scale[t], share[t - 1] = factor[b] / norm, factor[b] / norm * size
+            if not (norm > TINY and size > TINY):
+                bad[r] = True
                 break
-        if bad[b - first]:
+        if bad[r]:
             continue
-        _write_labels(b, n, alpha, beta, factor[b], out_emissions, out_start, out_end)
-        shared = len(powers) == 1 and at_token == 0
-        for t in range(1, n):
-            for a in range(K):
-                p, row, ready = alpha[t - 1, a] * scale[t], pairs[a], own[t]
-                for c in range(K):
-                    row[c] += p * ready[c]
-            if not shared:
-                _write_pairs(b, t, pairs, powers, out_transitions)
-    _write_pairs(0, 1, pairs, powers, out_transitions)
+        _write_labels(b, n, alpha, beta, share, out_emissions, out_start, out_end)
+        if len(out_transitions) == 1 and at_token == 0:
+            _add_pairs(n, alpha, scale, ready, pairs)
+        else:
+            _write_pairs(b, i, n, alpha, scale, ready, powers, out_transitions)
+    if len(out_transitions) == 1 and at_token == 0:
+        for a in range(K if wanted else 0):
+            for c in range(K):
+                out_transitions[0, 0, a, c] += pairs[a, c] * powers[0, 0, a, c]
     return bad
 
 
 @inner_loop
-def _local(emissions, start, end, b, t, n, own):
-    """Exp of the label scores of a token, less their maximum; returns that."""
-    K, top = len(own), -np.inf
+def _product(X, s, P, i, j, out, t):
+    """out[t, c] = sum_a X[s, a] * P[i, j, a, c]; four rows at a time save stores."""
+    K = P.shape[2]
+    first = (K - 1) % 4 + 1  # rows before the fours
+    x0 = X[s, 0]
     for c in range(K):
-        own[c] = emissions[b, t, c]
-        if t == 0:
-            own[c] += start[c]
-        if t == n - 1:
-            own[c] += end[c]
-        top = max(top, own[c])
-    top = top if top > -np.inf else 0.0
-    for c in range(K):
-        own[c] = np.exp(own[c] - top)
-    return top
+        out[t, c] = x0 * P[i, j, 0, c]
+    for a in range(1, first):
+        x0 = X[s, a]
+        for c in range(K):
+            out[t, c] += x0 * P[i, j, a, c]
+    for a in range(first, K, 4):
+        x0, x1, x2, x3 = X[s, a], X[s, a + 1], X[s, a + 2], X[s, a + 3]
+        for c in range(K):
+            one = x0 * P[i, j, a, c] + x1 * P[i, j, a + 1, c]
+            two = x2 * P[i, j, a + 2, c] + x3 * P[i, j, a + 3, c]
+            out[t, c] += one + two
 
 
 @inner_loop
-def _forward(table, before, own, now):
-    K = len(own)
-    for c in range(K):
-        now[c] = 0.0
-    for a in range(K):
-        p, row = before[a], table[a]
-        for c in range(K):
-            now[c] += p * row[c]
-    for c in range(K):
-        now[c] *= own[c]
-
-
-@dense_loop
-def _backward(table, after, now):
-    K = len(now)
-    for a in range(K):
-        s, row = 0.0, table[a]
-        for c in range(K):
-            s += row[c] * after[c]
-        now[a] = s
+def _add_pairs(n, alpha, scale, ready, pairs):
+    """pairs[a, c] += sum_t scale[t] * alpha[t - 1, a] * ready[t, c]; four t at a time."""
+    K = alpha.shape[1]
+    t = 1
+    while t + 3 < n:
+        for a in range(K):
+            x0, x1 = alpha[t - 1, a] * scale[t], alpha[t, a] * scale[t + 1]
+            x2, x3 = alpha[t + 1, a] * scale[t + 2], alpha[t + 2, a] * scale[t + 3]
+            for c in range(K):
+                one = x0 * ready[t, c] + x1 * ready[t + 1, c]
+                two = x2 * ready[t + 2, c] + x3 * ready[t + 3, c]
+                pairs[a, c] += one + two
+        t += 4
+    while t < n:
+        for a in range(K):
+            x0 = alpha[t - 1, a] * scale[t]
+            for c in range(K):
+                pairs[a, c] += x0 * ready[t, c]
+        t += 1
 
 
 @inner_loop
-def _normalise(values):
-    """Divide by the sum, unless it vanishes; returns it."""
-    norm = 0.0
-    for c in range(len(values)):
-        norm += values[c]
+def _write_pairs(b, i, n, alpha, scale, ready, powers, out):
+    """Marginals of the label pairs of a row whose tokens have tables of their own."""
+    K, at_token, k = alpha.shape[1], powers.shape[1] - 1, min(b, len(out) - 1)
+    for t in range(1, n):
+        j = min(t - 1, at_token)
+        for a in range(K):
+            x = alpha[t - 1, a] * scale[t]
+            for c in range(K):
+                out[k, j, a, c] += x * ready[t, c] * powers[i, j, a, c]
+
+
+@inner_loop
+def _normalise(values, t):
+    """Divide row t by its sum, unless that vanishes; returns it."""
+    K = values.shape[1]
+    one, two, c = 0.0, 0.0, K % 4
+    for a in range(c):
+        one += values[t, a]
+    while c < K:  # sums that do not wait for each other
+        one += values[t, c] + values[t, c + 1]
+        two += values[t, c + 2] + values[t, c + 3]
+        c += 4
+    norm = one + two
     if norm > TINY:
-        for c in range(len(values)):
-            values[c] /= norm
+        for c in range(K):
+            values[t, c] /= norm
     return norm
 
 
 @inner_loop
-def _write_labels(b, n, alpha, beta, factor, out_emissions, out_start, out_end):
+def _write_labels(b, n, alpha, beta, share, out_emissions, out_start, out_end):
     """Add the marginals of the labels of one row."""
     K = alpha.shape[1]
     for t in range(n):
-        norm = 0.0
         for c in range(K):
-            norm += alpha[t, c] * beta[t, c]
-        for c in range(K):
-            p = factor / norm * alpha[t, c] * beta[t, c]
-            out_emissions[b, t, c] += p
-            if t == 0:
-                out_start[c] += p
-            if t == n - 1:
-                out_end[c] += p
-
-
-@inner_loop
-def _write_pairs(b, t, pairs, powers, out):
-    """Add the marginals of label pairs and begin anew."""
-    table = powers[min(b, powers.shape[0] - 1), min(t - 1, powers.shape[1] - 1)]
-    add = out[min(b, out.shape[0] - 1), min(t - 1, out.shape[1] - 1)]
-    for a in range(len(pairs)):
-        for c in range(len(pairs)):
-            if pairs[a, c] != 0.0:
-                add[a, c] += pairs[a, c] * table[a, c]
-                pairs[a, c] = 0.0
+            out_emissions[b, t, c] += share[t] * alpha[t, c] * beta[t, c]
+    for c in range(K):
+        out_start[c] += share[0] * alpha[0, c] * beta[0, c]
+        out_end[c] += share[n - 1] * alpha[n - 1, c] * beta[n - 1, c]
 
 
 @loop
