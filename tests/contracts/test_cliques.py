@@ -7,7 +7,7 @@ from dense import ROWS, make, optimum
 from maxmargin.solvers import BlockDual, OneSlack
 
 
-@pytest.mark.parametrize("name", ["SVM1", "SVM1-margin", "SVM2"])
+@pytest.mark.parametrize("name", [row for row in ROWS if row not in ("SVM0", "LSE")])
 @pytest.mark.parametrize("seed", [1, 2])
 def test_the_optimum_is_that_of_all_constraints(name, seed):
     loss = -1 if ROWS[name][0] is None else 0

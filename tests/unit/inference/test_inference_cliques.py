@@ -15,6 +15,8 @@ from maxmargin.inference.graph import (
     plan_cliques,
     relax_cliques,
 )
+from maxmargin.inference.graph.cliques import in_elimination
+from maxmargin.inference.graph.layers import eliminated_by_cost
 
 seeds = st.integers(0, 2**31)
 
@@ -151,3 +153,34 @@ def test_what_does_not_fit_is_refused_or_left_to_messages():
     )
     with pytest.raises(ValueError, match="inference='cut' is not there for cliques"):
         plan_cliques(*sizes, [[factors.scope(0)]], tables.n_labels, "cut")
+
+
+@settings(max_examples=40, deadline=None)
+@given(seeds, st.sampled_from([None, 1, 3]))
+def test_the_best_labels_for_each_cost_by_enumeration(seed, cap):
+    rng = np.random.default_rng(seed)
+    parts = [random_graph(rng, int(n)) for n in rng.integers(1, 6, 3)]
+    tables, factors = batch(parts)
+    orders = planned(tables, factors, "junction").orders()
+    cost = rng.integers(0, 3, len(tables.unary))
+    extra = in_elimination(tables, factors, orders)
+    found = eliminated_by_cost(tables, orders, extra, cost, cap)
+    first = 0
+    for g, (graph, own) in enumerate(parts):
+        best = {}
+        for labels in product(*[range(k) for k in graph.n_labels]):
+            row = np.array(labels, np.int32)
+            at = int(cost[first + graph.label_ptr[:-1] + row].sum())
+            at = at if cap is None else min(at, cap)
+            score = float((graph.score(row) + own.score(graph, row))[0])
+            best[at] = max(best.get(at, -np.inf), score)
+        mine = slice(found.ptr[g], found.ptr[g + 1])
+        assert found.cost[mine].tolist() == sorted(best)
+        np.testing.assert_allclose(found.score[mine], [best[c] for c in sorted(best)])
+        for r in range(mine.start, mine.stop):
+            row = found.labels[found.label_ptr[r] : found.label_ptr[r + 1]]
+            at = int(cost[first + graph.label_ptr[:-1] + row].sum())
+            assert (at if cap is None else min(at, cap)) == found.cost[r]
+            score = (graph.score(row) + own.score(graph, row))[0]
+            np.testing.assert_allclose(score, found.score[r])
+        first += len(graph.unary)

@@ -6,6 +6,9 @@ where the cost of labels y is sum_v cost_v[y_v]. Children are merged one at a ti
 (max, +) convolution over d; costs above `cap` share the last layer, so cap=1 asks for
 the best labels with cost 0 and the best with any cost. This is what slack rescaling
 and the per-error-level functions M_d of Taskar et al. 2003 (Definition A.4) need.
+
+`eliminated_by_cost` does the same for graphs of low treewidth and their factors: tables
+of the junction tree have a further axis, the cost of what has been eliminated.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ import numpy as np
 from maxmargin.core.data.arrays import Floats, Ints, Labels, pointers
 from maxmargin.core.jit import loop
 from maxmargin.inference.graph.forest import rooted
+from maxmargin.inference.graph.junction import EliminationOrders, clique_pointers
 from maxmargin.inference.graph.tables import GraphTables
 
 MAX_ENTRIES = 1 << 26  # of the largest array kept: half a gigabyte
@@ -82,6 +86,203 @@ def best_by_cost(tables: GraphTables, cost: Ints, cap: int | None = None) -> Lay
     )  # fmt: skip
     score = np.concatenate([f[c] for f, c in zip(found, costs, strict=True)])
     return Layered(ptr, level, score, label_ptr, labels)
+
+
+class Message(NamedTuple):
+    """What an eliminated node sends: a value for labels of `axes` and each cost."""
+
+    sender: int  # position in the elimination order
+    axes: tuple[int, ...]  # nodes
+    value: Floats  # one axis for each of them, and one for the cost
+
+
+def eliminated_by_cost(
+    tables: GraphTables, orders: EliminationOrders, factors: Floats, cost: Ints,
+    cap: int | None = None,
+) -> Layered:  # fmt: skip
+    """Best labels of each graph for each attainable cost, along a junction tree.
+
+    Parameters
+    ----------
+    tables, cost, cap
+        As for `best_by_cost`, but of any graphs.
+    orders : EliminationOrders
+    factors : array
+        Tables of further factors over the cliques, laid out by `clique_pointers`.
+
+    Examples
+    --------
+    >>> from maxmargin.inference.graph.junction import eliminate_all
+    >>> odd = np.array([[0.0, 1.0], [1.0, 0.0]])
+    >>> t = GraphTables.of([[0.1, 0], [0, 0], [0, 0]], [[0, 1], [1, 2], [2, 0]], odd)
+    >>> orders = eliminate_all(t)
+    >>> none = np.zeros(clique_pointers(t, orders)[-1])
+    >>> layers = eliminated_by_cost(t, orders, none, np.array([0, 1] * 3))
+    >>> layers.cost.tolist(), layers.score.tolist()
+    ([0, 1, 2, 3], [0.1, 2.1, 2.1, 0.0])
+    """
+    joint = _with_edges(tables, orders, factors)
+    rows: list[tuple[int, float, Labels]] = []
+    sizes = []
+    for g in range(tables.n):
+        found = _Elimination(tables, orders, joint, cost, cap, g).layers()
+        sizes.append(len(found))
+        rows += found
+    flat = [labels for _, _, labels in rows]
+    return Layered(
+        pointers(sizes), np.array([c for c, _, _ in rows], np.int64),
+        np.array([s for _, s, _ in rows]), pointers([len(r) for r in flat]),
+        np.concatenate([*flat, np.empty(0, np.int32)]).astype(np.int32),
+    )  # fmt: skip
+
+
+def _with_edges(
+    tables: GraphTables, orders: EliminationOrders, factors: Floats
+) -> Floats:
+    """Tables over the cliques with the scores of nodes and edges added."""
+    start, k = clique_pointers(tables, orders), tables.n_labels
+    joint = factors.copy()
+    position = np.empty(tables.n_nodes, np.int64)
+    position[orders.order] = np.arange(tables.n_nodes)
+    for q, v in enumerate(orders.order.tolist()):
+        own = joint[start[q] : start[q + 1]].reshape(-1, k[v])
+        own += tables.unary[tables.label_ptr[v] : tables.label_ptr[v + 1]]
+    for e, (u, v) in enumerate(tables.edges.tolist()):
+        first, later = (u, v) if position[u] < position[v] else (v, u)
+        q, table = int(position[first]), tables.table(e)
+        axes = orders.scope[orders.scope_ptr[q] : orders.scope_ptr[q + 1]].tolist()
+        shape = np.ones(len(axes) + 1, np.int64)
+        shape[axes.index(later)], shape[-1] = k[later], k[first]
+        both = joint[start[q] : start[q + 1]].reshape(k[[*axes, first]])
+        both += (table.T if first == u else table).reshape(shape)
+    return joint
+
+
+class _Elimination:
+    """The elimination of one graph, with costs, and labels read back from it."""
+
+    def __init__(
+        self, tables: GraphTables, orders: EliminationOrders, joint: Floats, cost: Ints,
+        cap: int | None, g: int,
+    ) -> None:  # fmt: skip
+        self.first, self.last = int(tables.node_ptr[g]), int(tables.node_ptr[g + 1])
+        self.k, self.label_ptr, self.cost = tables.n_labels, tables.label_ptr, cost
+        self.orders, self.joint, self.cap = orders, joint, cap
+        self.start = clique_pointers(tables, orders)
+        self.inbox: dict[int, list[Message]] = {}
+        self.roots: list[Message] = []
+
+    def layers(self) -> list[tuple[int, float, Labels]]:
+        """(cost, score, labels), lowest cost first."""
+        position = {int(self.orders.order[q]): q for q in range(self.first, self.last)}
+        for q in range(self.first, self.last):
+            message = Message(q, tuple(self._axes(q)[:-1]), self._eliminated(q))
+            if message.axes:
+                to = min(position[v] for v in message.axes)
+                self.inbox.setdefault(to, []).append(message)
+            else:
+                self.roots.append(message)
+        total: Floats = np.zeros(1)
+        for root in self.roots:
+            total = _merged(total, root.value, self.cap)
+        found = np.flatnonzero(total > -np.inf)
+        return [(int(c), float(total[c]), self._labels(int(c))) for c in found]
+
+    def _axes(self, q: int) -> list[int]:
+        ptr, order = self.orders.scope_ptr, self.orders.order
+        return [*self.orders.scope[ptr[q] : ptr[q + 1]].tolist(), int(order[q])]
+
+    def _own(self, q: int, at: tuple[int, ...] | None = None) -> Floats:
+        """Scores of the clique with a cost axis; only at labels `at` of its scope."""
+        axes = self._axes(q)
+        table = self.joint[self.start[q] : self.start[q + 1]].reshape(self.k[axes])
+        table = table if at is None else table[at]
+        v = axes[-1]
+        cost = self.cost[self.label_ptr[v] : self.label_ptr[v + 1]]
+        cost = cost if self.cap is None else np.minimum(cost, self.cap)
+        out = np.full((*table.shape, int(cost.max(initial=0)) + 1), -np.inf)
+        for a, c in enumerate(cost.tolist()):
+            out[..., a, c] = table[..., a]
+        return out
+
+    def _eliminated(self, q: int) -> Floats:
+        """The best over the labels of the node, for its scope and each cost."""
+        axes, out = self._axes(q), self._own(q)
+        place = {v: axis for axis, v in enumerate(axes)}
+        for message in self.inbox.get(q, []):
+            order = np.argsort([place[v] for v in message.axes])
+            shape = np.ones(len(axes) + 1, np.int64)
+            for v in message.axes:
+                shape[place[v]] = self.k[v]
+            shape[-1] = message.value.shape[-1]
+            value = message.value.transpose([*order.tolist(), len(order)])
+            out = _merged(out, value.reshape(shape), self.cap)
+        best: Floats = out.max(axis=-2)
+        return best
+
+    def _labels(self, cost: int) -> Labels:
+        """Labels with this cost and the best score of it."""
+        labels = np.full(self.last - self.first, -1, np.int32)
+        spent: dict[int, int] = {}
+        self._divide(
+            np.zeros(1), self.roots, [r.value for r in self.roots], cost, spent
+        )
+        for q in range(self.last - 1, self.first - 1, -1):
+            *scope, v = self._axes(q)
+            at = tuple(int(labels[u - self.first]) for u in scope)
+            inbox, own = self.inbox.get(q, []), self._own(q, at)
+            best, choice, parts = -np.inf, -1, []
+            for a in range(int(self.k[v])):
+                labels[v - self.first] = a
+                values = [
+                    m.value[tuple(labels[u - self.first] for u in m.axes)]
+                    for m in inbox
+                ]
+                whole: Floats = own[a]
+                for value in values:
+                    whole = _merged(whole, value, self.cap)
+                d = spent[q]
+                if d < len(whole) and (choice < 0 or whole[d] > best):
+                    best, choice, parts = whole[d], a, values
+            labels[v - self.first] = choice
+            self._divide(own[choice], inbox, parts, spent[q], spent)
+        return labels
+
+    def _divide(
+        self, own: Floats, senders: list[Message], values: list[Floats], cost: int,
+        spent: dict[int, int],
+    ) -> None:  # fmt: skip
+        """How much of the cost each sender has in the best sum."""
+        sums = [own]
+        for value in values:
+            sums.append(_merged(sums[-1], value, self.cap))
+        for j in range(len(values) - 1, -1, -1):
+            before, value = sums[j], values[j]
+            both = before[:, None] + value[None, :]
+            joined = np.add.outer(np.arange(len(before)), np.arange(len(value)))
+            if self.cap is not None:
+                joined = np.minimum(joined, self.cap)
+            both = np.where(joined == cost, both, -np.inf)
+            i, c = np.unravel_index(int(np.argmax(both)), both.shape)
+            spent[senders[j].sender], cost = int(c), int(i)
+
+
+def _merged(a: Floats, b: Floats, cap: int | None) -> Floats:
+    """(max, +) convolution over the last axis; costs above `cap` share its place."""
+    size = a.shape[-1] + b.shape[-1] - 1
+    size = size if cap is None else min(size, cap + 1)
+    shape = np.broadcast_shapes(a.shape[:-1], b.shape[:-1])
+    out = np.full((*shape, size), -np.inf)
+    for j in range(b.shape[-1]):
+        both = a + b[..., j : j + 1]
+        fit = min(a.shape[-1], size - j)
+        if fit > 0:
+            part = out[..., j : j + fit]
+            np.maximum(part, both[..., :fit], out=part)
+        if fit < a.shape[-1]:
+            rest = both[..., max(fit, 0) :].max(axis=-1)
+            np.maximum(out[..., -1], rest, out=out[..., -1])
+    return out
 
 
 def common_unit(cost: Floats) -> float:

@@ -39,10 +39,12 @@ from maxmargin.core.structure import (
 from maxmargin.inference.graph.cliques import (
     Cliques,
     decode_cliques,
+    in_elimination,
     plan_cliques,
     relax_cliques,
 )
-from maxmargin.inference.graph.decode import NARROW
+from maxmargin.inference.graph.decode import DENSE, NARROW
+from maxmargin.inference.graph.layers import Layered, eliminated_by_cost
 from maxmargin.inference.graph.tables import GraphTables, spans, sum_by
 from maxmargin.inference.marginals.directions import Direction
 from maxmargin.structures.network import loops
@@ -57,6 +59,8 @@ from maxmargin.structures.network.cliques import (
 from maxmargin.structures.network.graphs.encoding import Graphs, Scopes, encode_graphs
 from maxmargin.structures.network.layout import survey
 from maxmargin.structures.network.structure import Network
+
+MOST_LAYERED = 1 << 20  # entries of a table with an axis for the loss
 
 
 @dataclass(frozen=True)
@@ -83,6 +87,9 @@ class CliqueNetwork(Network):
 
     patterns: Any = "table"
     cliques: CliqueLayout | None = None
+    lists_losses: bool = (
+        False  # junction trees with an axis for the loss are small enough
+    )
 
     @property
     def _cliques(self) -> CliqueLayout:
@@ -104,8 +111,26 @@ class CliqueNetwork(Network):
         kinds, layout = survey(X, Y, self.bias, self.pairwise)
         cliques = survey_cliques(X, kinds, layout, self.patterns)
         bound = replace(self, kinds=kinds, layout=layout, cliques=cliques)
-        worth = bound.encode(X).plan.certificate(self.inference)
-        return replace(bound, worth=worth)
+        x = bound.encode(X)
+        return replace(
+            bound,
+            worth=x.plan.certificate(self.inference),
+            lists_losses=bound._has_small_trees(x),
+        )
+
+    def _has_small_trees(self, x: Graphs) -> bool:
+        """Whether the best labels for each value of the loss can be had exactly."""
+        if (x.plan.kind == DENSE).any() or self.inference not in ("auto", "junction"):
+            return False
+        k = np.diff(self._layout.label_ptr)[x.node_type]
+        nodes = np.diff(x.node_ptr)
+        orders = x.plan.orders()
+        scope = np.add.reduceat(
+            np.append(np.log2(k[orders.scope]), 0.0), orders.scope_ptr[:-1]
+        )
+        scope[np.diff(orders.scope_ptr) == 0] = 0.0
+        entries = 2.0**scope * k[orders.order] * np.repeat(nodes + 1, nodes)
+        return bool(entries.max(initial=0.0) <= MOST_LAYERED)
 
     def validate(self) -> None:
         """The layout of cliques is that of their classes and patterns."""
@@ -122,9 +147,11 @@ class CliqueNetwork(Network):
         same_fields(self._cliques, expected, "layout of cliques")
 
     def offers(self, capability: type[P]) -> P | None:
-        """No compiled ascent, no factored planes, no kernels, no list by loss."""
-        if capability in (CompiledAscent, ByLoss, MappedInputs, FactoredPlanes):
+        """No compiled ascent, no factored planes, no kernels; a list by loss if small."""
+        if capability in (CompiledAscent, MappedInputs, FactoredPlanes):
             return None
+        if capability is ByLoss:
+            return Structure.offers(self, capability) if self.lists_losses else None
         return super().offers(capability)
 
     def encode(self, X: Sequence[Any]) -> Graphs:
@@ -192,6 +219,15 @@ class CliqueNetwork(Network):
         score = np.maximum(best.score, truth_score)
         codes = self._codes(x, ids, tables, labels)
         return Found(codes, score, np.maximum(best.bound, truth_score))
+
+    def _best_by_cost(
+        self, x: Graphs, ids: Ints, w: Floats, tables: GraphTables, cost: Ints,
+        cap: int | None,
+    ) -> Layered:  # fmt: skip
+        """Along the junction tree of each graph."""
+        orders = x.plan.take(ids).orders()
+        factors = in_elimination(tables, self.factors(x, ids, w), orders)
+        return eliminated_by_cost(tables, orders, factors, cost, cap)
 
     def _best_other(
         self, x: Graphs, ids: Ints, tables: GraphTables, factors: Cliques,

@@ -40,7 +40,7 @@ from maxmargin.core.structure import (
 )
 from maxmargin.inference.graph.best_other import best_other
 from maxmargin.inference.graph.decode import FOREST, METHODS, GraphPlan, decode
-from maxmargin.inference.graph.layers import best_by_cost, common_unit
+from maxmargin.inference.graph.layers import Layered, best_by_cost, common_unit
 from maxmargin.inference.graph.tables import GraphTables, spans, sum_by
 from maxmargin.inference.loopy import relaxation
 from maxmargin.inference.marginals.compiled_ascent import Ascent
@@ -416,13 +416,16 @@ class Network(Structure):
     def argmax_by_loss(
         self, x: Graphs, ids: Ints, w: Floats, augment: Augment
     ) -> Layers:
-        """Best labels of each graph for every value of the loss; forests only."""
+        """Best labels of each graph for every value of the loss.
+
+        Of forests, and of graphs with cliques whose junction trees are small.
+        """
         tables = self.tables(x, ids, w)
         cost = self.costs(x, ids, tables, augment)
         unit = 1.0 if augment.loss.form == "zero-one" else common_unit(cost)
         whole = np.rint(cost / unit).astype(np.int64)
         cap = 1 if augment.loss.form == "zero-one" else None
-        found = best_by_cost(tables, whole, cap)
+        found = self._best_by_cost(x, ids, w, tables, whole, cap)
         sizes = np.diff(found.ptr)
         rows = np.repeat(np.arange(len(ids)), sizes)
         codes = loops.to_codes(
@@ -434,6 +437,13 @@ class Network(Structure):
             scale = augment.loss.scale(augment.truth)[ids]
         loss = np.repeat(scale, sizes) * unit * found.cost
         return Layers(found.ptr, Ragged(found.label_ptr, codes), found.score, loss)
+
+    def _best_by_cost(
+        self, x: Graphs, ids: Ints, w: Floats, tables: GraphTables, cost: Ints,
+        cap: int | None,
+    ) -> Layered:  # fmt: skip
+        """Best labels for each cost: along the forest."""
+        return best_by_cost(tables, cost, cap)
 
     def local_labels(self, x: Graphs, ids: Ints, labels: Ragged) -> Labels:
         """Labels as places in the label sets of their nodes."""
