@@ -88,7 +88,7 @@ def best_by_cost(tables: GraphTables, cost: Ints, cap: int | None = None) -> Lay
     return Layered(ptr, level, score, label_ptr, labels)
 
 
-class Message(NamedTuple):
+class CostMessage(NamedTuple):
     """What an eliminated node sends: a value for labels of `axes` and each cost."""
 
     sender: int  # position in the elimination order
@@ -125,7 +125,7 @@ def eliminated_by_cost(
     rows: list[tuple[int, float, Labels]] = []
     sizes = []
     for g in range(tables.n):
-        found = _Elimination(tables, orders, joint, cost, cap, g).layers()
+        found = _CostElimination(tables, orders, joint, cost, cap, g).layers()
         sizes.append(len(found))
         rows += found
     flat = [labels for _, _, labels in rows]
@@ -158,7 +158,7 @@ def _with_edges(
     return joint
 
 
-class _Elimination:
+class _CostElimination:
     """The elimination of one graph, with costs, and labels read back from it."""
 
     def __init__(
@@ -169,14 +169,14 @@ class _Elimination:
         self.k, self.label_ptr, self.cost = tables.n_labels, tables.label_ptr, cost
         self.orders, self.joint, self.cap = orders, joint, cap
         self.start = clique_pointers(tables, orders)
-        self.inbox: dict[int, list[Message]] = {}
-        self.roots: list[Message] = []
+        self.inbox: dict[int, list[CostMessage]] = {}
+        self.roots: list[CostMessage] = []
 
     def layers(self) -> list[tuple[int, float, Labels]]:
         """(cost, score, labels), lowest cost first."""
         position = {int(self.orders.order[q]): q for q in range(self.first, self.last)}
         for q in range(self.first, self.last):
-            message = Message(q, tuple(self._axes(q)[:-1]), self._eliminated(q))
+            message = CostMessage(q, tuple(self._axes(q)[:-1]), self._eliminated(q))
             if message.axes:
                 to = min(position[v] for v in message.axes)
                 self.inbox.setdefault(to, []).append(message)
@@ -249,7 +249,7 @@ class _Elimination:
         return labels
 
     def _divide(
-        self, own: Floats, senders: list[Message], values: list[Floats], cost: int,
+        self, own: Floats, senders: list[CostMessage], values: list[Floats], cost: int,
         spent: dict[int, int],
     ) -> None:  # fmt: skip
         """How much of the cost each sender has in the best sum."""
