@@ -7,6 +7,7 @@ from small.problems import chain_problem, optimum
 from maxmargin.solvers import OneSlack
 from maxmargin.solvers.frank_wolfe import BCFW
 from maxmargin.solvers.n_slack import SDM, BlockDual, NSlack, NSlackBlock
+from maxmargin.solvers.planes import store as stores
 from maxmargin.solvers.summed import SDCD, LSECuttingPlane
 
 MERGING = {  # these forget and average planes: bound, and no less of the dual
@@ -95,3 +96,38 @@ def test_sets_that_may_hold_nothing_say_so(name):
     problem = chain_problem(8, n=60, C=1.0, penalty="summed")
     result, _ = GROWING[name](memory=500.0).solve(problem)
     assert result.planes == 0 and result.notes["outside_found"] > 0
+
+
+@pytest.mark.parametrize("name", [*MERGING, "bcfw"])
+def test_too_little_memory_is_refused_before_training_begins(name):
+    """Enough for the arrays of examples, but not for a plane of each."""
+    kind, settings = MERGING.get(name, (BCFW, {}))
+    if kind is OneSlack:
+        pytest.skip("it holds sums, whose number does not depend on the examples")
+    problem = chain_problem(8, n=60, C=1.0)
+    with pytest.raises(MemoryError, match="plane for each of 60 examples needs"):
+        kind(memory=60 * 300.0, **settings).start(problem)
+
+
+def test_packed_planes_are_the_same_planes():
+    problem = chain_problem(8, n=60, C=1.0, longest=4)
+    blocks = BlockDual(tol=1e-9, max_iter=3).solve(problem)[1].blocks
+    w, dual, planes = blocks.weights(), blocks.dual(blocks.weights()), blocks.planes
+    blocks.forget_idle(1)  # leaves holes
+    left, top = blocks.planes, blocks.store.top.copy()
+    heights = [blocks.heights(i, w) for i in range(problem.n)]
+    stores.pack(blocks.store)
+    assert 0 < left <= planes == blocks.planes + planes - left
+    assert (blocks.store.top <= top).all() and blocks.store.top[3] < top[3]
+    np.testing.assert_array_equal(blocks.weights(), w)
+    assert blocks.dual(w) == dual
+    for i, before in enumerate(heights):
+        np.testing.assert_array_equal(blocks.heights(i, w), before)
+    blocks.check_restored()  # no two blocks overlap
+    diagonal = [
+        np.diag(blocks.store.gram[at : at + m * m].reshape(m, m))[:held]
+        for at, m, held in zip(
+            blocks.store.gram_at, blocks.store.room, blocks.store.count, strict=True
+        )
+    ]
+    assert max(d.max() for d in diagonal if len(d)) == blocks.radius()

@@ -91,9 +91,9 @@ class Weights:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
 def test_long_arrays_of_planes_are_no_holes_in_the_heap():
     """What was outgrown goes back to the system at once."""
-    from maxmargin.solvers.planes.blocks import PAGED, _zeros
+    from maxmargin.solvers.planes.store import PAGED, paged_zeros
 
-    short, long = _zeros(3), _zeros(PAGED // 8)
+    short, long = paged_zeros(3), paged_zeros(PAGED // 8)
     assert short.base is None and isinstance(long.base.obj, mmap.mmap)
     assert not long.any() and long.flags.writeable and long.flags.aligned
     child = os.fork()

@@ -30,6 +30,7 @@ from maxmargin.core.data.validation import (
     require,
 )
 from maxmargin.core.jit import inner_loop, loop
+from maxmargin.core.problem import Problem
 from maxmargin.core.structure import OuterCoordinates
 from maxmargin.solvers.planes.coordinates import (
     adds,
@@ -38,9 +39,12 @@ from maxmargin.solvers.planes.coordinates import (
     place,
     rings_of,
 )
-from maxmargin.solvers.planes.store import space_of
+from maxmargin.solvers.planes.least_memory import refuse_too_little
+from maxmargin.solvers.planes.store import paged_zeros, space_of
 
 PER_ENTRY = 12  # bytes
+BATCH, IN_HAND = 8192, 0.05  # planes in hand at most, and their share of the memory
+HELD = 0.4  # of the memory, for sums; as much for the old ones while they grow
 
 
 class Sums(NamedTuple):
@@ -88,12 +92,26 @@ class Aggregates:
         parts: OuterCoordinates | None = None,
     ) -> None:
         self.n, self.dim, self.upper, self.memory = n, dim, upper, memory
-        self._most = int(0.5 * memory / PER_ENTRY)  # of the old arrays, and of the new
+        self._most = int(HELD * memory / PER_ENTRY)  # of the old arrays, and of the new
         self._sums = _new(n, min(64 * n, self._most))
         self._space, self._pages = space_of(parts), Pages(parts, n)
         self._where = np.full(self._space.places(dim), -1, np.int32)
         self._spread = np.zeros(dim if parts is not None else 0)
         self._mean = Mean(np.zeros(dim), np.array([0.0, 1.0, 0.0]))
+
+    @classmethod
+    def of_problem(cls, problem: Problem, upper: Floats, memory: float) -> Aggregates:
+        """All sums zero; MemoryError if they would not fit later on."""
+        parts = problem.outer_coordinates()
+        fixed = 4 * 8  # bytes of an example in `Sums`
+        refuse_too_little(problem, memory, fixed, PER_ENTRY, HELD, parts is not None)
+        return cls(problem.n, problem.dim, upper, memory, parts)
+
+    def batch(self, memory: float) -> int:
+        """How many planes, as long as the sums, a pass may have in hand at a time."""
+        entries = int(self._sums.size.sum()) / max(self.planes, 1)
+        most = IN_HAND * memory / max(PER_ENTRY * entries, 1.0)
+        return int(min(BATCH, max(most, 1.0)))
 
     def check_restored(self) -> None:
         """Refuse sums, read from a file, that would lead loops out of their arrays."""
@@ -196,7 +214,7 @@ class Aggregates:
 def _new(n: int, entries: int) -> Sums:
     return Sums(
         np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.int64),
-        np.zeros(n), np.zeros(entries, np.int32), np.zeros(entries),
+        np.zeros(n), paged_zeros(entries, np.int32), paged_zeros(entries),
         np.zeros(1, np.int64),
     )  # fmt: skip
 

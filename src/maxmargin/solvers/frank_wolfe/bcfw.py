@@ -33,7 +33,6 @@ from maxmargin.solvers.frank_wolfe.pairwise_away import RULES, Atoms
 from maxmargin.solvers.resting import permutation
 
 OVERHEAD = 300.0  # work of one visit beside its entries, in multiply-adds
-BATCH = 8192  # examples whose planes are in hand at a time in a certified pass
 REFRESH = 10  # with gap sampling, every so many passes visit all examples
 
 
@@ -103,12 +102,9 @@ class BCFW(Solver[WolfeState]):
             kept = old
             kept.rescale(upper)
         elif self.cache == 0:
-            sizes = n, problem.dim, upper, self.memory
-            kept = Aggregates(*sizes, problem.outer_coordinates())
+            kept = Aggregates.of_problem(problem, upper, self.memory)
         else:
-            kept = Atoms(
-                n, problem.dim, problem.dual_set, self.cache, self.memory, self.steps
-            )
+            kept = Atoms(problem, self.cache, self.memory, self.steps)
         w = kept.weights()
         return WolfeState(
             w, kept.dual(w), kept=kept, gaps=np.full(n, np.inf),
@@ -156,8 +152,9 @@ class BCFW(Solver[WolfeState]):
             if at_mean >= dual or state.gap_estimate > 10 * self.tol:
                 w = mean
         slack = np.empty(problem.n)
-        for s in range(0, problem.n, BATCH):
-            ids = np.arange(s, min(s + BATCH, problem.n))
+        batch = state.kept.batch(self.memory)
+        for s in range(0, problem.n, batch):
+            ids = np.arange(s, min(s + batch, problem.n))
             cuts = self._planes(problem, w, ids)
             slack[cuts.ids] = cuts.slack
             state.kept.take_in(cuts, state.w, state.gaps)

@@ -23,8 +23,8 @@ import numpy as np
 
 from maxmargin.core.cuts import Cuts
 from maxmargin.core.data.arrays import Floats, Ints
-from maxmargin.core.formulations import DualSet
 from maxmargin.core.jit import inner_loop, loop
+from maxmargin.core.problem import Problem
 from maxmargin.solvers.planes.blocks import PlaneBlocks
 
 RULES = ("toward", "pairwise", "away")
@@ -35,10 +35,8 @@ class Atoms:
 
     Parameters
     ----------
-    n, dim : int
-        Examples, and coordinates of w.
-    dual_set : DualSet
-        Bounds of the dual; finite, without a ridge.
+    problem : Problem
+        With a dual set that is bounded, without a ridge.
     most, memory
         Planes per example and bytes at most.
     rule : {"toward", "pairwise", "away"}
@@ -47,10 +45,9 @@ class Atoms:
 
     DUAL: ClassVar[tuple[str, ...]] = ("blocks", "_passes", "_mean", "_mean_b")
 
-    def __init__(
-        self, n: int, dim: int, dual_set: DualSet, most: int, memory: float, rule: str
-    ) -> None:
-        self.blocks = PlaneBlocks(n, dim, dual_set, most, memory)
+    def __init__(self, problem: Problem, most: int, memory: float, rule: str) -> None:
+        dim, dual_set = problem.dim, problem.dual_set
+        self.blocks = PlaneBlocks.of_problem(problem, dual_set, most, memory)
         self.upper = dual_set.upper
         self.rule = RULES.index(rule)
         self._passes = 0
@@ -65,6 +62,10 @@ class Atoms:
     def nbytes(self) -> int:
         """Memory held by the planes."""
         return self.blocks.nbytes
+
+    def batch(self, memory: float) -> int:
+        """How many planes a pass may have in hand at a time."""
+        return self.blocks.batch(memory)
 
     def take_in(self, cuts: Cuts, w: Floats, gaps: Floats) -> tuple[float, float]:
         """Keep the new cuts and visit their examples: (rise, work)."""

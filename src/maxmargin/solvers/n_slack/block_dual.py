@@ -50,7 +50,6 @@ MEAN = 100.0  # work per weight after which w is taken into the average
 WIDE = 0.02  # gap above which the average is often better than w
 LONGEST_REST = 7  # passes that an example sits out at most
 IDLE = 8  # visits without weight after which a constraint is dropped
-BATCH = 8192  # examples of a certified pass whose planes are held at a time
 
 
 @dataclass(kw_only=True)
@@ -107,8 +106,9 @@ class BlockDual(Solver[BlockState]):
             blocks = warm.blocks
             blocks.carry_over(problem.dual_set)
         else:
-            sizes = n, problem.dim, problem.dual_set, self.most, self.memory
-            blocks = PlaneBlocks(*sizes, problem.outer_coordinates())
+            sizes = problem.dual_set, self.most, self.memory
+            parts = problem.outer_coordinates()
+            blocks = PlaneBlocks.of_problem(problem, *sizes, parts)
         w = blocks.weights()
         state = BlockState(
             w, blocks=blocks, work=problem.work() + PER_PLANE,
@@ -185,12 +185,13 @@ class BlockDual(Solver[BlockState]):
         point, slack = point.copy(), np.empty(problem.n)
         state.dual = state.blocks.dual(state.w)
         rise, work = 0.0, float(state.work.sum())
-        cuts = problem.planes(point, np.arange(min(BATCH, problem.n)))
+        batch = state.blocks.batch(self.memory)
+        cuts = problem.planes(point, np.arange(min(batch, problem.n)))
         slack[cuts.ids] = cuts.slack
-        for s in range(BATCH, problem.n, BATCH):
+        for s in range(batch, problem.n, batch):
             _, r, k = self._take(problem, state, cuts)
             rise, work = rise + r, work + k
-            cuts = problem.planes(point, np.arange(s, min(s + BATCH, problem.n)))
+            cuts = problem.planes(point, np.arange(s, min(s + batch, problem.n)))
             slack[cuts.ids] = cuts.slack
         state.oracle_calls += problem.n
         primal = state.witness(problem, point, slack)

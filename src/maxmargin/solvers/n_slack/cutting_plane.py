@@ -64,11 +64,12 @@ class NSlack(Solver[WorkingSets]):
         """Empty working sets, or those of an earlier run."""
         epsilon = 0.1
         parts = problem.outer_coordinates() if problem.exact else None
-        sizes = problem.n, problem.dim, problem.dual_set, self.most, self.memory
-        blocks = PlaneBlocks(*sizes, parts)
         if isinstance(warm, WorkingSets) and warm.blocks.n == problem.n:
             blocks, epsilon = warm.blocks, warm.epsilon
             blocks.carry_over(problem.dual_set)
+        else:
+            sizes = problem.dual_set, self.most, self.memory
+            blocks = PlaneBlocks.of_problem(problem, *sizes, parts)
         w = blocks.weights()
         if self.epsilon is not None:
             epsilon = self.epsilon

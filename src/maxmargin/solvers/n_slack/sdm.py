@@ -74,8 +74,9 @@ class SDM(Solver[LoopState]):
             blocks, dual_set = warm.blocks, problem.dual_set
             blocks.carry_over(dual_set)
         else:
-            sizes = n, problem.dim, problem.dual_set, self.most, self.memory
-            blocks = PlaneBlocks(*sizes, problem.outer_coordinates())
+            sizes = problem.dual_set, self.most, self.memory
+            parts = problem.outer_coordinates()
+            blocks = PlaneBlocks.of_problem(problem, *sizes, parts)
         w = blocks.weights()
         return LoopState(w, blocks.dual(w), planes=blocks.planes, blocks=blocks)
 
@@ -108,9 +109,17 @@ class SDM(Solver[LoopState]):
             state.judge(state.dual - before, 1e-13, 4)
 
     def _certified_loop(self, problem: Problem, state: LoopState) -> None:
-        cuts = problem.planes(state.w)
+        """All examples at the same weights; planes are held for some of them at a time."""
+        point, slack = state.w.copy(), np.empty(problem.n)
+        batch = state.blocks.batch(self.memory)
+        cuts = problem.planes(point, np.arange(min(batch, problem.n)))
+        slack[cuts.ids] = cuts.slack
+        for s in range(batch, problem.n, batch):
+            state.blocks.take_in(*cuts[:4], state.w)
+            cuts = problem.planes(point, np.arange(s, min(s + batch, problem.n)))
+            slack[cuts.ids] = cuts.slack
         state.oracle_calls += problem.n
-        primal = state.witness(problem, state.w, cuts.slack)
+        primal = state.witness(problem, point, slack)
         gap = (primal - state.dual) / max(primal, 1e-300)
         seen = max(state.gap_estimate, gap, 1e-300)
         state.trust = float(np.clip(1.1 * gap / seen, 0.02, 1))

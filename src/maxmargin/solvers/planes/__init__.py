@@ -2,6 +2,7 @@
 
 blocks.py       The working sets: planes of each example, and the dual on them
 coordinates.py  Loops over the parts that planes are made of
+least_memory.py How much memory one plane per example takes
 loops.py        Loops over a store of planes, one block per example
 steps.py        Ascent on the dual of one block of planes, from its Gram matrix
 store.py        The arrays that hold planes, and loops that make room in them

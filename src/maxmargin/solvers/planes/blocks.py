@@ -11,7 +11,6 @@ neither w nor the dual.
 
 from __future__ import annotations
 
-import mmap
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -21,17 +20,28 @@ from maxmargin.core.data.mapped import Pages
 from maxmargin.core.data.memory import MEMORY
 from maxmargin.core.data.vector_changes import Change
 from maxmargin.core.formulations import DualSet
+from maxmargin.core.problem import Problem
 from maxmargin.core.structure import OuterCoordinates
 from maxmargin.solvers.planes import loops
 from maxmargin.solvers.planes import store as stores
+from maxmargin.solvers.planes.least_memory import refuse_too_little
 from maxmargin.solvers.planes.loops import Dual, Scratch
-from maxmargin.solvers.planes.store import Space, Store, space_of
+from maxmargin.solvers.planes.store import Space, Store, paged_zeros, space_of
 
 PER_EXAMPLE = (
     "count", "room", "first", "gram_at", "width", "width_room", "support_at",
 )  # fmt: skip
+GROUPS = (
+    ("alpha", "b", "start", "stop", "idle"),
+    ("gram",),
+    ("support",),
+    ("idx", "val"),
+)
+PARTS = 32  # in which all planes are merged
 PER_SLOT, PER_GRAM, PER_SUPPORT, PER_ENTRY = 40, 8, 4, 12  # bytes
-PAGED = 2**18  # bytes
+HELD, MOVING = 0.4, 0.6  # of the memory: for planes, and for old and new arrays
+ROOM = 1.1  # times what planes need: else some are merged
+BATCH, IN_HAND = 8192, 0.05  # planes in hand at most, and their share of the memory
 LOG = 8  # the log of a round has room for one in so many of the weights
 
 NO_SCALE = np.zeros(0)
@@ -78,9 +88,9 @@ class PlaneBlocks:
         room: dict[str, Any] | None = None,
     ) -> None:
         self.n, self.dim, self.most, self.memory = n, dim, most, memory
-        # Old and new arrays exist while planes move. The rest is for inference, and for
-        # holes that arrays which were outgrown leave in the heap (benchmarks/memory.py).
-        self._bound = 0.3 * memory
+        # The rest is for inference, for one array in its old and its new size, and for
+        # what the allocator keeps (benchmarks/memory.py).
+        self._bound = HELD * memory
         self.dual_set = dual_set
         self._dual = _new_dual(dual_set)
         first = n * np.array([4, 8, 64, 64])
@@ -89,6 +99,21 @@ class PlaneBlocks:
         self._space, self._pages = space_of(parts), Pages(parts, n)
         self._spread = dim if parts is not None else 0
         self._use_room({} if room is None else room)
+
+    @classmethod
+    def of_problem(
+        cls,
+        problem: Problem,
+        dual_set: DualSet,
+        most: int,
+        memory: float,
+        parts: OuterCoordinates | None = None,
+    ) -> PlaneBlocks:
+        """No planes yet; MemoryError if not even one of each example would fit."""
+        fixed = 8 * len(PER_EXAMPLE) + 2 * PER_SLOT + 4 * PER_GRAM
+        entry = 1.25 * PER_SUPPORT + PER_ENTRY
+        refuse_too_little(problem, memory, fixed, entry, HELD, parts is not None)
+        return cls(problem.n, problem.dim, dual_set, most, memory, parts)
 
     @property
     def planes(self) -> int:
@@ -109,6 +134,12 @@ class PlaneBlocks:
     def space(self) -> Space:
         """What coordinates of planes stand for, for loops of other schedules."""
         return self._space
+
+    def batch(self, memory: float) -> int:
+        """How many planes, as long as those held, a pass may have in hand at a time."""
+        entries = int(self._store.top[3]) / max(self.planes, 1)
+        most = IN_HAND * memory / max(PER_ENTRY * entries, 1.0)
+        return int(min(BATCH, max(most, 1.0)))
 
     def counts(self) -> Ints:
         """Planes held per example."""
@@ -369,10 +400,10 @@ class PlaneBlocks:
         if (self._store.count[ids] >= self.most).any():
             self._grow(np.zeros(3, np.int64), int(self._store.width[ids].sum()))
             self._evict(ids, self.most)
-        s = self._store
-        need, entries = _need(s, ids, sizes), int(sizes.sum())
-        have = np.array([len(s.alpha), len(s.gram), len(s.support), len(s.idx)])
-        if (s.top + np.append(need, entries) > have).any():
+        need, entries = _need(self._store, ids, sizes), int(sizes.sum())
+        arrays = (getattr(self._store, names[0]) for names in GROUPS)
+        have = np.array([len(array) for array in arrays])
+        if (self._store.top + np.append(need, entries) > have).any():
             self._grow(need, entries, ids, sizes)
 
     def _evict(self, ids: Ints, most: int) -> None:
@@ -417,32 +448,56 @@ class PlaneBlocks:
         ids: Ints | None = None,
         sizes: Ints | None = None,
     ) -> None:
-        """Fresh arrays with room for what is asked, holes left out."""
+        """Arrays with room for what is asked, holes left out.
+
+        Fresh ones of twice the size where memory allows. Where it does not, planes move
+        together in the arrays that there are, and are merged where these do not suffice.
+        """
         ids = np.empty(0, np.int64) if ids is None else ids
+        twice = np.array([2, 4, 2, 2])
+        if sizes is not None:
+            need = _need(self._store, ids, sizes, tight=True)
+        roomy = twice * (stores.live(self._store) + np.append(need, entries))
+        if _bytes(roomy) + self.nbytes <= MOVING * self.memory:
+            self._replace(roomy)
+            return
         for attempt in range(8):
-            s = self._store
             if attempt == 1:
-                stores.forget_idle(s, 0)
+                stores.forget_idle(self._store, 0)
             elif attempt > 1:
-                self._evict(np.arange(self.n), max(2, self.most >> attempt))
+                self._merge_all(max(2, self.most >> attempt))
+            stores.pack(self._store)
             if sizes is not None:
-                need = _need(s, ids, sizes, tight=True)
-            live = stores.live(s) + np.append(need, entries)
-            # Two planes each must fit, if need be into what is else left for holes.
-            bound = self._bound if attempt < 6 else 0.5 * self.memory
-            roomy, share = live * np.array([2, 4, 2, 2]), bound / _bytes(live)
-            if _bytes(roomy) <= bound:
-                self._replace(roomy)
+                need = _need(self._store, ids, sizes, tight=True)
+            live = self._store.top + np.append(need, entries)
+            share = self._bound / _bytes(live)
+            if share >= ROOM or (share >= 1.0 and attempt > 5):
+                self._resize(np.minimum(twice * live, (share * live).astype(np.int64)))
                 return
-            if share >= 1.0:
-                self._replace((share * live).astype(np.int64))
-                return
-            self._replace(stores.live(s) + np.array([0, 0, 0, int(s.width.sum())]))
         raise MemoryError(
-            f"the planes of {self.n} examples need {2 * _bytes(live) / 1e6:.0f} MB, more "
-            f"than the {self.memory / 1e6:.0f} MB allowed: allow more, or use "
+            f"the planes of {self.n} examples need {_bytes(live) / HELD / 1e6:.0f} MB, "
+            f"more than the {self.memory / 1e6:.0f} MB allowed: allow more, or use "
             "solver='one-slack', which keeps sums over examples only"
         )
+
+    def _merge_all(self, most: int) -> None:
+        """Leave all examples with at most `most` - 1 planes, a part of them at a time."""
+        for ids in np.array_split(np.arange(self.n), min(self.n, PARTS)):
+            if (self._store.count[ids] >= most).any():
+                stores.pack(self._store)
+                self._evict(ids, most)
+
+    def _resize(self, sizes: Ints) -> None:
+        """Longer and shorter arrays, one after the other: shorter ones first."""
+        top = self._store.top
+        arrays = [(name, k) for k, names in enumerate(GROUPS) for name in names]
+        arrays.sort(key=lambda one: len(getattr(self._store, one[0])) < sizes[one[1]])
+        for name, k in arrays:
+            old, used = getattr(self._store, name), int(top[k])
+            new = paged_zeros(max(int(sizes[k]), 1), old.dtype)
+            new[:used] = old[:used]
+            self._store = self._store._replace(**{name: new})
+            del old
 
     def _replace(self, sizes: Ints) -> None:
         new = _new_store(self.n, *(max(int(k), 1) for k in sizes))
@@ -452,31 +507,19 @@ class PlaneBlocks:
 
 def _new_store(n: int, slots: int, gram: int, support: int, entries: int) -> Store:
     per_example: list[Any] = [np.zeros(n, np.int64) for _ in range(7)]
-    per_slot: list[Any] = [_zeros(slots, np.int64) for _ in range(3)]
+    per_slot: list[Any] = [paged_zeros(slots, np.int64) for _ in range(3)]
     arrays: list[Any] = [
         *per_example,
-        _zeros(slots),
-        _zeros(slots),
+        paged_zeros(slots),
+        paged_zeros(slots),
         *per_slot,
-        _zeros(gram),
-        _zeros(support, np.int32),
-        _zeros(entries, np.int32),
-        _zeros(entries),
+        paged_zeros(gram),
+        paged_zeros(support, np.int32),
+        paged_zeros(entries, np.int32),
+        paged_zeros(entries),
         np.zeros(4, np.int64),
     ]
     return Store(*arrays)
-
-
-def _zeros(size: int, dtype: Any = np.float64) -> np.ndarray:
-    """Zeros; long arrays in pages of their own, which go back when they are outgrown.
-
-    The heap keeps holes where outgrown arrays were: several times what is in use.
-    """
-    nbytes = size * np.dtype(dtype).itemsize
-    if nbytes < PAGED:
-        return np.zeros(size, dtype)
-    private = {"flags": mmap.MAP_PRIVATE} if hasattr(mmap, "MAP_PRIVATE") else {}
-    return np.frombuffer(mmap.mmap(-1, nbytes, **private), dtype)
 
 
 def _new_dual(dual_set: DualSet) -> Dual:

@@ -3,12 +3,14 @@
 A plane has coordinates; `Space` says what each of them stands for.
 
 Blocks of planes, one per example, live in flat arrays. A block that is full moves to
-the end with twice the room; `compact` copies all blocks into fresh arrays, in order.
+the end with twice the room; `compact` copies all blocks into fresh arrays, in order, and
+`pack` moves them together where they are, which takes no further memory.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import mmap
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,6 +31,20 @@ from maxmargin.core.data.validation import (
 from maxmargin.core.jit import inner_loop, loop
 from maxmargin.core.structure import OuterCoordinates, PairVectors, VectorKinds
 from maxmargin.solvers.planes.coordinates import part_add
+
+PAGED = 2**18  # bytes
+
+
+def paged_zeros(size: int, dtype: Any = np.float64) -> np.ndarray:
+    """Zeros; long arrays in pages of their own, which go back when they are outgrown.
+
+    The heap keeps holes where outgrown arrays were: several times what is in use.
+    """
+    nbytes = size * np.dtype(dtype).itemsize
+    if nbytes < PAGED:
+        return np.zeros(size, dtype)
+    private = {"flags": mmap.MAP_PRIVATE} if hasattr(mmap, "MAP_PRIVATE") else {}
+    return np.frombuffer(mmap.mmap(-1, nbytes, **private), dtype)
 
 
 class Space(NamedTuple):
@@ -412,3 +428,84 @@ def compact(old, new):
         new.width[i], new.width_room[i], new.support_at[i] = size, space, sup
         new.top[0], new.top[1] = to + room, gram + room * room
         new.top[2], new.top[3] = sup + space, end
+
+
+def pack(store: Store) -> None:
+    """Move all blocks to the front of their arrays, without holes and spare slots."""
+    _pack_slots(store, np.argsort(store.first, kind="stable"))
+    _pack_gram(store, np.argsort(store.gram_at, kind="stable"))
+    _pack_support(store, np.argsort(store.support_at, kind="stable"))
+    slots = _spans_of(store.first, store.first + store.count)[0]
+    _pack_entries(store, slots[np.argsort(store.start[slots], kind="stable")])
+
+
+@loop
+def _pack_slots(store, order):
+    """Slots in the order of their addresses: each moves towards the front or stays."""
+    to = 0
+    for i in order:
+        f = store.first[i]
+        for j in range(store.count[i]):
+            store.alpha[to + j], store.b[to + j] = store.alpha[f + j], store.b[f + j]
+            store.start[to + j], store.stop[to + j] = (
+                store.start[f + j],
+                store.stop[f + j],
+            )
+            store.idle[to + j] = store.idle[f + j]
+        store.first[i] = to
+        to += _fewest(store.count[i], store.room[i])
+    store.top[0] = to
+
+
+@inner_loop
+def _fewest(count, room):
+    """Slots that a block keeps: a power of two, not more than it has."""
+    few = 2
+    while few < count:
+        few *= 2
+    return min(few, room)
+
+
+@loop
+def _pack_gram(store, order):
+    """Gram matrices likewise, and the number of slots of each block."""
+    to = 0
+    for i in order:
+        old, at = store.room[i], store.gram_at[i]
+        new = _fewest(store.count[i], old)
+        for j in range(store.count[i]):
+            for k in range(store.count[i]):
+                store.gram[to + j * new + k] = store.gram[at + j * old + k]
+        store.gram_at[i], store.room[i] = to, new
+        to += new * new
+    store.top[1] = to
+
+
+@loop
+def _pack_support(store, order):
+    """Supports likewise, with a quarter more room than they need if they had it."""
+    to = 0
+    for i in order:
+        size, at = store.width[i], store.support_at[i]
+        for p in range(size):
+            store.support[to + p] = store.support[at + p]
+        space = min(size + size // 4, store.width_room[i])
+        store.support_at[i], store.width_room[i] = to, space
+        to += space
+    store.top[2] = to
+
+
+@loop
+def _pack_entries(store, slots):
+    """Entries of the planes in these slots, which come in the order of addresses."""
+    to = 0
+    for s in slots:
+        start, size = store.start[s], store.stop[s] - store.start[s]
+        for e in range(size):
+            store.idx[to + e], store.val[to + e] = (
+                store.idx[start + e],
+                store.val[start + e],
+            )
+        store.start[s], store.stop[s] = to, to + size
+        to += size
+    store.top[3] = to

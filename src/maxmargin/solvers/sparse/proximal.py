@@ -104,8 +104,9 @@ class ProximalL1(Solver[ProximalState]):
             blocks, anchor, sigma = warm.blocks, warm.w.copy(), warm.sigma
             blocks.rescale(simplex, blocks.dual_set.growth(simplex))
         else:
-            sizes = problem.n, dim, _plain(simplex), self.most, self.memory
-            blocks, anchor = PlaneBlocks(*sizes), np.zeros(dim)
+            sizes = _plain(simplex), self.most, self.memory
+            blocks = PlaneBlocks.of_problem(problem, *sizes)
+            anchor = np.zeros(dim)
             sigma = _first_sigma(problem)
         state = ProximalState(
             np.zeros(dim), blocks=blocks, C=problem.C, v=blocks.weights(),
