@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
@@ -190,6 +191,11 @@ class NetworkSVM(KernelMixin):
         if any(as_graph(i, x).cliques for i, x in enumerate(X)):
             self._check_plain(y)
             return CliqueNetwork(*options, patterns=self.cliques)
+        if self.cliques != "table":
+            warnings.warn(
+                f"cliques={self.cliques!r} is not used: no training graph has cliques; "
+                "list their nodes in Graph(cliques=..)", stacklevel=4,
+            )  # fmt: skip
         if has_hidden(y):
             if self.kernel is not None or self.edge_kernel is not None:
                 raise ValueError("labels that are None cannot be trained with a kernel")

@@ -202,3 +202,11 @@ def test_a_clique_that_is_too_wide_is_refused_with_its_size():
         ValueError, match=r"its 8 nodes have 1e\+08 joint labels.* split"
     ):
         NetworkSVM().fit(X, y)
+
+
+def test_patterns_without_cliques_are_not_passed_over_in_silence():
+    X = [Graph(np.eye(2), [[0, 1]])] * 3
+    with pytest.warns(
+        UserWarning, match=r"cliques='equal' is not used: no training graph"
+    ):
+        NetworkSVM(C=1.0, cliques="equal").fit(X, [["a", "b"]] * 3)
