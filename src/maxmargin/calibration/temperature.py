@@ -18,8 +18,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.optimize import minimize, minimize_scalar
 
 from maxmargin.calibration.candidates import Candidates
 from maxmargin.calibration.measures import checked_weights
@@ -153,7 +153,7 @@ def _best_power(candidates: Candidates, at: Ints, weight: Floats) -> float:
         counted = weight > 0.0
         return -float(weight[counted] @ (logits[at[counted]] - sums[counted]))
 
-    found = minimize_scalar(
+    found = scipy.optimize.minimize_scalar(
         cost, bounds=POWERS, method="bounded", options={"xatol": 0.02}
     )
     plain, best = cost(0.0), float(found.fun)
@@ -227,7 +227,7 @@ def _with_bias(
 
     start = np.append(inverse, np.zeros(k))
     bounds = [(0.0, None)] + [(None, None)] * k
-    found = minimize(
+    found = scipy.optimize.minimize(
         objective, start, jac=True, method="L-BFGS-B", bounds=bounds,
         options={"maxiter": 200, "ftol": 1e-12, "gtol": 1e-7},
     )  # fmt: skip

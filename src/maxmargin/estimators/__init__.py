@@ -16,8 +16,12 @@ calibrating/              Probabilities and sets from n-best outputs
 explaining/               Explanations and reports of a fitted model
 fitting/                  What all estimators share: fitting, prediction, callbacks
 saving/                   Estimators in files: checkpoints and model files
+quick_import.py           scikit-learn, imported without what its base classes do not use
 """
 
 import lazy_loader as lazy
 
+from maxmargin.estimators.quick_import import import_scikit_learn
+
+import_scikit_learn()
 __getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

@@ -20,8 +20,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
-from scipy.optimize import minimize
 
 from maxmargin.core.data.arrays import Floats
 from maxmargin.kernels.functions import Rbf
@@ -64,7 +64,7 @@ def refine(kernel: Any, X: Any, R: Floats, points: Floats, steps: int = 20) -> F
         value, slope, _ = held(kernel, X, R, flat.reshape(shape))
         return -scale * value, -scale * slope.ravel()
 
-    found = minimize(
+    found = scipy.optimize.minimize(
         fall, points.ravel(), jac=True, method="L-BFGS-B",
         options={"maxiter": steps, "maxfun": steps + steps // 2 + 2},
     )  # fmt: skip

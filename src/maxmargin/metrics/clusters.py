@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
+import scipy
 
 
 class Score(NamedTuple):
@@ -71,7 +71,7 @@ def ceaf_counts(
         sizes = float(len(cols)), float(len(rows))
     else:
         alike, sizes = both, (float(cols.sum()), float(rows.sum()))
-    value = float(alike[linear_sum_assignment(-alike)].sum())
+    value = float(alike[scipy.optimize.linear_sum_assignment(-alike)].sum())
     return value, sizes[0], value, sizes[1]
 
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
+import scipy
 
 from maxmargin.metrics.clusters import Counts, Score
 
@@ -198,7 +198,7 @@ def _ceaf_counts(key: Sets, response: Sets, entities: bool) -> Counts:
         )
         alike = 2.0 * alike / np.maximum(a[:, None] + b[None, :], 1.0)
         sizes = [float(len(response)), float(len(key))]
-    value = float(alike[linear_sum_assignment(-alike)].sum())
+    value = float(alike[scipy.optimize.linear_sum_assignment(-alike)].sum())
     return value, sizes[0], value, sizes[1]
 
 

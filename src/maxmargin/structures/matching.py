@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
+import scipy
 
 from maxmargin.core.data.arrays import (
     Floats,
@@ -56,7 +56,7 @@ class Matching(Structure):
     >>> from maxmargin import StructuralSVM
     >>> rng = np.random.default_rng(0)
     >>> X = [rng.normal(size=(4, 4, 2)) for _ in range(20)]
-    >>> Y = [linear_sum_assignment(-x[:, :, 0])[1].tolist() for x in X]
+    >>> Y = [scipy.optimize.linear_sum_assignment(-x[:, :, 0])[1].tolist() for x in X]
     >>> model = StructuralSVM(Matching(), C=10.0).fit(X, Y)
     >>> bool(model.score(X, Y) > -0.1)
     True
@@ -156,7 +156,7 @@ class Matching(Structure):
 
 def _assign(table: Floats) -> tuple[Labels, float]:
     """Best permutation and its sum."""
-    left, right = linear_sum_assignment(table, maximize=True)
+    left, right = scipy.optimize.linear_sum_assignment(table, maximize=True)
     return right.astype(np.int32), float(table[left, right].sum())
 
 

@@ -19,7 +19,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize_scalar
+import scipy
 
 from maxmargin.core.data.arrays import Floats, Ints
 from maxmargin.estimators.calibrating.held_out import folds
@@ -78,7 +78,7 @@ def column_temperature(model: Any, X: Any, y: Any, cv: int | None) -> float:
         return -float(np.mean(np.where(right > 0, np.log(p), np.log1p(-p))))
 
     middle = np.log10(_typical_size(model.coef_))
-    found = minimize_scalar(
+    found = scipy.optimize.minimize_scalar(
         loss, bounds=(middle - WIDTH, middle + WIDTH), method="bounded",
         options={"xatol": 0.02},
     )  # fmt: skip

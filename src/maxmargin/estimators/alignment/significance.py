@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from scipy.optimize import minimize_scalar
+import scipy
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
@@ -84,7 +84,7 @@ def fit_distribution(scores: Floats, space: Floats) -> ChanceScores:
         height = log_K(lam) + np.log(space) - lam * scores
         return float(np.mean(-np.log(lam) - height + np.exp(height)))
 
-    found = minimize_scalar(loss, bounds=(-4.0, 4.0), method="bounded")
+    found = scipy.optimize.minimize_scalar(loss, bounds=(-4.0, 4.0), method="bounded")
     lam = begin * float(np.exp(found.x))
     return ChanceScores(lam, float(np.exp(log_K(lam))))
 

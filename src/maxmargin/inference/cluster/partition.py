@@ -17,8 +17,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 import scipy.sparse as sp
-from scipy.optimize import linprog
 
 from maxmargin.core.data.arrays import Floats
 from maxmargin.core.jit import inner_loop, loop
@@ -65,7 +65,7 @@ def _solve(score: Floats, triples: np.ndarray) -> Floats:
     where = np.repeat(np.arange(count), 3), triples.ravel()
     A = sp.csr_array((values, where), shape=(count, len(score)))
     gain = score / max(float(np.abs(score).max(initial=0.0)), 1e-300)  # of size one
-    found = linprog(-gain, A_ub=A, b_ub=np.ones(count), bounds=(0, 1))
+    found = scipy.optimize.linprog(-gain, A_ub=A, b_ub=np.ones(count), bounds=(0, 1))
     if found.x is None:
         raise ValueError(f"the linear program of a partition failed: {found.message}")
     return np.clip(found.x, 0.0, 1.0)

@@ -17,8 +17,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 import scipy.sparse as sp
-from scipy.optimize import linprog
 
 from maxmargin.core.data.arrays import Floats, Ints, Labels, pointers
 from maxmargin.inference.graph.decode import (
@@ -353,7 +353,9 @@ def relax_cliques(tables: GraphTables, cliques: Cliques) -> RelaxedCliques:
     target = np.zeros(row)
     target[: len(k)] = 1.0
     cost = np.concatenate([tables.unary, *[g.ravel() for g in gains]])
-    found = linprog(-cost, A_eq=matrix, b_eq=target, bounds=(0, None), method="highs")
+    found = scipy.optimize.linprog(
+        -cost, A_eq=matrix, b_eq=target, bounds=(0, None), method="highs"
+    )
     if found.status != 0:
         raise RuntimeError(f"the relaxation was not solved: {found.message}")
     mu = np.maximum(found.x, 0.0)

@@ -13,8 +13,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 import scipy.sparse as sp
-from scipy.optimize import linprog
 
 from maxmargin.core.data.arrays import Floats, Ints, Labels, pointers
 from maxmargin.inference.graph.tables import Best, GraphTables, improve
@@ -128,7 +128,9 @@ def _solve(
     bounds = (0, None)
     if allowed is not None:
         bounds = np.c_[np.zeros(len(gain)), np.where(allowed, np.inf, 0.0)]
-    found = linprog(-gain, A_eq=matrix, b_eq=right, bounds=bounds, method="highs")
+    found = scipy.optimize.linprog(
+        -gain, A_eq=matrix, b_eq=right, bounds=bounds, method="highs"
+    )
     if found.x is None:
         raise ValueError(f"HiGHS could not solve the relaxation: {found.message}")
     mu = np.where(found.x > 1e-9, found.x, 0.0)

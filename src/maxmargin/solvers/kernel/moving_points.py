@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize
+import scipy
 
 from maxmargin.core.data.arrays import Floats
 from maxmargin.kernels.gram import fits_short
@@ -57,7 +57,7 @@ def descend(
             raise StopIteration
 
     start = np.concatenate((points.ravel(), beta.ravel(), rest))
-    found = minimize(
+    found = scipy.optimize.minimize(
         objective, start, jac=True, method="L-BFGS-B", callback=stop,
         options={"maxiter": steps, "maxfun": steps + steps // 4 + 2, "ftol": 1e-5},
     )  # fmt: skip
