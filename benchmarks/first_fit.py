@@ -1,20 +1,25 @@
 """Seconds of the first fit and predict of each estimator, by where machine code comes from.
 
-    python benchmarks/first_fit.py --python NEW/bin/python [--only ChainSVM ..]
+    python benchmarks/first_fit.py --python NEW/bin/python [--before OLD] [--only ChainSVM ..]
         [--kinds wheel] [--json FILE]
 
 `NEW` is an environment with the wheel to be measured (and its dependencies). Each figure is
 from a process of its own with an empty home:
 
-    wheel     machine code of the wheel
-    compiled  without it, empty cache: Numba compiles
-    cached    the same again: the user's cache has it
-    warmup    'maxmargin warmup ESTIMATOR' into an empty cache, and then a fit
+    wheel       machine code of the wheel
+    compiled    without it, empty cache: Numba compiles
+    cached      the same again: the user's cache has it
+    warmup      'maxmargin warmup ESTIMATOR' into an empty cache, and then a fit
+    level       without it, empty cache: Numba compiles for the level of the wheel; says
+                whether weights and predictions have the same bits
+    before      version 0.1.0, whose sources are in OLD (git worktree add OLD fb05be3),
+                with the dependencies of NEW and an empty cache
+    before, 2nd the same again
 
 Times are wall clock, and processor seconds in brackets, which say more on a busy machine.
-Two lines follow: a new process that imports the package, loads a `ChainSVM` and tags one
-sentence, the least of five, and `maxmargin demo`, from start to picture. With --json, the
-kinds that are measured take the place of earlier ones in the file.
+With the kind "wheel", two lines follow: a new process that imports the package, loads a
+`ChainSVM` and tags one sentence, the least of five, and `maxmargin demo`, from start to
+picture. With --json, the kinds that are measured take the place of earlier ones in the file.
 """
 
 import argparse
@@ -43,7 +48,7 @@ MODELS = {
     "CoreferenceSVM": "coreference",
     "StructuralSVM": "structural",
 }
-KINDS = ("wheel", "compiled", "cached", "warmup")
+KINDS = ("wheel", "compiled", "cached", "warmup", "level", "before", "before, 2nd")
 FIT = """
 import json, sys, time
 begin = time.perf_counter()
@@ -54,11 +59,32 @@ from small.models import {model}
 from maxmargin.core.compiled import USES
 ready, used = time.perf_counter(), time.process_time()
 model, X = {model}()
-model.predict(X)
-print(json.dumps([ready - begin, time.perf_counter() - ready,
-                  time.process_time() - used, USES.counts()]))
+predicted = model.predict(X)
+taken = time.perf_counter() - ready, time.process_time() - used
+import hashlib
+bits = model.result_.w.tobytes() + repr(predicted).encode()
+print(json.dumps(dict(imports=ready - begin, seconds=taken[0], cpu=taken[1],
+                      bits=hashlib.sha256(bits).hexdigest()[:16], **USES.counts())))
 """
-
+# 0.1.0 has not all that the small models import: what is missing is left out.
+FIT_BEFORE = """
+import ast, json, sys, time
+begin = time.perf_counter()
+import maxmargin as mm
+from maxmargin import {estimator}
+tests, names = {tests!r}, {{}}
+sys.path.append(tests)
+for step in ast.parse(open(tests + "/small/models.py").read()).body:
+    try:
+        exec(compile(ast.Module([step], []), "models", "exec"), names)
+    except (ImportError, NameError):
+        pass
+ready, used = time.perf_counter(), time.process_time()
+model, X = names[{model!r}]()
+model.predict(X)
+print(json.dumps(dict(imports=ready - begin, seconds=time.perf_counter() - ready,
+                      cpu=time.process_time() - used)))
+"""
 
 SAVE = """
 import sys
@@ -92,8 +118,23 @@ def fitted(python, estimator, home, **more):
         command, env=environment(home, **more), stdout=subprocess.PIPE, check=True,
         cwd=home,
     )  # fmt: skip
-    imports, seconds, cpu, counts = json.loads(out.stdout)
-    return {"imports": imports, "seconds": seconds, "cpu": cpu, **counts}
+    return json.loads(out.stdout)
+
+
+def fitted_before(python, estimator, home, sources):
+    """The same in 0.1.0; None where it does not have the estimator or a parameter."""
+    code = FIT_BEFORE.format(
+        tests=str(TESTS), estimator=estimator, model=MODELS[estimator]
+    )
+    here = environment(home, PYTHONPATH=str(sources / "src"), NUMBA_CACHE_DIR=str(home))
+    command = [python, "-W", "ignore", "-c", code]
+    out = subprocess.run(command, env=here, capture_output=True, text=True, cwd=home)
+    missing = ("ImportError", "NameError", "TypeError", "ModuleNotFoundError")
+    if out.returncode and out.stderr.splitlines()[-1].split(":")[0] in missing:
+        return None
+    if out.returncode:
+        raise SystemExit(out.stderr)
+    return json.loads(out.stdout)
 
 
 def warmed(python, estimator, home, **more):
@@ -106,18 +147,41 @@ def warmed(python, estimator, home, **more):
     return time.perf_counter() - begin
 
 
-def measured(python, estimator, kinds):
+def level_of(python):
+    """What Numba must be told to compile for the level of the wheel's machine code."""
+    code = "import json; from maxmargin import runtime; print(json.dumps(runtime.describe()))"
+    out = subprocess.run([python, "-c", code], stdout=subprocess.PIPE, check=True)
+    (level,) = [p["level"] for p in json.loads(out.stdout)["packs"] if p["used"]]
+    cpu = {"aarch64": "generic"}.get(level, level)
+    return {"NUMBA_CPU_NAME": cpu, "NUMBA_CPU_FEATURES": ""}
+
+
+def measured(python, estimator, kinds, sources):
     off = {"MAXMARGIN_MACHINE_CODE": "off"}
     row = {}
-    with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as two:
+    with tempfile.TemporaryDirectory() as base:
+        homes = [Path(base) / name for name in ("wheel", "own", "level", "before")]
+        for home in homes:
+            home.mkdir()
+        wheel, own, level, before = homes
         if "wheel" in kinds:
-            row["wheel"] = fitted(python, estimator, one)
+            row["wheel"] = fitted(python, estimator, wheel)
         if "compiled" in kinds or "cached" in kinds:
-            row["compiled"] = fitted(python, estimator, one, **off)
-            row["cached"] = fitted(python, estimator, one, **off)
+            row["compiled"] = fitted(python, estimator, own, **off)
+            row["cached"] = fitted(python, estimator, own, **off)
         if "warmup" in kinds:
-            row["warmup seconds"] = warmed(python, estimator, two, **off)
-            row["warmup"] = fitted(python, estimator, two, **off)
+            warm = wheel / "warm"
+            warm.mkdir()
+            row["warmup seconds"] = warmed(python, estimator, warm, **off)
+            row["warmup"] = fitted(python, estimator, warm, **off)
+        if "level" in kinds:
+            row["level"] = fitted(python, estimator, level, **off, **level_of(python))
+            shipped = row.get("wheel") or fitted(python, estimator, wheel)
+            assert shipped["compiled"] == row["level"]["shipped"] == 0
+            row["same bits"] = row["level"]["bits"] == shipped["bits"]
+        if "before" in kinds or "before, 2nd" in kinds:
+            for kind in ("before", "before, 2nd"):
+                row[kind] = fitted_before(python, estimator, before, sources)
     return row
 
 
@@ -150,30 +214,53 @@ def demo(python):
         return time.perf_counter() - begin
 
 
+def cell(row, kind):
+    found = row.get(kind)
+    if found is None:
+        return "-"
+    text = f"{found['seconds']:.2f} ({found['cpu']:.2f})"
+    if kind == "level":
+        text += ", same bits" if row["same bits"] else ", OTHER BITS"
+    return text
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--python", default=sys.executable)
+    parser.add_argument("--before", type=Path, help="sources of 0.1.0")
     parser.add_argument("--only", nargs="*", default=list(MODELS), choices=list(MODELS))
-    parser.add_argument("--kinds", nargs="+", default=KINDS, choices=KINDS)
+    parser.add_argument("--kinds", nargs="+", default=KINDS[:4], choices=KINDS)
     parser.add_argument("--json", type=Path)
     args = parser.parse_args()
     kinds = [kind for kind in KINDS if kind in args.kinds]
-    rows = json.loads(args.json.read_text()) if args.json and args.json.exists() else {}
+    if args.before is None and any(kind.startswith("before") for kind in kinds):
+        parser.error("the kind 'before' needs --before with the sources of 0.1.0")
     print("| estimator | " + " | ".join(kinds) + " | loops |")
     print("|---" * (len(kinds) + 2) + "|")
     for name in args.only:
-        row = measured(args.python, name, kinds)
-        rows[name] = rows.get(name, {}) | row
-        cells = [f"{row[k]['seconds']:.2f} ({row[k]['cpu']:.2f})" for k in kinds]
-        first = row.get("wheel", row[kinds[0]])
-        cells.append(f"{first['shipped']} hits, {first['compiled']} misses")
+        row = measured(args.python, name, kinds, args.before)
+        cells = [cell(row, kind) for kind in kinds]
+        first = row.get("wheel") or row.get("compiled")
+        if first is not None:
+            cells.append(f"{first['shipped']} hits, {first['compiled']} misses")
         print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
-    rows["load and predict"] = row = loaded(args.python)
-    print("\na new process:", ", ".join(f"{name} {s:.2f} s" for name, s in row.items()))
-    rows["demo"] = demo(args.python)
-    print(f"demo: {rows['demo']:.2f} s")
-    if args.json:
-        args.json.write_text(json.dumps(rows, indent=1) + "\n")
+        keep(args.json, name, row)
+    if "wheel" in kinds:
+        row = loaded(args.python)
+        keep(args.json, "load and predict", row)
+        told = ", ".join(f"{name} {s:.2f} s" for name, s in row.items())
+        print(f"\na new process: {told}")
+        seconds = demo(args.python)
+        keep(args.json, "demo", {"seconds": seconds})
+        print(f"demo: {seconds:.2f} s")
+
+
+def keep(path, name, row):
+    """Put a row into the file, beside kinds measured earlier."""
+    if path is not None:
+        rows = json.loads(path.read_text()) if path.exists() else {}
+        rows[name] = rows.get(name, {}) | row
+        path.write_text(json.dumps(rows, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -351,6 +351,8 @@ class MulticlassSVM(ClassifierMixin, ClassProbabilities, KernelMixin):
         return TrainingData(self.structure_, x, Ragged.single(labels), weight, X, y)
 
     def _class_factor(self, classes: np.ndarray, y: np.ndarray) -> Floats:
+        if self.class_weight is None:  # the import of what follows takes a while
+            return np.ones(len(classes))
         if isinstance(self.class_weight, Mapping):
             known = set(classes.tolist())
             strange = [c for c in self.class_weight if c not in known]
