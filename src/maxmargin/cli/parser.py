@@ -135,7 +135,8 @@ def build() -> argparse.ArgumentParser:
         command(
             "describe",
             "show what is in a model file",
-            "Shows the kind of model, task, C, gap, labels, command and size.",
+            "Shows the kind of model, task, C, gap, labels, command and size. With --runtime:\n"
+            "which machine code this installation uses, and why.",
         )
     )
     _new(command("new", "write an example of a structure of your own", NEW))
@@ -368,7 +369,10 @@ def _serve(parser: argparse.ArgumentParser) -> None:
 
 
 def _describe(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("model", metavar="MODEL", help="model file, or '-'")
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("model", metavar="MODEL", nargs="?", help="model file, or '-'")
+    what.add_argument("--runtime", action="store_true",
+                      help="versions and machine code in use, instead of a model")  # fmt: skip
     parser.add_argument("--json", action="store_true",
                         help="what the file says, as JSON; no model is made")  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""`maxmargin warmup` and `python -m maxmargin.runtime`."""
+"""`maxmargin warmup`, `python -m maxmargin.runtime` and `maxmargin describe --runtime`."""
 
 import json
 
@@ -45,6 +45,27 @@ def test_machine_code_for_all_users(tmp_path, monkeypatch):
     assert path.name == "native.code" and len(pack.entries) == NEEDED
     ((_, misfit),) = Stores.found(tmp_path).packs
     assert misfit is None
+
+
+def test_a_package_that_cannot_be_written_is_said_at_once(tmp_path, monkeypatch, capfd):
+    blocked = tmp_path / "file"
+    blocked.write_text("in the way")
+    monkeypatch.setattr(packs, "PACKS", blocked / "packs")
+    assert main(["warmup", "--share", "MulticlassSVM"]) == 1
+    said = capfd.readouterr().err
+    assert said.startswith(f"maxmargin: nothing can be written to {blocked}")
+    assert "compiled" not in said and "Traceback" not in said
+
+
+def test_describe_tells_the_runtime(capsys):
+    assert main(["describe", "--runtime"]) == 0
+    assert capsys.readouterr().out == runtime.text() + "\n"
+    assert main(["describe", "--runtime", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == runtime.describe()
+    for wrong in (["describe"], ["describe", "model.mm", "--runtime"]):
+        with pytest.raises(SystemExit) as ended:
+            main(wrong)
+        assert ended.value.code == 2 and "--runtime" in capsys.readouterr().err
 
 
 def test_the_runtime_is_told_in_words_and_as_json(capsys, monkeypatch, tmp_path):

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 import maxmargin
+from maxmargin import runtime
 from maxmargin.cli.errors import DONE, InputError, UsageError
 from maxmargin.cli.field_flags import track_files
 from maxmargin.cli.streams import Inputs, model_source, output_path
@@ -134,6 +135,8 @@ def export(args: argparse.Namespace, inputs: Inputs) -> int:
 
 def describe(args: argparse.Namespace, inputs: Inputs) -> int:
     """Print what a model file says about itself; as JSON without making the model."""
+    if args.runtime:
+        return runtime.main(["--json"] if args.json else [])
     from maxmargin.io.model_file.model import describe as described
 
     source = model_source(args.model)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Sequence
 
@@ -52,9 +54,21 @@ def _shared(estimators: Sequence[str]) -> int:
     from maxmargin.core.compiled import packs
 
     folder, user = packs.PACKS, packs.stores().user.folder
+    try:  # before minutes are spent on compiling
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        print(
+            f"maxmargin: nothing can be written to {folder}: {error.strerror}; run this "
+            "as the user who installed the package, or leave --share out",
+            file=sys.stderr,
+        )
+        return FAILED
     command = [sys.executable, "-m", "maxmargin.core.compiled.precompile", str(folder)]
     command += ["--only", ",".join(estimators)]
-    command += ["--cache", str(user)] if user is not None else []
+    if user is not None and os.access(user, os.W_OK):
+        command += ["--cache", str(user)]
     if subprocess.run(command, check=False).returncode:
         return FAILED
     print(f"machine code for this processor: {folder}")
