@@ -95,7 +95,7 @@ def _tag() -> str:
     """Tag of wheels for this Python and platform.
 
     The machine code calls nothing but Numba's runtime and functions of the C library
-    that each version of it has; hence the oldest platform that Numba itself supports.
+    that each version of it has; Numba's own wheels are for these platforms or newer ones.
     """
     python = f"cp{sys.version_info[0]}{sys.version_info[1]}"
     abi = python + ("t" if sysconfig.get_config_var("Py_GIL_DISABLED") else "")
