@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils import compute_class_weight
 from sklearn.utils.validation import validate_data
 
 from maxmargin.core.data.arrays import Floats, Ints, usable
@@ -234,6 +235,19 @@ def cost_table(costs: Mapping[Any, float], classes: np.ndarray) -> Floats:
                 raise ValueError(f"loss: {label!r} in {pair!r} is not a class of y")
         table[place[pair[0]], place[pair[1]]] = cost
     return table
+
+
+def class_factors(weight: Any, classes: np.ndarray, y: np.ndarray) -> Floats:
+    """What the C of each class is multiplied by, for a `class_weight`."""
+    if weight is None:  # scikit-learn would import its preprocessing first
+        return np.ones(len(classes))
+    if isinstance(weight, Mapping):
+        known = set(classes.tolist())
+        strange = [c for c in weight if c not in known]
+        if strange:
+            raise ValueError(f"class_weight: {strange[0]!r} is not a class of y")
+    factor: Floats = compute_class_weight(weight, classes=classes, y=y)
+    return factor
 
 
 def _is_object(values: Any) -> bool:

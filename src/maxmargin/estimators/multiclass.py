@@ -9,7 +9,6 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import ClassifierMixin
-from sklearn.utils import compute_class_weight
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
@@ -24,6 +23,7 @@ from maxmargin.estimators.class_inputs import (
     check_labels,
     check_rows,
     check_table,
+    class_factors,
     class_numbers,
     cost_table,
     objects_of,
@@ -257,7 +257,7 @@ class MulticlassSVM(ClassifierMixin, ClassProbabilities, KernelMixin):
             classes = np.unique(np.asarray(known))
             labels = class_numbers(classes, y, "classes given")
         weight = example_C(self.C, sample_weight, len(labels)) / self.C
-        weight *= self._class_factor(classes, y)[labels]
+        weight *= class_factors(self.class_weight, classes, y)[labels]
         if not weight.any():
             raise ValueError("all sample weights are zero: there is nothing to learn")
         used = np.unique(labels[weight > 0])
@@ -347,19 +347,8 @@ class MulticlassSVM(ClassifierMixin, ClassProbabilities, KernelMixin):
         except ValueError as error:
             raise ValueError(f"{error}: the first batch fixes them") from None
         weight = example_C(self.C, sample_weight, len(labels)) / self.C
-        weight *= self._class_factor(self.classes_, y)[labels]
+        weight *= class_factors(self.class_weight, self.classes_, y)[labels]
         return TrainingData(self.structure_, x, Ragged.single(labels), weight, X, y)
-
-    def _class_factor(self, classes: np.ndarray, y: np.ndarray) -> Floats:
-        if self.class_weight is None:  # the import of what follows takes a while
-            return np.ones(len(classes))
-        if isinstance(self.class_weight, Mapping):
-            known = set(classes.tolist())
-            strange = [c for c in self.class_weight if c not in known]
-            if strange:
-                raise ValueError(f"class_weight: {strange[0]!r} is not a class of y")
-        factor: Floats = compute_class_weight(self.class_weight, classes=classes, y=y)
-        return factor
 
     def _plan(self, data: TrainingData, C: float | None = None) -> TrainingPlan:
         if isinstance(self.kernel, JointKernel) and not self._is_product():
