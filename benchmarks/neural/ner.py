@@ -78,9 +78,10 @@ def main() -> None:
     given = {k: v for k, v in given.items() if v is not None}
     torch.set_num_threads(1)
     folder = Path(os.environ["MAXMARGIN_DATA"]) / "conll2002_esp"
-    train = sentences(folder / "esp.train.txt.gz")[: args.sentences]
+    whole = sentences(folder / "esp.train.txt.gz")
+    labels = sorted({label for _, y in whole for label in y})
+    train = whole[: args.sentences]
     test = sentences(folder / f"esp.test{'a' if args.dev else 'b'}.txt.gz")
-    labels = sorted({label for _, y in train for label in y})
     vocabulary = [known(train, part) for part in range(len(PARTS))]
     sets = [encode(some, vocabulary, labels) for some in (train, test)]
     for kind in args.kinds:

@@ -3,24 +3,26 @@
 The compiled loops of `maxmargin.decode` run on the CPU behind `jax.pure_callback`, so
 `jit`, `grad` and `vmap` work; arrays on another device are copied to the CPU and back. The
 gradient is a difference of indicator tables (hinge, perceptron) or of expected ones
-(log-likelihood): the forward pass keeps the most violated labels of each row.
+(log-likelihood, softmax-margin): the forward pass keeps the most violated labels of each row.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from numbers import Real
 from typing import Any, NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from maxmargin.core.data.arrays import Ragged
 from maxmargin.core.formulations import Formulation
 from maxmargin.decode.machinery.batch import ScoreBatch
-from maxmargin.decode.machinery.oracle import default_loss, search
+from maxmargin.decode.machinery.oracle import default_loss, loss_augmented, search
 from maxmargin.decode.sequences.chain import Chain
 
-LOSSES = ("hinge", "perceptron", "log-likelihood")
+LOSSES = ("hinge", "perceptron", "log-likelihood", "softmax-margin")
 REDUCTIONS = ("mean", "sum", "none")
 Scores: TypeAlias = "jax.Array | Mapping[str, jax.Array]"
 Loss = Callable[..., jax.Array]
@@ -33,6 +35,7 @@ class _Settings(NamedTuple):
     chain: Chain
     loss: Any
     formulation: Formulation
+    temperature: float
     n_jobs: int
 
 
@@ -43,6 +46,7 @@ def structured_loss(
     loss: Any = None,
     rescaling: str = "margin",
     penalty: str = "linear",
+    temperature: float = 1.0,
     reduction: str = "mean",
     n_jobs: int = 1,
 ) -> Loss:
@@ -50,14 +54,17 @@ def structured_loss(
 
     Parameters
     ----------
-    name : {"hinge", "perceptron", "log-likelihood"}
+    name : {"hinge", "perceptron", "log-likelihood", "softmax-margin"}
     structure : Chain
         With its scheme, allowed transitions and order: see `maxmargin.decode.Chain`.
     loss : str or array, optional
-        Of the hinge: "hamming", "zero-one", or costs (labels, labels), [true, said].
+        Of hinge and softmax-margin: "hamming", or costs (labels, labels), [true, said];
+        of the hinge "zero-one", too.
     rescaling : {"margin", "slack"}, default="margin"
     penalty : {"linear", "squared"}, default="linear"
         Of the hinge, as in `maxmargin.torch.StructuredHinge`.
+    temperature : float, default=1.0
+        Of the softmax-margin, as in `maxmargin.torch.SoftmaxMargin`.
     reduction : {"mean", "sum", "none"}, default="mean"
         Over the rows of the batch.
     n_jobs : int, default=1
@@ -86,11 +93,19 @@ def structured_loss(
     if penalty not in ("linear", "squared"):
         raise ValueError(f"penalty={penalty!r} is not 'linear' or 'squared'")
     _check_chain(structure)
-    if name != "hinge" and (loss, rescaling, penalty) != (None, "margin", "linear"):
-        raise ValueError(f"loss, rescaling and penalty are of the hinge, not of {name}")
+    if name != "hinge" and (rescaling, penalty) != ("margin", "linear"):
+        raise ValueError(f"rescaling and penalty are of the hinge, not of {name}")
+    if name not in ("hinge", "softmax-margin") and loss is not None:
+        raise ValueError(f"loss is of hinge and softmax-margin, not of {name}")
+    if name != "softmax-margin" and temperature != 1.0:
+        raise ValueError(f"temperature is of softmax-margin, not of {name}")
+    if not isinstance(temperature, Real) or not 0 < float(temperature) < np.inf:
+        raise ValueError(f"temperature={temperature!r} must be a positive number")
     given = default_loss(structure) if loss is None else loss
     formulation = Formulation(rescaling, penalty)
-    each = _differentiable(_Settings(name, structure, given, formulation, n_jobs))
+    each = _differentiable(
+        _Settings(name, structure, given, formulation, float(temperature), n_jobs)
+    )
 
     def value(scores: Scores, target: Any, mask: Any = None) -> jax.Array:
         tables, mask = _prepared(scores, mask)
@@ -220,7 +235,7 @@ def _evaluate(
     settings: _Settings, batch: ScoreBatch, target: Any
 ) -> tuple[Any, Any, Any]:
     """Loss of each row, the labels whose indicator its gradient has, and its factor."""
-    kind, chain, loss, formulation, n_jobs = settings
+    kind, chain, loss, formulation, temperature, n_jobs = settings
     scale = np.ones(batch.rows)
     if kind == "hinge":
         found = search(chain, batch, target, loss, formulation, n_jobs)
@@ -235,9 +250,21 @@ def _evaluate(
         rows, best = chain.find_best(batch, n_jobs)
         chain.check_found(best)
         return np.maximum(best - own, 0.0), chain.outputs(batch, rows), scale
-    log_z = chain.log_partition(batch, n_jobs)
+    summed, constant = _summed(settings, batch, truth)
+    log_z = chain.log_partition(summed, n_jobs)
     chain.check_found(log_z)
-    return log_z - own, chain.outputs(batch, truth), scale
+    value = temperature * log_z + constant - own
+    return value, chain.outputs(batch, truth), scale
+
+
+def _summed(
+    settings: _Settings, batch: ScoreBatch, truth: Ragged
+) -> tuple[ScoreBatch, Any]:
+    """Scores under which all label sequences are summed, and a constant of each row."""
+    if settings.kind == "log-likelihood":
+        return batch, 0.0
+    chain, loss, temperature = settings.chain, settings.loss, settings.temperature
+    return loss_augmented(chain, batch, truth, loss, temperature)
 
 
 def _gradient(
@@ -246,9 +273,11 @@ def _gradient(
     """Sum over rows of factor times the gradient, by table."""
     chain = settings.chain
     out: Any = tuple(np.zeros(a.shape) for a in batch.arrays)
-    if settings.kind == "log-likelihood":
-        _, out = chain.weighted_marginals(batch, factor, settings.n_jobs)
+    truth = chain.encode(batch, target)
+    if settings.kind in ("log-likelihood", "softmax-margin"):
+        summed, _ = _summed(settings, batch, truth)
+        _, out = chain.weighted_marginals(summed, factor, settings.n_jobs)
     else:
         chain.add_indicators(batch, chain.encode(batch, labels), factor, out)
-    chain.add_indicators(batch, chain.encode(batch, target), -factor, out)
+    chain.add_indicators(batch, truth, -factor, out)
     return dict(zip(chain.tables, out, strict=True))

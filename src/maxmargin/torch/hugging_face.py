@@ -215,6 +215,10 @@ def _places(
             tuple(mask.shape) == (rows, pieces),
             f"mask has shape {tuple(mask.shape)}, not ({rows}, {pieces})",
         )
+        _check(
+            bool(((mask == 0) | (mask == 1)).all()),
+            "mask must hold True and False, or 1 and 0",
+        )
         places = [torch.nonzero(row).flatten().tolist() for row in mask]
     else:
         places = [list(range(pieces)) for _ in range(rows)]
@@ -222,6 +226,10 @@ def _places(
         _check(
             tuple(labels.shape) == (rows, pieces),
             f"labels have shape {tuple(labels.shape)}, not ({rows}, {pieces})",
+        )
+        _check(
+            labels.dtype in (torch.int64, torch.int32, torch.int16, torch.int8),
+            f"labels must be whole numbers, not {labels.dtype}",
         )
         known = (labels != IGNORED).tolist()
         places = [[t for t in row if known[b][t]] for b, row in enumerate(places)]

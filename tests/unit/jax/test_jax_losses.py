@@ -55,12 +55,13 @@ def test_values_by_enumeration(kind, rescaling, penalty, seed):
         true = y[b, :n]
         every = [np.array(o) for o in product(range(3), repeat=n)]
         ahead = np.array([score(t, b, o) for o in every]) - score(t, b, true)
+        delta = np.array([float((o != true).sum()) for o in every])
         expected = {
             "perceptron": max(ahead),
             "log-likelihood": np.logaddexp.reduce(ahead),
+            "softmax-margin": np.logaddexp.reduce(ahead + delta),
         }
         if kind == "hinge":
-            delta = np.array([float((o != true).sum()) for o in every])
             form = Formulation(rescaling, penalty)
             xi = max(form.criterion.value(delta, -ahead).max(), 0.0)
             expected["hinge"] = 0.5 * xi**2 if penalty == "squared" else xi
@@ -204,3 +205,41 @@ def test_mistakes_name_the_row():
         layer({"start": jnp.zeros(3)}, y)
     with pytest.raises(ValueError, match="reduction"):
         structured_loss("hinge", BIO, reduction="median")
+
+
+@pytest.mark.parametrize("temperature", [0.3, 2.0])
+def test_softmax_margin_at_other_temperatures_and_costs(temperature):
+    rng = np.random.default_rng(7)
+    t, y = tables(rng), rng.integers(0, 3, (2, 4))
+    cost = rng.uniform(0.0, 2.0, (3, 3)) * (1 - np.eye(3))
+    layer = structured_loss(
+        "softmax-margin", Chain(), loss=cost, temperature=temperature, reduction="none"
+    )
+    value = layer(as_jax(t), jnp.asarray(y))
+    slope = jax.grad(lambda s: layer(s, y).sum())(as_jax(t))["emissions"]
+    for b in range(2):
+        every = [np.array(o) for o in product(range(3), repeat=4)]
+        ahead = np.array([score(t, b, o) for o in every]) - score(t, b, y[b])
+        total = ahead + [cost[y[b], o].sum() for o in every]
+        log_z = np.logaddexp.reduce(total / temperature)
+        assert value[b] == pytest.approx(temperature * log_z, abs=1e-3)
+        p = np.exp(total / temperature - log_z)
+        counts = np.zeros((4, 3))
+        for o, q in zip(every, p, strict=True):
+            counts[np.arange(4), o] += q
+        counts[np.arange(4), y[b]] -= 1.0
+        np.testing.assert_allclose(slope[b], counts, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "kind, options, message",
+    [
+        ("softmax-margin", {"penalty": "squared"}, "are of the hinge"),
+        ("perceptron", {"loss": "hamming"}, "loss is of hinge and softmax-margin"),
+        ("hinge", {"temperature": 0.5}, "temperature is of softmax-margin"),
+        ("softmax-margin", {"temperature": 0.0}, "must be a positive number"),
+    ],
+)
+def test_options_that_a_loss_does_not_have(kind, options, message):
+    with pytest.raises(ValueError, match=message):
+        structured_loss(kind, Chain(), **options)

@@ -106,6 +106,13 @@ def test_mistakes_name_the_row():
         head(logits, torch.tensor([[0, -100, 0], [-100, -100, -100]]))
     with pytest.raises(ValueError, match="labels have shape"):
         head(logits, torch.zeros(2, 4, dtype=torch.long))
+    for wrong in (torch.full((2, 3), 0.7), torch.ones(2, 3, dtype=torch.bool)):
+        with pytest.raises(ValueError, match="labels must be whole numbers, not torch"):
+            head(logits, wrong)
+    with pytest.raises(ValueError, match="mask must hold True and False"):
+        decode_logits(logits, NAMES, mask=torch.full((2, 3), 0.5))
+    with pytest.raises(ValueError, match="row 1, position 1: label 9"):
+        head(logits, torch.tensor([[0, 0, 0], [0, -100, 9]]))
     with pytest.raises(ValueError, match="row 0: no sequence may begin with 'I-X'"):
         head(logits, torch.tensor([[-100, 2, 0], [0, 0, 0]]))
     with pytest.raises(ValueError, match="row 1: word_ids has 4 pieces"):
