@@ -14,7 +14,8 @@ followed side by side, character by character [1, 2]:
     step      all threads read one character; of two at the same instruction the first stays
     priority  threads are in the order in which `re` would try them
 
-The time is at most a constant times length of the string times size of the program.
+The time is at most a constant times length of the string times size of the program;
+where the expression looks ahead or behind, times the length once more.
 What is found is what `re` finds, but for loops around parts that may match nothing:
 `re` leaves such a loop after an empty turn, here longer matches are found as well.
 
