@@ -1,5 +1,6 @@
 """Files that are replaced at once; locks that name their holder."""
 
+import json
 import os
 import subprocess
 import sys
@@ -7,7 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from maxmargin.core.data.safe_files import InUseError, Lock, remove_halves, replace_file
+from maxmargin.core.data.safe_files import (
+    InUseError,
+    Lock,
+    _node,
+    fcntl,
+    remove_halves,
+    replace_file,
+)
 
 HOLD = """
 import sys, time
@@ -75,3 +83,45 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
         assert [p.name for p in tmp_path.iterdir()] == ["file"]
     with pytest.raises(FileNotFoundError, match="nowhere"):
         replace_file(Path(tmp_path / "nowhere" / "file"), b"new")
+
+
+needs_locks = pytest.mark.skipif(fcntl is None, reason="no locks here")
+
+
+@needs_locks
+@pytest.mark.parametrize("link", [os.symlink, os.link])
+def test_a_lock_does_not_empty_the_file_that_a_link_leads_to(tmp_path, link):
+    """In a folder that others may write to, the name of the lock can be taken."""
+    mine = tmp_path / "thesis.txt"
+    mine.write_text("years of work")
+    link(mine, tmp_path / ".run.ck.lock")
+    with pytest.raises(OSError, match="is a link"), Lock(tmp_path / "run.ck"):
+        pass
+    assert mine.read_text() == "years of work"
+
+
+@needs_locks
+def test_what_is_no_file_is_no_lock(tmp_path):
+    os.mkfifo(tmp_path / ".run.ck.lock")
+    with pytest.raises(OSError, match="no regular file"), Lock(tmp_path / "run.ck"):
+        pass
+
+
+@needs_locks
+def test_the_holder_of_a_lock_is_told_in_plain_letters(tmp_path):
+    """Whoever may write to the folder may write into the file of the lock."""
+    with Lock(tmp_path / "run.ck"):
+        who = {"process": 7, "host": "\x1b[2Jhost" + "x" * 500}
+        (tmp_path / ".run.ck.lock").write_text(json.dumps(who))
+        with pytest.raises(InUseError) as told, Lock(tmp_path / "run.ck"):
+            pass
+    assert "process 7" in str(told.value) and str(told.value).isprintable()
+    assert len(str(told.value)) < 300 + len(str(tmp_path))
+
+
+def test_a_half_of_a_process_that_cannot_be_is_left_alone(tmp_path):
+    """No number of a process has so many digits: asking for it is an OverflowError."""
+    odd = tmp_path / f".run.ck.{_node()}-{10**20}-0123abcd.part"
+    odd.write_bytes(b"")
+    replace_file(tmp_path / "run.ck", b"data")
+    assert (tmp_path / "run.ck").read_bytes() == b"data" and odd.exists()

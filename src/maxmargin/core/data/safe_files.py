@@ -14,6 +14,7 @@ import os
 import platform
 import re
 import secrets
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -40,7 +41,7 @@ def replace_file(path: Path, data: bytes) -> None:
         f".{path.name}.{_node()}-{os.getpid()}-{secrets.token_hex(4)}.part"
     )
     try:
-        with open(temporary, "wb") as file:
+        with open(temporary, "xb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
@@ -65,7 +66,7 @@ def sync_folder(folder: Path) -> None:
 def remove_halves(path: Path) -> None:
     """Remove what processes of this machine left that died while writing `path`."""
     own = re.compile(
-        rf"\.{re.escape(path.name)}\.{_node()}-([0-9]+)-[0-9a-f]{{8}}\.part"
+        rf"\.{re.escape(path.name)}\.{_node()}-([0-9]{{1,9}})-[0-9a-f]{{8}}\.part"
     )
     with contextlib.suppress(OSError):  # tidying up is no reason to fail
         for other in path.parent.iterdir():
@@ -118,7 +119,7 @@ class Lock:
     def __enter__(self) -> Lock:
         """Take the lock; InUseError names the process that has it."""
         while fcntl is not None:
-            file = os.open(self._place, os.O_RDWR | os.O_CREAT, 0o644)
+            file = self._opened()
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError as error:
@@ -139,6 +140,25 @@ class Lock:
             os.close(file)  # its holder has removed it meanwhile: once more
         return self
 
+    def _opened(self) -> int:
+        """The file of the lock; what is no file of its own is not written to.
+
+        Others may be allowed to write to the folder, and put a link to a file there.
+        """
+        links = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+        try:
+            file = os.open(self._place, os.O_RDWR | os.O_CREAT | links, 0o644)
+        except OSError as error:
+            if error.errno != errno.ELOOP:
+                raise
+            raise OSError(f"{self._place} is a link: remove it") from None
+        found = os.fstat(file)
+        if stat.S_ISREG(found.st_mode) and found.st_nlink < 2:
+            return file
+        os.close(file)
+        what = "is a link" if stat.S_ISREG(found.st_mode) else "is no regular file"
+        raise OSError(f"{self._place} {what}: remove it")
+
     def _is_current(self, file: int) -> bool:
         try:
             return os.path.samestat(os.fstat(file), os.stat(self._place))
@@ -157,7 +177,8 @@ class Lock:
 def _holder(file: int) -> str:
     try:
         who = json.loads(os.pread(file, 1000, 0))
-        return f"process {int(who['process'])} on {who['host']}"
+        host = re.sub(r"[^A-Za-z0-9_.-]", "", str(who["host"]))[:100]
+        return f"process {int(who['process'])} on {host}"
     except (ValueError, KeyError, TypeError, OSError):
         return "another process"
 
