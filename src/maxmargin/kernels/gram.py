@@ -68,6 +68,9 @@ def check_semidefinite(kernel: Kernel, X: Any, size: int = 100, seed: int = 0) -
         )
 
 
+KEPT = 0.8  # of the memory, for columns that are kept
+
+
 class Columns:
     """Columns of a Gram matrix, those asked for last kept up to a bound on memory.
 
@@ -76,7 +79,8 @@ class Columns:
     kernel : Kernel
     X : matrix (n, features)
     memory : float
-        Bytes for columns at most; two columns are always kept.
+        Bytes at most: four fifths for columns, the rest for making them; two columns
+        are always kept.
     short : bool
         Keep columns in single precision, and make them so where that loses little.
 
@@ -98,7 +102,7 @@ class Columns:
         single = self.short and fits_short(kernel, X)
         self._rows = X.astype(np.float32) if single else X
         kind = np.dtype(np.float32 if self.short else np.float64)
-        self.room = int(np.clip(memory // (kind.itemsize * n), 2, n))
+        self.room = int(np.clip(KEPT * memory // (kind.itemsize * n), 2, n))
         refuse_large(
             n, 2, memory, "two columns of the Gram matrix", "allow more memory"
         )

@@ -2,6 +2,7 @@
 
 import json
 import os
+import platform
 import subprocess
 import sys
 from pathlib import Path
@@ -45,6 +46,7 @@ def test_a_lock_names_the_process_that_holds_it(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.skipif(os.name == "nt", reason="no process can be asked about there")
 def test_halves_of_dead_processes_are_removed_and_nothing_else(tmp_path):
     """Version 0.1 removed what another run was writing, and files of the user."""
     path = tmp_path / "run.ck"
@@ -125,3 +127,15 @@ def test_a_half_of_a_process_that_cannot_be_is_left_alone(tmp_path):
     odd.write_bytes(b"")
     replace_file(tmp_path / "run.ck", b"data")
     assert (tmp_path / "run.ck").read_bytes() == b"data" and odd.exists()
+
+
+def test_no_process_is_asked_by_ctrl_c(tmp_path, monkeypatch):
+    """On Windows os.kill(pid, 0) sends Ctrl-C to a run that is at work."""
+    half = tmp_path / f".run.ck.{_node()}-{os.getpid()}-0123abcd.part"
+    half.write_bytes(b"")
+    sent = []
+    with monkeypatch.context() as patched:
+        patched.setattr(platform, "system", lambda: "Windows")
+        patched.setattr(os, "kill", lambda *what: sent.append(what))
+        remove_halves(tmp_path / "run.ck")
+    assert sent == [] and half.exists()

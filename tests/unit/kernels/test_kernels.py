@@ -88,7 +88,7 @@ def test_kernels_that_are_no_inner_product_are_refused(rng):
 
 def test_memory_is_bounded_and_refusals_say_what_to_do():
     X = np.random.default_rng(1).normal(size=(50, 3))
-    columns = Columns(Rbf(1.0), X, memory=5 * 8 * 50)
+    columns = Columns(Rbf(1.0), X, memory=5 * 8 * 50 / 0.8)
     full = Rbf(1.0)(X, X)
     for i in [*range(10), 3, 3, 20]:
         assert np.allclose(columns.store[columns.place(i)], full[i])

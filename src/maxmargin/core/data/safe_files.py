@@ -81,6 +81,8 @@ def _node() -> str:
 
 
 def _runs(pid: int) -> bool:
+    if platform.system() == "Windows":  # signal 0 is Ctrl-C there
+        return True
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

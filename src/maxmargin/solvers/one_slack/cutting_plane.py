@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from maxmargin.core.data.arrays import Floats, Ints, Labels, check_size
-from maxmargin.core.data.memory import MEMORY
+from maxmargin.core.data.memory import MEMORY, refuse_larger
 from maxmargin.core.data.validation import (
     check_range,
     check_shape,
@@ -28,6 +28,8 @@ from maxmargin.core.data.validation import (
 from maxmargin.core.problem import Problem
 from maxmargin.solvers.base import Solver, State, Status
 from maxmargin.solvers.one_slack.qp import maximise
+
+HELD = 0.75  # of the memory, for cuts; the rest is for weights and for finding cuts
 
 
 @dataclass
@@ -137,6 +139,9 @@ class OneSlack(Solver[CutState]):
 
     def start(self, problem: Problem, warm: State | None = None) -> CutState:
         """No cuts, or those of an earlier run, scaled where all C changed alike."""
+        entry = 12.0 / HELD  # bytes of a weight of a cut, and of what comes with it
+        what = f"training with a cut of {problem.dim} weights"
+        refuse_larger(entry * problem.dim, self.memory, what, "allow more")
         state = CutState(np.zeros(problem.dim), C=problem.C)
         if isinstance(warm, CutState) and len(warm.C) == problem.n:
             ratio = problem.C / np.maximum(warm.C, 1e-100)
@@ -186,7 +191,8 @@ def _make_room(state: CutState, a: Floats, memory: float) -> None:
     Unused cuts go first, the longest idle before the others; then the two lightest
     become their average.
     """
-    while state.nbytes + 12 * len(a) + 24 * len(state.b) + 32 > memory:
+    most = HELD * memory
+    while state.nbytes + 12 * len(a) + 24 * len(state.b) + 32 > most:
         if len(state.b) < 2:
             raise MemoryError(
                 f"three cuts of {len(a)} weights do not fit into the "
