@@ -162,6 +162,30 @@ def test_layers_equal_enumeration(seed, cap):
 
 
 @quick
+@given(seeds, st.sampled_from([None, 1, 2]))
+def test_layers_of_forests_and_loops_together(seed, cap):
+    rng = np.random.default_rng(seed)
+    both = several(rng, forest_of)[0] + several(rng, graph_of)[0]
+    parts = [both[k] for k in rng.permutation(len(both))]
+    t = GraphTables.batch(parts)
+    graphs = plan(t.node_ptr, t.edge_ptr, t.edges, t.n_labels, "junction")
+    cost = rng.integers(0, 3, len(t.unary))
+    found = layers.layers_of(t, graphs, cost, cap)
+    owned = np.split(cost, np.cumsum([len(p.unary) for p in parts])[:-1])
+    for g, (p, own) in enumerate(zip(parts, owned, strict=True)):
+        rows, score = enumerate_scores(p)
+        total = own[p.label_ptr[:-1] + rows].sum(axis=1)
+        total = total if cap is None else np.minimum(total, cap)
+        mine = slice(found.ptr[g], found.ptr[g + 1])
+        assert found.cost[mine].tolist() == sorted(set(total.tolist()))
+        for r in range(mine.start, mine.stop):
+            labels = found.labels[found.label_ptr[r] : found.label_ptr[r + 1]]
+            np.testing.assert_allclose(p.score(labels)[0], found.score[r])
+            best = score[total == found.cost[r]].max()
+            np.testing.assert_allclose(found.score[r], best)
+
+
+@quick
 @given(seeds)
 def test_junction_tree_is_exact(seed):
     parts, t = several(np.random.default_rng(seed), graph_of)

@@ -10,7 +10,7 @@ from small.graphs import ring_data
 
 from maxmargin import NetworkSVM
 from maxmargin.core import Augment, Formulation, Problem
-from maxmargin.inference.graph import common_unit
+from maxmargin.inference.graph import common_unit, layers
 from maxmargin.losses import Hamming
 from maxmargin.structures.network import (
     Graph,
@@ -192,22 +192,25 @@ def test_training_on_rings(inference, solver):
     assert model.result_.primal >= model.result_.dual
 
 
-def test_slack_rescaling_is_exact_on_trees_only():
-    X, Y = ring_data(np.random.default_rng(2), n=6, edges=[[0, 1], [1, 2]])
-    model = NetworkSVM(C=1.0, rescaling="slack").fit(X, Y)
-    assert model.result_.certificate == "exact"
-    X, Y = ring_data(np.random.default_rng(2), n=6)
-    structure = Network().bind(X, Y)
-    x = structure.encode(X)
-    problem = Problem(
-        structure,
-        Hamming().bind(2),
-        Formulation("slack"),
-        x,
-        structure.encode_labels(x, Y),
-        np.ones(6),
-    )
-    assert not problem.exact
+def test_slack_rescaling_is_exact_where_junction_trees_are_small(monkeypatch):
+    for edges in ([[0, 1], [1, 2]], None):  # a tree, and a ring
+        given = {} if edges is None else {"edges": edges}
+        X, Y = ring_data(np.random.default_rng(2), n=6, **given)
+        model = NetworkSVM(C=1.0, rescaling="slack").fit(X, Y)
+        assert model.result_.certificate == "exact"
+        assert model.result_.converged
+
+    def exact(**options):
+        structure = Network(**options).bind(X, Y)
+        x = structure.encode(X)
+        truth = structure.encode_labels(x, Y)
+        loss, form = Hamming().bind(2), Formulation("slack")
+        return Problem(structure, loss, form, x, truth, np.ones(6)).exact
+
+    assert exact()
+    assert not exact(inference="trws")
+    monkeypatch.setattr(layers, "MOST_LAYERED", 4)
+    assert not exact()
 
 
 def test_margin_curve_starts_at_the_error_and_rises():

@@ -13,6 +13,7 @@ of the junction tree have a further axis, the cost of what has been eliminated.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from math import gcd, lcm
 from typing import NamedTuple
@@ -21,11 +22,15 @@ import numpy as np
 
 from maxmargin.core.data.arrays import Floats, Ints, Labels, pointers
 from maxmargin.core.jit import loop
+from maxmargin.inference.graph.decode import DENSE, FOREST, GraphPlan
 from maxmargin.inference.graph.forest import rooted
 from maxmargin.inference.graph.junction import EliminationOrders, clique_pointers
-from maxmargin.inference.graph.tables import GraphTables
+from maxmargin.inference.graph.tables import GraphTables, spans
 
 MAX_ENTRIES = 1 << 26  # of the largest array kept: half a gigabyte
+MOST_LAYERED = (
+    1 << 20
+)  # entries of a table of a junction tree, with an axis for the cost
 
 
 class Layered(NamedTuple):
@@ -86,6 +91,67 @@ def best_by_cost(tables: GraphTables, cost: Ints, cap: int | None = None) -> Lay
     )  # fmt: skip
     score = np.concatenate([f[c] for f, c in zip(found, costs, strict=True)])
     return Layered(ptr, level, score, label_ptr, labels)
+
+
+def small_trees(graphs: GraphPlan, n_labels: Ints) -> bool:
+    """Whether the best labels for each cost can be had: forests and small tables."""
+    if (graphs.kind == DENSE).any():
+        return False
+    nodes, orders = np.diff(graphs.node_ptr), graphs.orders()
+    scope = np.add.reduceat(
+        np.append(np.log2(n_labels[orders.scope]), 0.0), orders.scope_ptr[:-1]
+    )
+    scope[np.diff(orders.scope_ptr) == 0] = 0.0
+    entries = 2.0**scope * n_labels[orders.order] * np.repeat(nodes + 1, nodes)
+    return bool(entries.max(initial=0.0) <= MOST_LAYERED)
+
+
+def layers_of(
+    tables: GraphTables, graphs: GraphPlan, cost: Ints, cap: int | None = None
+) -> Layered:
+    """Best labels of each graph for each cost: along forests and junction trees.
+
+    Parameters
+    ----------
+    tables, cost, cap
+        As for `best_by_cost`.
+    graphs : GraphPlan
+        Of these graphs, none of them DENSE.
+    """
+    parts, forests = [], graphs.kind == FOREST
+    for some in (np.flatnonzero(forests), np.flatnonzero(~forests)):
+        if len(some) == 0:
+            continue
+        own, nodes = tables.take(some), spans(tables.node_ptr, some)[0]
+        costs = cost[spans(tables.label_ptr, nodes)[0]]
+        if forests[some[0]]:
+            parts.append((some, best_by_cost(own, costs, cap)))
+            continue
+        orders = graphs.take(some).orders()
+        none = np.zeros(clique_pointers(own, orders)[-1])
+        parts.append((some, eliminated_by_cost(own, orders, none, costs, cap)))
+    return joined_layers(parts) if parts else best_by_cost(tables, cost, cap)
+
+
+def joined_layers(parts: Sequence[tuple[Ints, Layered]]) -> Layered:
+    """The layers of all graphs; a part has the numbers of its graphs."""
+    if len(parts) == 1:
+        return parts[0][1]
+    pieces = []
+    for ids, one in parts:
+        for q, g in enumerate(ids.tolist()):
+            rows = slice(one.ptr[q], one.ptr[q + 1])
+            ends = one.label_ptr[one.ptr[q] : one.ptr[q + 1] + 1]
+            labels = one.labels[ends[0] : ends[-1]]
+            pieces.append((g, one.cost[rows], one.score[rows], np.diff(ends), labels))
+    pieces.sort(key=lambda piece: piece[0])
+    return Layered(
+        pointers([len(piece[1]) for piece in pieces]),
+        np.concatenate([piece[1] for piece in pieces]),
+        np.concatenate([piece[2] for piece in pieces]),
+        pointers(np.concatenate([piece[3] for piece in pieces])),
+        np.concatenate([piece[4] for piece in pieces]),
+    )
 
 
 class CostMessage(NamedTuple):

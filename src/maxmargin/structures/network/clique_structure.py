@@ -28,7 +28,6 @@ from maxmargin.core.factored import CompiledAscent
 from maxmargin.core.structure import (
     Answer,
     Augment,
-    ByLoss,
     FactoredPlanes,
     Found,
     MappedInputs,
@@ -43,8 +42,8 @@ from maxmargin.inference.graph.cliques import (
     plan_cliques,
     relax_cliques,
 )
-from maxmargin.inference.graph.decode import DENSE, NARROW
-from maxmargin.inference.graph.layers import Layered, eliminated_by_cost
+from maxmargin.inference.graph.decode import NARROW
+from maxmargin.inference.graph.layers import Layered, eliminated_by_cost, small_trees
 from maxmargin.inference.graph.tables import GraphTables, spans, sum_by
 from maxmargin.inference.marginals.directions import Direction
 from maxmargin.structures.network import loops
@@ -58,9 +57,7 @@ from maxmargin.structures.network.cliques import (
 )
 from maxmargin.structures.network.graphs.encoding import Graphs, Scopes, encode_graphs
 from maxmargin.structures.network.layout import survey
-from maxmargin.structures.network.structure import Network
-
-MOST_LAYERED = 1 << 20  # entries of a table with an axis for the loss
+from maxmargin.structures.network.structure import BY_TREES, Network
 
 
 @dataclass(frozen=True)
@@ -87,9 +84,6 @@ class CliqueNetwork(Network):
 
     patterns: Any = "table"
     cliques: CliqueLayout | None = None
-    lists_losses: bool = (
-        False  # junction trees with an axis for the loss are small enough
-    )
 
     @property
     def _cliques(self) -> CliqueLayout:
@@ -112,25 +106,11 @@ class CliqueNetwork(Network):
         cliques = survey_cliques(X, kinds, layout, self.patterns)
         bound = replace(self, kinds=kinds, layout=layout, cliques=cliques)
         x = bound.encode(X)
+        n_labels = np.diff(layout.label_ptr)[x.node_type]
         return replace(
-            bound,
-            worth=x.plan.certificate(self.inference),
-            lists_losses=bound._has_small_trees(x),
-        )
-
-    def _has_small_trees(self, x: Graphs) -> bool:
-        """Whether the best labels for each value of the loss can be had exactly."""
-        if (x.plan.kind == DENSE).any() or self.inference not in ("auto", "junction"):
-            return False
-        k = np.diff(self._layout.label_ptr)[x.node_type]
-        nodes = np.diff(x.node_ptr)
-        orders = x.plan.orders()
-        scope = np.add.reduceat(
-            np.append(np.log2(k[orders.scope]), 0.0), orders.scope_ptr[:-1]
-        )
-        scope[np.diff(orders.scope_ptr) == 0] = 0.0
-        entries = 2.0**scope * k[orders.order] * np.repeat(nodes + 1, nodes)
-        return bool(entries.max(initial=0.0) <= MOST_LAYERED)
+            bound, worth=x.plan.certificate(self.inference),
+            lists_losses=self.inference in BY_TREES and small_trees(x.plan, n_labels),
+        )  # fmt: skip
 
     def validate(self) -> None:
         """The layout of cliques is that of their classes and patterns."""
@@ -147,11 +127,9 @@ class CliqueNetwork(Network):
         same_fields(self._cliques, expected, "layout of cliques")
 
     def offers(self, capability: type[P]) -> P | None:
-        """No compiled ascent, no factored planes, no kernels; a list by loss if small."""
+        """No compiled ascent, no factored planes, no kernels."""
         if capability in (CompiledAscent, MappedInputs, FactoredPlanes):
             return None
-        if capability is ByLoss:
-            return Structure.offers(self, capability) if self.lists_losses else None
         return super().offers(capability)
 
     def encode(self, X: Sequence[Any]) -> Graphs:

@@ -40,7 +40,12 @@ from maxmargin.core.structure import (
 )
 from maxmargin.inference.graph.best_other import best_other
 from maxmargin.inference.graph.decode import FOREST, METHODS, GraphPlan, decode
-from maxmargin.inference.graph.layers import Layered, best_by_cost, common_unit
+from maxmargin.inference.graph.layers import (
+    Layered,
+    common_unit,
+    layers_of,
+    small_trees,
+)
 from maxmargin.inference.graph.tables import GraphTables, spans, sum_by
 from maxmargin.inference.loopy import relaxation
 from maxmargin.inference.marginals.compiled_ascent import Ascent
@@ -64,6 +69,7 @@ from maxmargin.structures.network.layout import (
 from maxmargin.structures.network.smo_loops import ascend_linear
 
 CERTIFICATES = ("exact", "relaxed", "bound")
+BY_TREES = ("auto", "junction")  # ways of inference that use junction trees
 ASCENT_NODES = 500  # of a graph whose nodes are compared with each other
 
 
@@ -100,6 +106,7 @@ class Network(Structure):
     phi: FeatureMap | None = field(default=None, repr=False, compare=False)
     forests: bool = False  # the training graphs are all forests
     ascends: bool = False  # forests that compiled ascent can take
+    lists_losses: bool = False  # the best labels for each value of the loss can be had
 
     @property
     def exact(self) -> bool:
@@ -130,9 +137,8 @@ class Network(Structure):
     def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
         """Know types, label sets, widths, and what the graphs allow."""
         kinds, layout = survey(X, Y, self.bias, self.pairwise)
-        graphs = encode_graphs(
-            X, kinds, layout, self.bias, self.inference, features=False
-        ).plan
+        x = encode_graphs(X, kinds, layout, self.bias, self.inference, features=False)
+        graphs, n_labels = x.plan, np.diff(layout.label_ptr)[x.node_type]
         forests = bool((graphs.kind == FOREST).all())
         # Ascent keeps a Gram matrix of the nodes of a graph.
         small = bool(np.diff(graphs.node_ptr).max(initial=0) <= ASCENT_NODES)
@@ -142,6 +148,7 @@ class Network(Structure):
             layout=layout,
             worth=graphs.certificate(self.inference),
             forests=forests,
+            lists_losses=self.inference in BY_TREES and small_trees(graphs, n_labels),
             ascends=forests and layout.shared and small,
         )
 
@@ -178,8 +185,8 @@ class Network(Structure):
         return known
 
     def offers(self, capability: type[P]) -> P | None:
-        """Outputs by loss on forests only; ascent on small ones without edge features."""
-        if capability is ByLoss and not self.forests:
+        """Outputs by loss where trees are small; ascent on forests of plain edges."""
+        if capability is ByLoss and not (self.forests or self.lists_losses):
             return None
         if capability is CompiledAscent and not self.ascends:
             return None
@@ -418,7 +425,7 @@ class Network(Structure):
     ) -> Layers:
         """Best labels of each graph for every value of the loss.
 
-        Of forests, and of graphs with cliques whose junction trees are small.
+        Of forests, and of graphs whose junction trees are small.
         """
         tables = self.tables(x, ids, w)
         cost = self.costs(x, ids, tables, augment)
@@ -442,8 +449,8 @@ class Network(Structure):
         self, x: Graphs, ids: Ints, w: Floats, tables: GraphTables, cost: Ints,
         cap: int | None,
     ) -> Layered:  # fmt: skip
-        """Best labels for each cost: along the forest."""
-        return best_by_cost(tables, cost, cap)
+        """Best labels for each cost: along forests and junction trees."""
+        return layers_of(tables, self.plan(x).take(ids), cost, cap)
 
     def local_labels(self, x: Graphs, ids: Ints, labels: Ragged) -> Labels:
         """Labels as places in the label sets of their nodes."""
