@@ -21,14 +21,14 @@ Results depend on the number of lanes, not on the threads that work on them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
-from maxmargin.core.data.arrays import Floats, Ints, Vectors
+from maxmargin.core.data.arrays import Floats, Ints, Vectors, pointers
 from maxmargin.solvers.lanes import rounds
-from maxmargin.solvers.lanes.islands import Islands
+from maxmargin.solvers.lanes.islands import Islands, Map, Part, parts_of
 from maxmargin.solvers.lanes.loops import Lane, SequenceTask, TokenInputs, average
 
 SHARED = 0.03  # a feature is shared if this share of the examples has it
@@ -42,7 +42,6 @@ LOW, HIGH = 0.8, 0.95  # and what is too low, or high, as a share of the predict
 BEGIN = np.zeros(1, np.int64)
 
 Loop = Callable[[Lane, Ints], float]
-Map = Callable[[Callable[[int], Any], Sequence[int]], Iterable[Any]]  # an engine's
 
 
 class Sharing(NamedTuple):
@@ -88,9 +87,13 @@ class Crew:
         The weights; the first lane writes them directly.
     sharing : Sharing
         The number of lanes, and what they share.
+    side_by_side : callable
+        The map of an engine.
     """
 
-    def __init__(self, islands: Islands, w: Floats, sharing: Sharing) -> None:
+    def __init__(
+        self, islands: Islands, w: Floats, sharing: Sharing, side_by_side: Map = map
+    ) -> None:
         self.w, self.inputs, self.stretch = w, islands.inputs, 1.0
         many, self._sharing = sharing.lanes, sharing
         self.lanes = [islands.lane(w)]
@@ -99,10 +102,12 @@ class Crew:
         layout, vectors = islands.task.layout, islands.vectors
         self._K, self._base = layout.labels, len(w) - layout.others
         if len(vectors.idx):
-            self.inputs = _shared_first(islands.vectors, sharing.features)
+            self.inputs = _shared_first(islands.vectors, sharing.features, side_by_side)
         else:
             self.stretch = 1.0 + DENSE * (many - 1)
         self.lanes += [islands.lane(w.copy()) for _ in range(many - 1)]
+        own = self.inputs.ptr[1:] - self.inputs.mid
+        self._others = pointers(own)  # entries not shared before each token
         size = len(sharing.rows) * sharing.size
         # Of each lane: shared rows and the weights after those of inputs, when the round
         # began, and their changes in it.
@@ -144,7 +149,9 @@ class Crew:
         ends = np.searchsorted(done, np.arange(1, many) / many * done[-1])
         shares = np.split(ids, ends)
         for k, share in enumerate(shares):
-            self._make_room(k, int((first[share + 1] - first[share]).sum()))
+            begin, end = first[share], first[share + 1]
+            entries = int((self._others[end] - self._others[begin]).sum())
+            self._make_room(k, int((end - begin).sum()), entries)
         rise = sum(side_by_side(lambda k: self._run(loop, k, shares[k]), range(many)))
         list(side_by_side(self._take, range(many)))
         return float(rise)
@@ -175,8 +182,9 @@ class Crew:
         for j, other in enumerate(self.lanes):
             if j != k:
                 rounds.add_log(
-                    lane.w, self.inputs, other.log_token[: other.logged[0]],
-                    other.log_at, other.log_column, other.log_change, self._K,
+                    lane.w, other.log_from[: other.logged[0] + 1], other.log_feature,
+                    other.log_value, other.log_at, other.log_column, other.log_change,
+                    self._K,
                 )  # fmt: skip
 
     def take_mean(self, side_by_side: Map, mean: Floats, share: float) -> None:
@@ -197,12 +205,20 @@ class Crew:
             many = float(len(self.lanes))
             self.stretch = float(np.clip(factor * self.stretch, 1.0, many))
 
-    def _make_room(self, k: int, tokens: int) -> None:
-        """An empty log with room for all tokens that lane k may change in this round."""
+    def _make_room(self, k: int, tokens: int, entries: int) -> None:
+        """An empty log with room for all that lane k may change in this round.
+
+        That is so many tokens, with so many features that are not shared.
+        """
         lane = self.lanes[k]._replace(times=self.stretch * self._sharing.factor)
-        if tokens > len(lane.log_token) and len(self.inputs.idx):
+        if len(self.inputs.idx) and entries > len(lane.log_feature):
             lane = lane._replace(
-                log_token=np.empty(2 * tokens, np.int64),
+                log_feature=np.empty(2 * entries, np.int32),
+                log_value=np.empty(2 * entries),
+            )
+        if len(self.inputs.idx) and tokens >= len(lane.log_from):
+            lane = lane._replace(
+                log_from=np.zeros(2 * tokens + 1, np.int64),
                 log_at=np.zeros(2 * tokens + 1, np.int64),
                 log_column=np.empty(2 * tokens * self._K, np.int32),
                 log_change=np.empty(2 * tokens * self._K),
@@ -211,7 +227,7 @@ class Crew:
         self.lanes[k] = lane
 
 
-def _shared_first(vectors: Vectors, features: Ints) -> TokenInputs:
+def _shared_first(vectors: Vectors, features: Ints, side_by_side: Map) -> TokenInputs:
     """Tokens with their shared features before the others."""
     ptr, idx, val, width = vectors
     shared = np.zeros(width, np.int64)
@@ -220,5 +236,11 @@ def _shared_first(vectors: Vectors, features: Ints) -> TokenInputs:
         np.empty(len(ptr) - 1, np.int64),
         (np.empty_like(idx), np.empty_like(val)),
     )
-    rounds.sort_features(ptr, idx, val, shared, mid, *new)
+
+    def sort(part: Part) -> None:
+        begin, end = part
+        own = ptr[begin : end + 1], idx, val, shared, mid[begin:end]
+        rounds.sort_features(*own, *new)
+
+    list(side_by_side(sort, parts_of(len(mid))))
     return TokenInputs(ptr, mid, *new)

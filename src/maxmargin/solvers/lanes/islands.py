@@ -7,6 +7,8 @@ below a bound on memory.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,10 +23,15 @@ LONG, PIECE = 160, 64  # tokens above which an example is cut, and tokens of a p
 WIDEST = 3  # pieces that a block has at most at first
 WAIT = 6  # times that the end of a block could not move before it may be wider
 SLOTS = 4  # of a block at the start
+PARTS, FEW = 4, 1000  # blocks are set up in so many parts if they are not too few
 SLOT = 32  # bytes of a slot beside labels and Gram matrix
 STORED = (
     "held", "room", "alpha", "b", "idle", "low", "high", "group", "labels", "gram",
 )  # fmt: skip
+
+
+Map = Callable[[Callable[[Any], Any], Sequence[Any]], Iterable[Any]]  # an engine's
+Part = tuple[int, int]
 
 
 class Islands:
@@ -41,6 +48,8 @@ class Islands:
     weight : array
         Factor on each feature in inner products; empty: none. Several lanes count
         features more that they share (see `crew`).
+    side_by_side : callable
+        The map of an engine.
 
     Attributes
     ----------
@@ -57,8 +66,9 @@ class Islands:
     DUAL: ClassVar[tuple[str, ...]] = ("stored",)
 
     def __init__(
-        self, task: SequenceTask, vectors: Vectors, memory: float, weight: Floats
-    ) -> None:
+        self, task: SequenceTask, vectors: Vectors, memory: float, weight: Floats,
+        side_by_side: Map = map,
+    ) -> None:  # fmt: skip
         self.task, self.memory, self.vectors = task, memory, vectors
         self._weight = weight
         ptr, idx, val, _ = vectors
@@ -73,7 +83,7 @@ class Islands:
             what = "products of tokens, and constraints,"
             instead = "allow more memory, or use solver='block-dual' or 'one-slack'"
             refuse_larger(needed, memory, what, instead)
-        self._lay_out(cut, first_block)
+        self._lay_out(cut, first_block, side_by_side)
         self.blocks = self._empty(np.full(len(cut) - 1, SLOTS, np.int64))
         self.full = np.zeros(len(cut) - 1, np.int64)
 
@@ -190,8 +200,12 @@ class Islands:
     def lane(self, w: Floats) -> Lane:
         """A lane that reads and writes w directly."""
         tail = w[len(w) - self.task.layout.others :]
-        none = np.empty(0, np.int64)
-        log = none, none, np.empty(0, np.int32), np.empty(0), np.zeros(1, np.int64)
+        none, numbers, values = (
+            np.empty(0, np.int64),
+            np.empty(0, np.int32),
+            np.empty(0),
+        )
+        log = none, numbers, values, none, numbers, values, np.zeros(1, np.int64)
         return Lane(w, tail, 1.0, *log, **self.scratch())
 
     def scratch(self) -> dict[str, Any]:
@@ -208,7 +222,7 @@ class Islands:
             "g": np.zeros(slots), "old": np.zeros(slots),
         }  # fmt: skip
 
-    def make_room(self, stalls: int) -> bool:
+    def make_room(self, stalls: int, side_by_side: Map = map) -> bool:
         """Slots for blocks that are nearly full; other ends for those marked 2.
 
         Where training has come to a halt, `stalls` iterations ago, they become one with
@@ -229,7 +243,7 @@ class Islands:
             return False
         owner = self.owner
         if cut is not self._cut:
-            self._lay_out(cut, first_block)
+            self._lay_out(cut, first_block, side_by_side)
         new, others = self._empty(room), np.zeros(self.task.layout.others)
         loops.move(self.task, blocks, new, self.lane(others), owner)
         self.blocks = new
@@ -271,7 +285,7 @@ class Islands:
         out[same >= 0] = room[same[same >= 0]]
         return out
 
-    def _lay_out(self, cut: Ints, first_block: Ints) -> None:
+    def _lay_out(self, cut: Ints, first_block: Ints, side_by_side: Map = map) -> None:
         """Blocks of tokens cut[b] .. cut[b + 1] - 1, and the products of their tokens."""
         width = np.diff(cut)
         at, old = pointers(width * (width + 1) // 2), self._share
@@ -279,12 +293,17 @@ class Islands:
         share = np.empty(at[-1], np.float32)
         features = self.vectors.width
         entries = int(np.diff(self.vectors.ptr[cut]).max(initial=1))
-        loops.products(
-            self.inputs, self._weight, cut, at[:-1], share,
-            self.task.curve * float(self.task.layout.bias >= 0),
-            np.full(features + 1, -1, np.int32), np.empty(entries, np.int32),
-            np.empty(entries, np.int32), old_at, old,
-        )  # fmt: skip
+        bias = self.task.curve * float(self.task.layout.bias >= 0)
+
+        def fill(part: Part) -> None:
+            begin, end = part
+            loops.products(
+                self.inputs, self._weight, cut[begin : end + 1], at[begin:end], share,
+                bias, np.full(features + 1, -1, np.int32), np.empty(entries, np.int32),
+                np.empty(entries, np.int32), old_at[begin:end], old,
+            )  # fmt: skip
+
+        list(side_by_side(fill, parts_of(len(cut) - 1)))
         self._cut, self._first_block = cut, first_block
         self._share_at, self._share = at[:-1], share
         self.owner = np.repeat(np.arange(len(first_block) - 1), np.diff(first_block))
@@ -328,6 +347,18 @@ class Islands:
             + 8.0 * float(room @ room)
             + labels
         )
+
+
+def parts_of(many: int) -> list[Part]:
+    """Parts of so many items, to be worked on side by side: [(first, end), ...].
+
+    Examples
+    --------
+    >>> parts_of(4000)
+    [(0, 1000), (1000, 2000), (2000, 3000), (3000, 4000)]
+    """
+    ends = np.linspace(0, many, min(PARTS, 1 + many // FEW) + 1).astype(int).tolist()
+    return list(pairwise(ends))
 
 
 def cuts(ptr: Ints) -> tuple[Ints, Ints]:

@@ -109,11 +109,15 @@ class Lane(NamedTuple):
     w: Floats
     tail: Floats  # weights of label tuples and constants: a view of w
     times: float  # factor on changes of shared weights until the end of the round
-    log_token: Ints  # tokens whose other weights changed in this round; empty: alone
-    log_at: Ints  # (tokens + 1,) where the changes of each begin
-    log_column: Labels  # labels
-    log_change: Floats  # and their changes
-    logged: Ints  # (1,) number of them
+    # Tokens whose other weights changed in this round: of each, features that are not
+    # shared, with their values, and labels with their changes.
+    log_from: Ints  # (tokens + 1,) where the features of each begin; empty: no log
+    log_feature: Labels
+    log_value: Floats
+    log_at: Ints  # (tokens + 1,) where the labels of each begin
+    log_column: Labels
+    log_change: Floats
+    logged: Ints  # (1,) number of tokens
     nodes: Floats  # (longest * K)
     augmented: Floats  # (longest * K)
     values: Floats  # (longest * states)

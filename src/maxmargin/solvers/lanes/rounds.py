@@ -58,11 +58,11 @@ def add_shared(w, rows, size, before, changes):
 
 
 @loop
-def add_log(w, inputs, tokens, at, columns, changes, K):
+def add_log(w, begin, features, values, at, columns, changes, K):
     """Add the changes that another lane has logged to weights that are not shared."""
-    mid, ptr, idx, val = inputs.mid, inputs.ptr, inputs.idx, inputs.val
-    for e in range(len(tokens)):
-        r, i, j = tokens[e], at[e], at[e + 1]
+    for e in range(len(begin) - 1):
+        i, j = at[e], at[e + 1]
         add_rows(
-            idx, val, mid[r], ptr[r + 1], columns[i:j], changes[i:j], 1.0, w, K
+            features, values, begin[e], begin[e + 1], columns[i:j], changes[i:j], 1.0,
+            w, K,
         )  # fmt: skip

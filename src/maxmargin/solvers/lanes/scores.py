@@ -131,17 +131,20 @@ def add(inputs, lane, layout, begin, low, high):
         add_rows(idx, val, ptr[r], mid[r], columns, row, lane.times, w, K)
         if mid[r] < ptr[r + 1]:
             add_rows(idx, val, mid[r], ptr[r + 1], columns, row, 1.0, w, K)
-            if len(lane.log_token) > 0:
-                _put_into_log(lane, r, columns, row)
+            if len(lane.log_from) > 0:
+                _put_into_log(lane, idx, val, mid[r], ptr[r + 1], columns, row)
 
 
 @inner_loop
-def _put_into_log(lane, r, columns, row):
+def _put_into_log(lane, idx, val, start, stop, columns, row):
     e = lane.logged[0]
-    at = lane.log_at[e]
+    at, to = lane.log_at[e], lane.log_from[e]
     for j in range(len(columns)):
         lane.log_column[at + j], lane.log_change[at + j] = columns[j], row[j]
-    lane.log_token[e], lane.log_at[e + 1] = r, at + len(columns)
+    for p in range(start, stop):
+        lane.log_feature[to], lane.log_value[to] = idx[p], val[p]
+        to += 1
+    lane.log_from[e + 1], lane.log_at[e + 1] = to, at + len(columns)
     lane.logged[0] = e + 1
 
 

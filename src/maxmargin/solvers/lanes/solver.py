@@ -144,9 +144,11 @@ class Lanes(Solver[LanesState]):
             islands = warm.islands
             islands.rescale(task, sharing.weight)
         else:
-            islands = Islands(task, vectors, self.memory, sharing.weight)
+            islands = Islands(
+                task, vectors, self.memory, sharing.weight, problem.engine.map
+            )
         w = islands.weights(problem.dim)
-        crew = Crew(islands, w, sharing)
+        crew = Crew(islands, w, sharing, problem.engine.map)
         state = LanesState(
             w, islands=islands, crew=crew, work=problem.work() + PER_VISIT,
             resting=Resting(n, LONGEST_REST), gaps=np.full(n, np.inf), mean=w.copy(),
@@ -221,7 +223,7 @@ class Lanes(Solver[LanesState]):
     def _pass(self, problem: Problem, state: LanesState) -> tuple[float, float]:
         """Inference and steps for the examples that are not skipped: (rise, work)."""
         islands, crew = state.islands, state.crew
-        if islands.make_room(state.stalls):
+        if islands.make_room(state.stalls, problem.engine.map):
             crew.fit(islands)
         patience = 1 if islands.short else IDLE
         order = permutation(

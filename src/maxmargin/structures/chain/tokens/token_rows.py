@@ -273,7 +273,7 @@ def label_rows(labels: Sequence[Hashable], flat: Sequence[Any], ptr: Ints) -> Ra
     """Labels as numbers; a label that is not among `labels` is named with its place."""
     where = {label: k for k, label in enumerate(labels)}
     try:
-        data = np.fromiter((where[y] for y in flat), np.int32, len(flat))
+        data = np.fromiter(map(where.__getitem__, flat), np.int32, len(flat))
     except KeyError as error:
         row = next(t for t, y in enumerate(flat) if y not in where)
         known = ", ".join(repr(label) for label in labels[:8])
