@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 from dataclasses import replace
 
 import numpy as np
@@ -259,3 +260,30 @@ def test_devices_and_pipes_are_not_read(folder, name):
     path.symlink_to("/dev/null")
     with pytest.raises(ValueError, match="not a regular file"):
         open_encoded(folder)
+
+
+@pytest.mark.parametrize("name, size", [("meta.json", 2**40), ("names.json", 2**42)])
+def test_texts_without_end_are_refused_before_they_are_read(folder, name, size):
+    """A file with holes takes no room on the disk, whatever it claims to hold."""
+    meta = json.loads((folder / "meta.json").read_text())
+    path = folder / name if name == "meta.json" else folder / meta["data"] / name
+    with open(path, "r+b") as file:
+        try:
+            file.truncate(size)
+        except OSError:
+            pytest.skip("no such file system")
+    with pytest.raises(ValueError, match=f"{name} has .* at most"):
+        open_encoded(folder)
+
+
+@pytest.mark.parametrize("kind", ["a pipe", "nested"])
+def test_a_folder_with_strange_meta_data_is_encoded_anew(folder, kind):
+    path = folder / "meta.json"
+    path.unlink()
+    if kind == "a pipe":
+        os.mkfifo(path)
+    else:
+        path.write_bytes(b"[" * 10**6)
+    X, y = [[["a"], ["b"]]], [["N", "V"]]
+    encode_sequences([(X, y)], folder)
+    assert open_encoded(folder).labels == ("N", "V")

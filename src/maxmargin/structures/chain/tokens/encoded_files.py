@@ -28,6 +28,7 @@ import numpy as np
 
 from maxmargin.core.data.arrays import Ragged, Vectors
 from maxmargin.core.data.mapped import Pages, open_array
+from maxmargin.core.data.memory import readable
 from maxmargin.core.data.safe_files import fresh_folder, remove_folder, replace_file
 from maxmargin.core.data.tokens.sequences import flat_labels, in_order, same_lengths
 from maxmargin.core.data.validation import (
@@ -45,6 +46,7 @@ from maxmargin.structures.chain.tokens.token_rows import Tokens, gather
 FORMAT = "maxmargin encoded sequences 2"
 FORMER = "maxmargin encoded sequences 1"  # of version 0.1, still read
 META, NAMES = "meta.json", "names.json"
+MOST = {META: 1e8, NAMES: 4e9}  # bytes: files may claim more than there is
 DATA = re.compile(r"data-[0-9a-f]{16}")
 PIECE = 2**20  # items that are checked at once
 FILES = {"ptr": "<i8", "rows": "<i8", "idx": "<i4", "val": "<f8", "labels": "<i4"}
@@ -193,8 +195,8 @@ def open_encoded(folder: str | Path, *, check: bool = True) -> Encoded:
 def _named_data(folder: Path) -> str | None:
     """The subfolder that the meta data of an earlier encoding name, if any."""
     try:
-        name = json.loads((folder / META).read_bytes())["data"]
-    except (OSError, ValueError, KeyError, TypeError):
+        name = json.loads(_read_file(folder / META))["data"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
     return name if isinstance(name, str) and DATA.fullmatch(name) else None
 
@@ -247,7 +249,8 @@ def _size(path: Path) -> int:
 
 
 def _read_file(path: Path) -> bytes:
-    _size(path)
+    size, most = _size(path), MOST[path.name]
+    require(size <= most, f"{path.name} has {readable(size)}, {readable(most)} at most")
     return path.read_bytes()
 
 
