@@ -58,6 +58,16 @@ def test_every_page_is_in_the_menu():
         assert str(page.relative_to(DOCS)) in menu
 
 
+def test_users_of_clusters_are_told_whom_they_trust():
+    """Answers of a cluster are pickles: that must stand where people meet clusters."""
+    pages = [DOCS / "security.md", DOCS / "scaling.md"]
+    pages.append(ROOT / "src" / "maxmargin" / "engines" / "dask.py")
+    for page in pages:
+        text = page.read_text(encoding="utf8")
+        assert "trust" in text and "pickles" in text, page
+    assert (ROOT / "SECURITY.md").is_file()
+
+
 def test_named_modules_exist():
     """What the API pages list can be imported."""
     import importlib

@@ -78,6 +78,10 @@ TRIES = 20  # faults in one pass before giving up
 class DaskEngine(Engine):
     """The engine for several machines.
 
+    Data and answers travel as pickles, which run code when they are opened: whoever
+    runs the scheduler, a worker or another client of the cluster must be trusted, and
+    must trust you. Use clusters of your own, with TLS (``tls://``) outside your network.
+
     Parameters
     ----------
     client : distributed.Client or str
