@@ -106,41 +106,32 @@ class Hamming(Loss):
         return self.scale(truth) * (total[truth.ptr[1:]] - total[truth.ptr[:-1]])
 
 
-RARE, OUTSIDE = 0.95, 0.7  # share of O above which spans are rare; its weight then
-
-
 def label_weights(
     choice: Any, labels: Sequence[Hashable], counts: Ints | None
 ) -> Floats | None:
     """Weights of the labels for `Hamming`, from what users say.
 
-    "auto" gives O the weight 0.7 if the other labels mark spans (B-PER, I-PER) and more
-    than 95 % of the tokens are O. With equal weights, a model of rare spans predicts
-    too few of them, and recall falls further than precision rises.
-
     Parameters
     ----------
-    choice : dict, "auto", "balanced" or None
+    choice : dict, "balanced" or None
     labels : sequence
         Names.
     counts : array (k,), or None
-        How often each label occurs; None if that is not known: "auto" is None then.
+        How often each label occurs; None if that is not known.
 
     Examples
     --------
-    >>> label_weights("auto", ["B-X", "I-X", "O"], np.array([10, 9, 981]))
-    array([1. , 1. , 0.7])
+    >>> label_weights("balanced", ["B-X", "O"], np.array([10, 30]))
+    array([2.        , 0.66666667])
     >>> label_weights({"O": 0.2}, ["B-X", "O"], None)
     array([1. , 0.2])
     """
     if choice is None:
         return None
     if isinstance(choice, str):
-        if choice == "auto":
-            return None if counts is None else _of_rare_spans(labels, counts)
         if choice != "balanced":
             raise ValueError(
-                f"class_weight={choice!r} is not 'auto', 'balanced', a dict or None"
+                f"class_weight={choice!r} is not 'balanced', a dict or None"
             )
         if counts is None:
             raise ValueError("class_weight='balanced' needs all data at once")
@@ -149,18 +140,3 @@ def label_weights(
     if unknown:
         raise ValueError(f"class_weight: unknown label {sorted(map(repr, unknown))[0]}")
     return np.array([choice.get(label, 1.0) for label in labels])
-
-
-def _of_rare_spans(labels: Sequence[Hashable], counts: Ints) -> Floats | None:
-    names = [label if isinstance(label, str) else "" for label in labels]
-    spans = [name for name in names if name != "O"]
-    if len(spans) == len(names) or not spans:
-        return None
-    if not all(name[0:1] in "BIES" and name[1:2] == "-" for name in spans):
-        return None
-    at = names.index("O")
-    if counts[at] <= RARE * counts.sum():
-        return None
-    weights = np.ones(len(names))
-    weights[at] = OUTSIDE
-    return weights

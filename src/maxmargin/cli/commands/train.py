@@ -222,12 +222,17 @@ def _say(
             "iterations": result.iterations, "oracle_calls": result.oracle_calls,
             "seconds": result.seconds, "dim": len(result.w),
         }  # fmt: skip
+        if "outside_shift_" in vars(model):
+            told["outside_shift"] = model.outside_shift_
         print(json.dumps(told), file=out)
     elif not args.quiet:
         what = f"{model.__class__.__name__} on {n} examples ({form})"
         print(what + _labels(model), file=out)
         print(result.summary(), file=out)
         print(result.meaning(), file=out)
+        if vars(model).get("outside_shift_"):
+            shift = f"{model.outside_shift_:+.2f}"
+            print(f"scores of O are moved by {shift}, for the F1 of spans", file=out)
         if place != STANDARD:
             print(f"model: {place}", file=out)
 

@@ -75,8 +75,15 @@ def folds(model: Any, X: Any, y: Any, cv: int) -> Iterator[tuple[Any, tuple[Any,
         KFold,
     )  # takes .1 s, which prediction does not need
 
-    quiet = {"verbose": 0, "callbacks": None, "checkpoint": None, "calibration": 0}
+    quiet: dict[str, Any] = {
+        "verbose": 0,
+        "callbacks": None,
+        "checkpoint": None,
+        "calibration": 0,
+    }
     known = model.get_params(deep=False)
+    if "outside_shift" in known:  # the one of the model, and not one for each fold
+        quiet["outside_shift"] = vars(model).get("outside_shift_", 0.0)
     splits = KFold(int(cv), shuffle=True, random_state=0).split(np.zeros(len(y)))
     for train, test in splits:
         one = clone(model).set_params(**{k: v for k, v in quiet.items() if k in known})

@@ -33,6 +33,15 @@ def label_probabilities(model: Calibrated, X: Any) -> list[Floats]:
     return [table[a:b] for a, b in pairwise(scores.ptr.tolist())]
 
 
+def label_margins(table: Floats) -> Floats:
+    """How much less the second best label of each token scores than the best one."""
+    if table.shape[1] < 2:
+        return np.full(len(table), np.inf)
+    top = np.partition(table, -2, axis=1)
+    margins: Floats = top[:, -1] - top[:, -2]
+    return margins
+
+
 def label_sets(
     model: Calibrated, X: Any, coverage: float, per: str
 ) -> list[list[list[Any]]]:

@@ -83,17 +83,14 @@ if TYPE_CHECKING:
     from maxmargin.reports.history import DataFrame
 
 OF_EARLIER = ("expansion_", "basis_trace_", "calibration_", "score_distribution_")
-PRIVATE = ("_state", "_mark")  # not pickled: the dual state, the mark of its data
+PRIVATE = ("_state", "_mark", "_shifted")  # not pickled: dual state, mark, a copy
 
 
 class StructuredEstimator(CallbackSupportMixin, DrawnOutputs, BaseEstimator):
     """Base of the estimators; see `ChainSVM`, `MulticlassSVM`, `StructuralSVM`.
 
-    Subclasses store the constructor's parameters under their names and implement
-    `_structure` and `_known_losses`. Methods that work on a fitted model are functions
-    of other modules (`explaining`, `model_files`, ...), which see it as a `Predictor`
-    or a `FittedModel`; the methods below "Translation" tell them how the terms of the
-    structure and those of the user correspond.
+    Subclasses store the constructor's parameters and implement `_structure` and
+    `_known_losses`. Methods below "Translation" give other modules the user's terms.
     """
 
     _predicts_labels: ClassVar[bool] = False  # or sequences of labels
@@ -495,7 +492,7 @@ class StructuredEstimator(CallbackSupportMixin, DrawnOutputs, BaseEstimator):
         check_is_fitted(self, "result_")
         x, truth = self._encoded(X, y)
         problem = self._problem(self.structure_, x, truth, sample_weight)
-        weights = None if "expansion_" in vars(self) else self._weights()
+        weights = None if "expansion_" in vars(self) else self._trained_weights()
         return model_bounds(problem, weights, epsilon, self.result_.notes, R, Delta)
 
     def report(
@@ -560,6 +557,10 @@ class StructuredEstimator(CallbackSupportMixin, DrawnOutputs, BaseEstimator):
     def _weights(self) -> Floats:
         """Weights in the coordinates of the structure."""
         return self.coef_
+
+    def _trained_weights(self) -> Floats:
+        """The same, as training left them."""
+        return self._weights()
 
     def _weight_names(self) -> Sequence[str] | None:
         """Names of the weights, where they have any."""

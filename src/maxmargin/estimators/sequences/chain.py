@@ -18,8 +18,10 @@ from maxmargin.core.data.tokens.sequences import flat_labels, has_hidden
 from maxmargin.core.loss import Loss, ZeroOne
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import Structure
+from maxmargin.estimators.calibrating import outside
 from maxmargin.estimators.calibrating.held_out import LabelScores
 from maxmargin.estimators.calibrating.labels import (
+    label_margins,
     label_probabilities,
     label_sets,
     sure_spans,
@@ -66,7 +68,7 @@ from maxmargin.reports.explanation import Explanation
 from maxmargin.reports.weight_tables import LABELS, features_by_label, transition_table
 from maxmargin.solvers.base import Result, Trainer, run
 from maxmargin.solvers.cccp import CCCP
-from maxmargin.structures.chain.constraints import found_rules, legal_scores
+from maxmargin.structures.chain.constraints import legal_scores, suiting_rules
 from maxmargin.structures.chain.one_sequence import labels_of_one
 from maxmargin.structures.chain.structure import Chain
 from maxmargin.structures.chain.tokens.encoded_files import Encoded
@@ -97,10 +99,13 @@ class ChainSVM(KernelMixin):
         "hamming": number of wrong tokens. "hamming-mean": their share of the sequence.
         "zero-one": 1 if any token is wrong. An array is a table of costs, [true label,
         predicted label] in the order of `classes_`.
-    class_weight : "auto", dict, "balanced" or None
-        Cost of an error by true label, for the Hamming losses. "auto": 0.7 for O if spans
-        are rare (more than 95 % of the tokens are O), else 1. "balanced" makes it
-        inversely proportional to the frequency of the label.
+    class_weight : dict, "balanced" or None
+        Cost of an error by true label, for the Hamming losses. "balanced": inversely
+        proportional to the frequency of the label.
+    outside_shift : "auto" or float
+        Added to the score of label O in predictions: below zero, more spans are found.
+        "auto": the best for the F1 of spans on three folds, if more than 95 % of the
+        tokens are O and `loss` and `class_weight` are the default; else 0.
     eta : float
         Scale of the features that do not depend on the input (transitions, first and last
         labels, bias) relative to those that do.
@@ -138,6 +143,8 @@ class ChainSVM(KernelMixin):
         Labels, sorted.
     coef_ : array
         Weights; `structure_.feature_names()` names them.
+    outside_shift_ : float
+        What predictions add to the score of O; `coef_` and the certificate are without it.
     result_ : Result
         Certificate: status, primal, dual, gap, history.
     structure_ : Chain
@@ -155,13 +162,15 @@ class ChainSVM(KernelMixin):
 
     _predicts_labels = True
     _counted = True  # whether the counts of the labels are those of all data
+    outside_shift_: float
 
     def __init__(
         self,
         C: float = 0.2,
         *,
         loss: LossChoice = "hamming",
-        class_weight: Any = "auto",
+        class_weight: Any = None,
+        outside_shift: float | str = "auto",
         rescaling: str | None = "margin",
         penalty: str = "linear",
         regularizer: str = "l2",
@@ -193,6 +202,7 @@ class ChainSVM(KernelMixin):
         self.C = C
         self.loss = loss
         self.class_weight = class_weight
+        self.outside_shift = outside_shift
         self.rescaling = rescaling
         self.penalty = penalty
         self.regularizer = regularizer
@@ -243,17 +253,9 @@ class ChainSVM(KernelMixin):
 
     def _with_rules(self, chain: Chain, y: Any) -> Chain:
         """The chain with the scheme and order that suit the labels, where "auto"."""
-        flat, ptr = flat_labels(y)
-        labels = set(flat)
-        if not any(isinstance(v, str) and v[1:2] == "-" for v in labels):
-            return chain
-        scheme, allowed = found_rules(flat, ptr)
-        short = (scheme or allowed is not None) and len(labels) <= FEW
-        if self.order == "auto" and short and not self.kernel:
-            chain = replace(chain, order=2)
-        if self.scheme == "auto" and self.allowed is None:
-            chain = replace(chain, scheme=scheme, allowed=allowed)
-        return chain
+        rules = self.scheme == "auto" and self.allowed is None
+        order = self.order == "auto" and not self.kernel
+        return replace(chain, **suiting_rules(*flat_labels(y), order, rules))
 
     def _unbound_chain(self, X: Any) -> Chain:
         templates = None
@@ -302,6 +304,11 @@ class ChainSVM(KernelMixin):
             "zero-one": ZeroOne(),
         }
 
+    def _fit_data(self, data: TrainingData) -> Self:
+        outside.check_shift(self, data.structure)
+        self.outside_shift_ = outside.chosen_shift(super()._fit_data(data), data)
+        return self
+
     def _fit_batch(self, data: TrainingData) -> Self:
         self._counted = False  # later batches would have other counts
         return super()._fit_batch(data)
@@ -322,6 +329,13 @@ class ChainSVM(KernelMixin):
     def _adopt(self, structure: Structure, result: Result) -> None:
         inner = structure.inner if isinstance(structure, Partial) else structure
         super()._adopt(inner, result)
+        self.outside_shift_ = outside.given_shift(self)
+
+    def _weights(self) -> Floats:
+        return outside.shifted_weights(self)
+
+    def _trained_weights(self) -> Floats:
+        return self.coef_
 
     def fit(self, X: Any, y: Any = None, sample_weight: SampleWeight = None) -> Self:
         """Learn weights from X and y, or from `Encoded` sequences, which have labels."""
@@ -485,19 +499,8 @@ class ChainSVM(KernelMixin):
         return LabelScores(flat, x.ptr, chain.labels)
 
     def confidence(self, X: Any) -> list[Floats]:
-        """Margin of each token: how much less a sequence with another label scores.
-
-        Zero is a tie. Margins have the unit of the loss: training asks for a margin of
-        at least the cost of the error.
-        """
-        out = []
-        for table in self.max_marginals(X):
-            if table.shape[1] < 2:
-                out.append(np.full(len(table), np.inf))
-                continue
-            top = np.partition(table, -2, axis=1)
-            out.append(top[:, -1] - top[:, -2])
-        return out
+        """Margin of each token: how much less a sequence with another label scores."""
+        return [label_margins(table) for table in self.max_marginals(X)]
 
     def score(self, X: Any, y: Any) -> float:
         """Share of tokens with the right label; tokens whose label is None do not count."""
@@ -506,7 +509,7 @@ class ChainSVM(KernelMixin):
     def top_features(self, label: Hashable, n: int = 20) -> list[tuple[str, float]]:
         """The n input features with the largest weights for a label, largest first.
 
-        A negative `n` gives those with the smallest weights, smallest first.
+        A negative `n` gives the smallest, smallest first.
         """
         check_is_fitted(self, "coef_")
         self._check_has_weights("top_features")
@@ -595,6 +598,3 @@ class ChainSVM(KernelMixin):
         chain = self._with_mask(allowed, scheme)
         x = chain.encode(X)
         return chain, x if forced is None else chain.constrain(x, forced)
-
-
-FEW = 12  # labels up to which the default order is 2

@@ -16,6 +16,7 @@ from maxmargin.core.data.arrays import Floats, Ints, Labels, Ragged
 
 SCHEMES = ("bio", "bioes")
 Mask = NDArray[np.bool_]
+FEW = 12  # labels of spans up to which order 2 suits them
 
 
 def legal_scores(
@@ -75,6 +76,25 @@ def found_rules(flat: Sequence[Any], ptr: Ints) -> tuple[str | None, Mask | None
         return scheme, None
     mask[code[after - 1], code[after]] = True
     return None, mask
+
+
+def suiting_rules(
+    flat: Sequence[Any], ptr: Ints, order: bool, scheme: bool
+) -> dict[str, Any]:
+    """Fields of `Chain` that suit labels which mark spans: order and scheme, if asked for.
+
+    Examples
+    --------
+    >>> suiting_rules(["B-PER", "I-PER", "O"], np.array([0, 3]), True, True)
+    {'order': 2, 'scheme': 'bio', 'allowed': None}
+    """
+    labels = set(flat)
+    if not any(isinstance(v, str) and v[1:2] == "-" for v in labels):
+        return {}
+    name, mask = found_rules(flat, ptr)
+    short = (name is not None or mask is not None) and len(labels) <= FEW
+    fields: dict[str, Any] = {"order": 2} if order and short else {}
+    return fields | ({"scheme": name, "allowed": mask} if scheme else {})
 
 
 def _given_mask(labels: Sequence[Hashable], allowed: Any) -> Mask:

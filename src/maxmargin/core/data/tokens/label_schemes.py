@@ -16,6 +16,7 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 SCHEMES = ("bio", "iob1", "bioes", "bilou")
 _PLAIN = {"L": "E", "U": "S"}  # BILOU's letters in BIOES
@@ -40,8 +41,7 @@ def all_spans(rows: Sequence[Sequence[str]]) -> list[tuple[str, int, int, int]]:
     code = {label: j for j, label in enumerate(known)}
     out = code["O"]
     parts = [_parts(label) for label in known]
-    opens = np.array([[_opens(p, q) for q in parts] for p in parts])
-    closes = np.array([[_closes(p, q) for q in parts] for p in parts])
+    opens, closes, _ = span_edges(known)
     flat = [out]
     for row in rows:
         flat.extend(code[label] for label in row)
@@ -56,6 +56,31 @@ def all_spans(rows: Sequence[Sequence[str]]) -> list[tuple[str, int, int, int]]:
         (parts[codes[b]][1], int(i), int(a - first[i]), int(b - first[i]))
         for i, a, b in zip(row_of, begin, end, strict=True)
     ]
+
+
+class SpanEdges(NamedTuple):
+    """Where spans begin and end, by the numbers of two labels next to each other."""
+
+    opens: NDArray[np.bool_]  # (K, K): whether a span begins with the second label
+    closes: NDArray[np.bool_]  # (K, K): whether a span ends with the first one
+    kinds: NDArray[np.int64]  # (K,) number of the type of each label
+
+
+def span_edges(labels: Sequence[str]) -> SpanEdges:
+    """Tables for labels that are numbered in this order.
+
+    Examples
+    --------
+    >>> span_edges(["B-P", "I-P", "O"]).opens.astype(int).tolist()
+    [[1, 0, 0], [1, 0, 0], [1, 1, 0]]
+    """
+    parts = [_parts(label) for label in labels]
+    kinds = sorted({kind for _, kind in parts})
+    return SpanEdges(
+        np.array([[_opens(p, q) for q in parts] for p in parts]),
+        np.array([[_closes(p, q) for q in parts] for p in parts]),
+        np.array([kinds.index(kind) for _, kind in parts]),
+    )
 
 
 def _parts(label: str) -> tuple[str, str]:
