@@ -130,7 +130,7 @@ def test_bilou_among_bioes_names_line_and_places(tmp_path, capsys):
     assert main(["train", str(data), str(tmp_path / "m.mm")]) == 3
     told = capsys.readouterr().err
     assert "mixed.conll, line 8: labels of BIOES and BILOU are mixed" in told
-    assert "'E-PER' (sequence 0, token 1) and 'U-PER' (sequence 2, token 1)" in told
+    assert "'E-PER' and 'U-PER' (sequence 0, token 1 and sequence 2, token 1)" in told
 
 
 def test_labels_that_are_read_as_features_are_noticed(tmp_path, capsys):

@@ -180,10 +180,11 @@ def recognise_scheme(y: Sequence[Sequence[Any]]) -> Recognised:
         found = [heads[h] for h in letters if h in heads]
         strange = [heads[h] for h in others if h in heads]
         if found and strange:
-            one, other = (_at(_first(y, label)) for label in (found[0], strange[0]))
+            one, other = found[0], strange[0]
+            places = " and ".join(_first(y, label) for label in (one, other))
             raise ValueError(
-                f"labels of BIOES and BILOU are mixed: {one} and {other}; convert one of "
-                "the parts"
+                f"labels of BIOES and BILOU are mixed: {one!r} and {other!r} ({places}); "
+                "convert one of the parts"
             )
         if found:
             return Recognised(
@@ -216,10 +217,10 @@ def _bio_or_iob1(y: Sequence[Sequence[Any]]) -> Recognised:
     return Recognised("bio", "the labels are BIO (IOB2): every span begins with B-")
 
 
-def _first(y: Sequence[Sequence[Any]], label: str) -> tuple[int, int, str]:
+def _first(y: Sequence[Sequence[Any]], label: str) -> str:
     """Where a label stands first."""
     i = next(i for i, row in enumerate(y) if label in row)
-    return i, list(y[i]).index(label), label
+    return f"sequence {i}, token {list(y[i]).index(label)}"
 
 
 def _at(place: tuple[int, int, str]) -> str:
