@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from maxmargin.cli.main import main
@@ -174,3 +175,17 @@ def test_C_is_chosen_on_held_out_sentences(tmp_path, capsys):
     assert "C=0.001: span F1" in told and "(3 folds)" in told and "is chosen" in told
     with pytest.raises(SystemExit):
         main(["train", str(data), model, "--C", "much"])
+
+
+def test_training_says_that_scores_of_o_are_moved(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    lines = []
+    for _ in range(200):
+        for _ in range(30):
+            name = rng.random() < 0.06
+            label = "B-X" if name and rng.random() < 0.5 else "O"
+            word = f"N{rng.integers(9)}" if name else f"w{rng.integers(30)}"
+            lines.append(f"{word} {label}")
+        lines.append("")
+    trained(tmp_path, "\n".join(lines), "--set", "tol=0.1")
+    assert "scores of O are moved by -" in capsys.readouterr().out

@@ -61,9 +61,6 @@ class Tagger(Protocol):
     def structure_(self) -> Any:
         """Its chain."""
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Its parameters."""
-
     def _problem(
         self, structure: Structure, x: Any, truth: Ragged, sample_weight: SampleWeight
     ) -> Problem:
