@@ -109,13 +109,13 @@ def main():
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         home = str((args.home or Path(folder)).resolve())
-        told = compared(args.python, args.rounds, home)
-    if args.json and told:
-        Path(args.json).write_text(json.dumps(told, indent=1) + "\n")
+        for told in compared(args.python, args.rounds, home):
+            if args.json:
+                Path(args.json).write_text(json.dumps(told, indent=1) + "\n")
 
 
 def compared(python, rounds, home):
-    """The least seconds of each task with both kinds of code; compiles first."""
+    """After each round the least seconds of each task and kind; compiles first."""
     kinds = {
         "wheel": {"HOME": home},
         "native": {"HOME": home, "MAXMARGIN_MACHINE_CODE": "off"},
@@ -124,21 +124,25 @@ def compared(python, rounds, home):
         for more in kinds.values():
             run(python, task, 0, **more)
     best = {task: {kind: [float("inf")] * 2 for kind in kinds} for task in TASKS}
-    for _ in range(rounds):
+    for number in range(rounds):
+        print(f"after round {number + 1}:")
         for task in TASKS:
             for kind, more in kinds.items():
                 found = run(python, task, REPEATS, **more)
                 best[task][kind] = list(map(min, best[task][kind], found))
-    told = {}
-    for task, found in best.items() if rounds else ():
-        a, b = found["wheel"], found["native"]
-        told[task] = {"fit": a[0], "fit, native": b[0],
-                      "predict": a[1], "predict, native": b[1]}  # fmt: skip
-        print(
-            f"{task:10} fit {a[0]:.3f} s, native {b[0]:.3f} ({a[0] / b[0]:.3f}); "
-            f"predict {a[1]:.4f} s, native {b[1]:.4f} ({a[1] / b[1]:.3f})"
-        )
-    return told
+            a, b = best[task]["wheel"], best[task]["native"]
+            print(
+                f"{task:10} fit {a[0]:.3f} s, native {b[0]:.3f} ({a[0] / b[0]:.3f}); "
+                f"predict {a[1]:.4f} s, native {b[1]:.4f} ({a[1] / b[1]:.3f})",
+                flush=True,
+            )
+        yield {
+            task: {
+                "fit": found["wheel"][0], "fit, native": found["native"][0],
+                "predict": found["wheel"][1], "predict, native": found["native"][1],
+            }
+            for task, found in best.items()
+        }  # fmt: skip
 
 
 if __name__ == "__main__":
