@@ -1,6 +1,6 @@
 """KernelSVM against scikit-learn's SVC, in one run.
 
-    python -m benchmarks.kernels [--data adult ijcnn w8a covtype usps ocr0 ocr*]
+    python -m benchmarks.kernels [--data adult ijcnn w8a covtype usps ocr0 ocr*] [--sizes 50]
     python -m benchmarks.kernels --classes [usps covtype mnist] [--rows 10000]
 
 First the dual values of both on 1000 rows, by one function; then 10000 rows: seconds of
@@ -81,14 +81,14 @@ def cold_start() -> list[float]:
     return out[::-1]
 
 
-def compare(name: str, rows: int) -> None:
+def compare(name: str, rows: int, sizes: list[int]) -> None:
     X, y, Xt, yt = kernels.load(name, data_folder(), rows)
     C, gamma = kernels.SETS[name]
     svc = kernels.timed(SVC(C=C, gamma=gamma, cache_size=1000), X, y, Xt, yt)
     print(f"{name}: n = {len(y)}, dual values differ by {agreement(name):.1e}")
     print(f"  SVC           {svc}")
     models = {"exact": KernelSVM(C, gamma=gamma, kernel_method="exact")}
-    for k in (50, 200):
+    for k in sizes:
         models[f"cpsp {k}"] = KernelSVM(
             C, gamma=gamma, kernel_method="cpsp", n_basis=k, tol=5e-3
         )
@@ -161,6 +161,7 @@ def compare_classes(name: str, rows: int, methods: list[str]) -> list[dict]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sizes", nargs="+", type=int, default=[50, 200])
     parser.add_argument("--classes", nargs="*", choices=list(CLASSES))
     parser.add_argument(
         "--methods", nargs="*", default=["exact", "coarse"], choices=METHODS
@@ -182,7 +183,7 @@ def main() -> None:
         RESULTS.write_text(json.dumps(kept, indent=1) + "\n")
         return
     for name in args.data:
-        compare(name, args.rows)
+        compare(name, args.rows, args.sizes)
     warm, empty = cold_start()
     print(f"cold start: {warm:.1f} s, with an empty cache {empty:.1f} s")
 

@@ -79,12 +79,14 @@ def _objective(
     whole = gram @ c
     value += 0.5 * float(np.vdot(c, whole)) + 0.5 * float(u @ u)
     by_points = kernel.slope(b, b, gram, c @ c.T)
-    R = R.astype(kind, copy=False)
-    for s in range(0, n, step):
-        part = slice(s, s + step)
-        if np.any(R[part]):
-            by_points -= kernel.slope(X[part], points, cross[part], R[part] @ weights.T)
-    return value, (by_points, whole - cross.T @ R, u - fall)
+    R, by_weights = R.astype(kind, copy=False), whole
+    moved = np.flatnonzero(R.any(axis=1))  # other rows have no slack, and no slope
+    for s in range(0, len(moved), step):
+        ids = moved[s : s + step]
+        values, own = cross[ids], R[ids]
+        by_points -= kernel.slope(X[ids], points, values, own @ weights.T)
+        by_weights = by_weights - values.T @ own
+    return value, (by_points, by_weights, u - fall)
 
 
 def shortened(kernel: Any, X: Any, points: Floats) -> Any:
