@@ -194,6 +194,15 @@ def test_shards_reach_the_same_optimum(penalty, shards):
     same(again.solve(replace(problem, engine=Threads(2)))[0], result)
 
 
+def test_shards_of_a_few_examples_need_few_rounds():
+    """A sweep of single examples once ended at the first that gained nothing."""
+    problem = chain_problem(3, n=24, longest=4)
+    for shards in (1, 3):
+        result = Cocoa(tol=1e-4, shards=shards, max_iter=500).solve(problem)[0]
+        assert result.converged
+        assert result.notes["portions"] == 24 // shards  # each has an example
+
+
 class Forgetful(Serial):
     """Loses the memory of a shard, or an answer on its way, now and then."""
 

@@ -1,10 +1,10 @@
-"""Block dual over shards: each improves the dual of its own examples, where they are.
+"""Block dual over shards: each shard improves the dual of its own examples, in place.
 
     dual(alpha) = sum_k linear_k(alpha_k) - 1/2 ||w||^2,     w = sum_k w_k(alpha_k)
 
-In a round every shard k gets w and raises, by oracle calls for a portion of its examples
-and sweeps over planes it holds, its local part of the dual with the quadratic term
-stretched, weight by weight:
+In a round every shard k receives w. By inference for a portion of its examples and sweeps
+over the planes that it holds, it raises its local part of the dual, in which the quadratic
+term is stretched weight by weight:
 
     linear_k(alpha_k) - <w, dw_k> - sigma/2 sum_c s_c dw_kc^2,
 
@@ -20,12 +20,12 @@ the gap is wide the shards want the same changes; later their changes cancel in 
 s_c is lowered (`aligned`), unless the dual falls. sigma, 1 as a rule, grows where the best
 step along dw is shorter than dw.
 
-Only the entries of w that changed travel: a round costs what it touched, however many
-weights there are.
+Only entries of w that have changed are sent. The cost of a round therefore depends on
+the entries that it changes, not on the number of weights.
 
-What a shard holds is a feasible alpha at any time, so a shard that lost its memory
-starts from alpha = 0, and w is then summed again from what the shards hold. The
-certificate is exact: primal by a full oracle pass at w, dual from those alphas.
+A shard holds a feasible alpha at any time. One that lost its memory starts again from
+alpha = 0, and w is then summed again from what the shards hold. The certificate is exact:
+the primal comes from a full oracle pass at w, the dual from these alphas.
 
 [1] Ma, Smith, Jaggi et al.: Adding vs. averaging in distributed primal-dual
     optimization, ICML 2015. [2] Jaggi et al.: CoCoA, NIPS 2014.
@@ -105,10 +105,10 @@ class Cocoa(Solver[ShardsState]):
     sweeps : int
         Sweeps between two oracle passes at most.
     portions : int or None
-        Rounds that an oracle pass is spread over: shards that hear of each other more
-        often disturb each other less. None: so many, up to 32, that sending takes a
-        tenth of the time; measured where a network is between, so set it for runs that
-        have to repeat bit for bit.
+        Number of rounds that make up one oracle pass. With more rounds, shards see each
+        other's changes earlier, and more is sent. None: as many, up to 32, as keep sending
+        below a tenth of the time. Across a network this is measured, so set it for runs
+        that have to repeat bit for bit. A round has at least one example of each shard.
     """
 
     shards: int | None = None
@@ -126,6 +126,8 @@ class Cocoa(Solver[ShardsState]):
         state = ShardsState(np.zeros(problem.dim), run=uuid.uuid4().hex, sigma=1.0)
         state.shards, state.turns = spans, [0] * k
         state.portions = self.portions or _portions(problem, spans)
+        # A portion without examples would make a round without inference.
+        state.portions = min(state.portions, max(min(b - a for a, b in spans), 1))
         state.notes = {"shards": k, "portions": state.portions}
         return state
 
@@ -133,7 +135,7 @@ class Cocoa(Solver[ShardsState]):
         """One round; certified where the gaps seen suggest that it is time."""
         state.turn += 1
         certify = state.gap_estimate * state.trust <= self.tol
-        if certify:  # of weights that are what the dual variables say, to the last bits
+        if certify:  # first remove what rounding has added to w over the rounds
             self._recount(problem, state)
         change, replies = self._round(problem, state, certify)
         state.oracle_calls += sum(r.calls for r in replies)
@@ -147,7 +149,7 @@ class Cocoa(Solver[ShardsState]):
         self._look_ahead(state, replies, certify)
 
     def certify(self, problem: Problem, state: ShardsState) -> None:
-        """The certificate at the end of the run; shards may forget."""
+        """The certificate at the end of the run; the shards free their memory."""
         super().certify(problem, state)
         problem.engine.end_run(state.run)
 
@@ -261,7 +263,7 @@ class Cocoa(Solver[ShardsState]):
     def _look_ahead(
         self, state: ShardsState, replies: list[Reply], certified: bool
     ) -> None:
-        """How wide the gap seems, from a full turn of portions, and when to give up."""
+        """Estimate the gap from the rounds of one oracle pass; decide when to give up."""
         gap = sum(r.gap for r in replies)
         if certified:
             state.gaps = [0.0] * (state.portions - 1)

@@ -7,8 +7,8 @@ engines hold for it. Its local problem
 
 is a block dual whose steps are stretched, by s_c at weight c: it works on
 w_c + sigma s_c dw_kc, in a copy of w that it is lent for the round, and sends dw_k, which
-has entries only where its examples moved. Questions may come twice: a shard remembers
-the turn it made last and repeats that answer. One that lost its memory says so.
+has entries only where its examples changed w. The same call may come twice: a shard
+remembers its last turn and repeats the answer. A shard that lost its memory replies LOST.
 """
 
 from __future__ import annotations
@@ -262,12 +262,15 @@ def _portion_pass(
 def _sweep(state: BlockState, message: Message, rise: float, work: float) -> None:
     """Sweep over parts of the shard, as long as this raises the dual fast."""
     held = np.flatnonzero(state.blocks.counts())
-    size = -(-len(held) // message.portions)
+    # Parts of a few examples: one of them alone says little about what a sweep gains.
+    size = max(-(-len(held) // message.portions), CHUNK)
+    parts = max(-(-len(held) // size), 1)
     closed = 0.02 * message.local.tol * max(message.share, 0.0)
     gaps = np.zeros(len(state.work))
     held = held[permutation(message.local.seed + 1, message.turn, len(held))]
     for k in range(min(message.local.sweeps, message.portions)):
-        order = held[k * size : (k + 1) * size]
+        at = k % parts * size
+        order = held[at : at + size]
         if len(order) == 0:
             break
         made, cost = state.blocks.sweep(order, state.w, closed, gaps)
