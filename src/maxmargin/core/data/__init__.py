@@ -5,6 +5,7 @@ vector_changes.py     Changes of a few entries of a long vector, and copies that
 safe_files.py         Files that are replaced at once or not at all; locks
 mapped.py             Arrays in memory-mapped files
 memory.py             The one memory setting
+lazy_names.py         Names of weights and features, each made when it is asked for
 pairs.py              Pairs (input, output), and kernels that compare them
 validation.py         Checks of what comes from files and users, before loops see it
 foreign/              Objects of other packages as plain data

@@ -24,8 +24,9 @@ from maxmargin.io.coreference.document import (
     Span,
     brackets_of,
     in_text_order,
+    write_lines,
 )
-from maxmargin.io.text import FormatError, numbered_lines, open_text
+from maxmargin.io.text import FormatError, numbered_lines
 
 BEGIN = re.compile(r"#begin document\s+(.*)")
 PIECE = re.compile(r"\((\d+)\)|\((\d+)|(\d+)\)")
@@ -181,13 +182,4 @@ def write_conll2012(
     clusters: Iterable[Sequence[Any]] | None = None,
 ) -> None:
     """Write documents; `clusters`, if given, are other entities of their mentions."""
-    kept = list(documents)
-    found = [d.clusters for d in kept] if clusters is None else list(clusters)
-    with open_text(path, "wt") as file:
-        for document, own in zip(kept, found, strict=True):
-            if len(own) != len(document.spans):
-                raise ValueError(
-                    f"document {document.name!r} has {len(document.spans)} mentions, "
-                    f"but {len(own)} clusters"
-                )
-            file.write("\n".join(conll2012_lines(document, clusters=own)) + "\n")
+    write_lines(path, documents, clusters, conll2012_lines)

@@ -25,9 +25,9 @@ from maxmargin.io.coreference.document import (
     Span,
     brackets_of,
     in_text_order,
+    write_lines,
 )
 from maxmargin.io.sequences.conllu import COLUMNS, ConlluSentence, read_conllu
-from maxmargin.io.text import open_text
 
 PIECE = re.compile(r"\(([^()]+)\)|\(([^()]+)|([^()]+)\)")
 PARTS = re.compile(r"\[(\d+)/(\d+)\]$")
@@ -171,13 +171,4 @@ def write_corefud(
     clusters: Iterable[Sequence[Any]] | None = None,
 ) -> None:
     """Write documents; `clusters`, if given, are other entities of their mentions."""
-    kept = list(documents)
-    found = [d.clusters for d in kept] if clusters is None else list(clusters)
-    with open_text(path, "wt") as file:
-        for document, own in zip(kept, found, strict=True):
-            if len(own) != len(document.spans):
-                raise ValueError(
-                    f"document {document.name!r} has {len(document.spans)} mentions, "
-                    f"but {len(own)} clusters"
-                )
-            file.write("\n".join(corefud_lines(document, clusters=own)) + "\n")
+    write_lines(path, documents, clusters, corefud_lines)

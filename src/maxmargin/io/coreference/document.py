@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
+
+from maxmargin.io.text import open_text
 
 Span = tuple[int, int, int]  # sentence, first token, last token (inclusive)
 
@@ -65,3 +68,22 @@ def brackets_of(
         if first != last:
             closes[last].append(cluster)
     return opens, alone, closes
+
+
+def write_lines(
+    path: str | Path,
+    documents: Iterable[CoreferenceDocument],
+    clusters: Iterable[Sequence[Any]] | None,
+    lines_of: Callable[..., Iterable[str]],
+) -> None:
+    """Write what `lines_of(document, clusters=)` makes of each document."""
+    kept = list(documents)
+    found = [d.clusters for d in kept] if clusters is None else list(clusters)
+    with open_text(path, "wt") as file:
+        for document, own in zip(kept, found, strict=True):
+            if len(own) != len(document.spans):
+                raise ValueError(
+                    f"document {document.name!r} has {len(document.spans)} mentions, "
+                    f"but {len(own)} clusters"
+                )
+            file.write("\n".join(lines_of(document, clusters=own)) + "\n")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 
 from maxmargin.core.data.arrays import Floats, Ints, Rows, Vectors
+from maxmargin.core.data.lazy_names import LazyNames
 from maxmargin.core.data.tokens.token_features import TokenReader
 from maxmargin.core.structure import Pieces
 from maxmargin.structures.chain.layout import ChainLayout
@@ -24,8 +25,8 @@ def other_name(name: str, taken: Sequence[str]) -> str:
     return f"{name} (built in)" if name in taken else name
 
 
-class InputNames(Sequence[str]):
-    """Names of the features of templates and of columns beside them, made when asked."""
+class InputNames(LazyNames):
+    """Names of the features of templates and of columns beside them."""
 
     def __init__(self, reader: TokenReader, beside: Sequence[str]) -> None:
         self.reader, self.beside = reader, beside
@@ -33,15 +34,8 @@ class InputNames(Sequence[str]):
     def __len__(self) -> int:
         return self.reader.n_features + len(self.beside)
 
-    @overload
-    def __getitem__(self, key: int) -> str: ...
-    @overload
-    def __getitem__(self, key: slice) -> list[str]: ...
-    def __getitem__(self, key: Any) -> Any:
-        """Name of feature number `key`."""
-        if isinstance(key, slice):
-            return [self[j] for j in range(*key.indices(len(self)))]
-        at = range(len(self))[key]
+    def name_of(self, at: int) -> str:
+        """Name of feature number `at`."""
         n = self.reader.n_features
         return self.reader.name(at) if at < n else self.beside[at - n]
 
@@ -80,7 +74,7 @@ def edge_names(reader: TokenReader | None) -> Sequence[str]:
     return [reader.edge_name(f) for f in range(reader.n_edge_features)]
 
 
-class WeightNames(Sequence[str]):
+class WeightNames(LazyNames):
     """Names of all weights, each made when it is asked for.
 
     Parameters
@@ -118,15 +112,8 @@ class WeightNames(Sequence[str]):
     def __len__(self) -> int:
         return self.layout.dim
 
-    @overload
-    def __getitem__(self, key: int) -> str: ...
-    @overload
-    def __getitem__(self, key: slice) -> list[str]: ...
-    def __getitem__(self, key: Any) -> Any:
-        """Name of weight number `key`."""
-        if isinstance(key, slice):
-            return [self[j] for j in range(*key.indices(len(self)))]
-        at = range(len(self))[key]
+    def name_of(self, at: int) -> str:
+        """Name of weight number `at`."""
         spot, k = self.layout, len(self.labels)
         if at < spot.width * k:
             f, y = self._feature(at, k, spot.width)

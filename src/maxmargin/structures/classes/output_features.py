@@ -20,13 +20,14 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from maxmargin.core.data.arrays import Floats
+from maxmargin.core.data.lazy_names import LazyNames
 from maxmargin.core.data.validation import check_sparse
 
 NEGATIVE = 1e-8  # eigenvalues below minus this share of the largest are not rounding
 
 
-class ProductNames(Sequence[str]):
-    """Names of the weights of phi(x) (x) Lambda(y), each made when asked for.
+class ProductNames(LazyNames):
+    """Names of the weights of phi(x) (x) Lambda(y).
 
     Examples
     --------
@@ -42,11 +43,8 @@ class ProductNames(Sequence[str]):
     def __len__(self) -> int:
         return len(self.inputs) * len(self.outputs)
 
-    def __getitem__(self, key: Any) -> Any:
-        """Name of weight number `key`."""
-        if isinstance(key, slice):
-            return [self[j] for j in range(*key.indices(len(self)))]
-        at = range(len(self))[key]
+    def name_of(self, at: int) -> str:
+        """Name of weight number `at`."""
         if self.sparse:
             f, z = divmod(at, len(self.outputs))
         else:

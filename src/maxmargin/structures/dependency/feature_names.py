@@ -6,9 +6,9 @@ head word=saw, modifier word=dog, right, 2      modifier tag=NN, left : subject
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import overload
 
 from maxmargin.core.data.arrays import Ints
+from maxmargin.core.data.lazy_names import LazyNames
 from maxmargin.structures.dependency.arc_features import BETWEEN, TEMPLATES
 from maxmargin.structures.dependency.tokens import Vocabulary
 
@@ -45,8 +45,8 @@ def _what(field: str) -> str:
     )  # fmt: skip
 
 
-class ArcWeightNames(Sequence[str]):
-    """Names of all weights, made when they are asked for: there may be millions."""
+class ArcWeightNames(LazyNames):
+    """Names of all weights of a dependency parser."""
 
     def __init__(
         self, keys: Ints, label_keys: Ints, labels: Sequence[str], known: Vocabulary
@@ -57,17 +57,10 @@ class ArcWeightNames(Sequence[str]):
     def __len__(self) -> int:
         return len(self.keys) + len(self.label_keys) * len(self.labels)
 
-    @overload
-    def __getitem__(self, j: int) -> str: ...
-    @overload
-    def __getitem__(self, j: slice) -> list[str]: ...
-    def __getitem__(self, j: int | slice) -> str | list[str]:
-        """Name of weight j; names of a slice of weights."""
-        if isinstance(j, slice):
-            return [self[k] for k in range(*j.indices(len(self)))]
-        j = range(len(self))[j]
-        if j < len(self.keys):
-            return key_name(int(self.keys[j]), self.known)
-        which, label = divmod(j - len(self.keys), len(self.labels))
+    def name_of(self, at: int) -> str:
+        """Name of weight number `at`."""
+        if at < len(self.keys):
+            return key_name(int(self.keys[at]), self.known)
+        which, label = divmod(at - len(self.keys), len(self.labels))
         name = key_name(int(self.label_keys[which]), self.known, distance=False)
         return f"{name} : {self.labels[label]}"

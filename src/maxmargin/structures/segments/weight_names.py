@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 
 from maxmargin.core.data.arrays import Floats, Ints, Labels, Rows, Vectors
+from maxmargin.core.data.lazy_names import LazyNames
 from maxmargin.core.structure import Pieces
 from maxmargin.structures.chain.weight_names import other_name
 from maxmargin.structures.segments.layout import SegmentLayout
@@ -15,7 +16,7 @@ from maxmargin.structures.segments.layout import SegmentLayout
 LETTERS = {1: ("",), 2: ("B-", "I-"), 4: ("B-", "I-", "E-", "S-")}
 
 
-class SegmentNames(Sequence[str]):
+class SegmentNames(LazyNames):
     """Names of all weights, each made when it is asked for.
 
     Parameters
@@ -47,15 +48,8 @@ class SegmentNames(Sequence[str]):
     def __len__(self) -> int:
         return self.layout.dim
 
-    @overload
-    def __getitem__(self, key: int) -> str: ...
-    @overload
-    def __getitem__(self, key: slice) -> list[str]: ...
-    def __getitem__(self, key: Any) -> Any:
-        """Name of weight number `key`."""
-        if isinstance(key, slice):
-            return [self[j] for j in range(*key.indices(len(self)))]
-        at = range(len(self))[key]
+    def name_of(self, at: int) -> str:
+        """Name of weight number `at`."""
         spot, labels = self.layout, self.labels
         if at < spot.width * spot.tokens:
             parts = divmod(at, spot.tokens if self.sparse else spot.width)
