@@ -203,7 +203,7 @@ def _push(add: Add[R], sums: list[Any], counts: list[int], level: int, item: R) 
     if counts[level] == FAN:
         counts[level] = 0
         _push(add, sums, counts, level + 1, sums[level])
-        sums[level] = None  # its memory is free
+        sums[level] = None  # frees its memory
 
 
 class Serial(Engine):

@@ -102,7 +102,9 @@ class Problem(Oracle):
             size = min(size, max(len(ids) // 4, 1))
         tasks = -(-len(ids) // size)
         # 2, 4, 8 .. equal tasks leave no core idle at the end.
-        chunks = np.array_split(ids, 1 << max(tasks - 1, 0).bit_length())
+        chunks = [ids]
+        if tasks > 1:
+            chunks = np.array_split(ids, 1 << (tasks - 1).bit_length())
         return _joined(self.engine.ask(self.shared_data, question, w, chunks))
 
     def several(self, w: Floats, ids: Ints, k: int) -> Cuts:

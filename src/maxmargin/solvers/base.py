@@ -146,6 +146,8 @@ class Trainer(ABC):
     max_time: float | None = None
     seed: int = 0
 
+    needs: ClassVar[tuple[type, ...]] = ()  # capabilities that structures must have
+
     @abstractmethod
     def resolve(self, problem: Problem) -> Resolved:
         """The solver that does the work, decided before the run."""

@@ -66,6 +66,7 @@ def summation_error(terms: float) -> float:
 
 
 LARGEST = 1e150  # of a feature: squares of larger numbers overflow
+PLAIN = list, tuple, np.ndarray
 
 
 def check_size(values: Any, what: str) -> None:
@@ -95,6 +96,8 @@ def check_ordered(values: Any, where: str) -> None:
     Traceback (most recent call last):
     ValueError: sequence 3: a set has no order or no length; give a list
     """
+    if isinstance(values, PLAIN):  # quick; abstract classes take much longer
+        return
     if isinstance(values, Set | Mapping | Iterator):
         name = type(values).__name__
         raise ValueError(f"{where}: a {name} has no order or no length; give a list")
@@ -142,8 +145,7 @@ class Ragged(NamedTuple):
 
     def take(self, ids: ArrayLike) -> Ragged:
         """The rows `ids`, in that order."""
-        ids = np.asarray(ids, dtype=np.int64)
-        where, ptr = _spans(self.ptr, ids)
+        where, ptr = _spans(self.ptr, np.asarray(ids, dtype=np.int64))
         return Ragged(ptr, self.data[where])
 
     def unpack(self) -> list[list[int]]:
@@ -446,10 +448,11 @@ def add_scores(ptr, idx, val, width, r, coef, k, w):
 def _spans(ptr: Ints, ids: Ints) -> tuple[Ints, Ints]:
     """Positions of the entries of rows `ids`, and the new row pointers."""
     starts = ptr[ids]
-    out = pointers(ptr[ids + 1] - starts)
-    where = np.arange(out[-1], dtype=np.int64)
-    where += np.repeat(starts - out[:-1], np.diff(out))
-    return where, out
+    sizes = ptr[ids + 1] - starts
+    out = np.zeros(len(ids) + 1, np.int64)
+    np.add.accumulate(sizes, out=out[1:])  # np.cumsum takes longer to call
+    shift = starts - out[:-1]
+    return shift.repeat(sizes) + np.arange(out[-1]), out
 
 
 @loop

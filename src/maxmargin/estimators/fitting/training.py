@@ -143,7 +143,7 @@ def once(start: State | None = None, keeper: FileKeeper | None = None) -> Schedu
 
     def runs(plan: TrainingPlan, watch: Watch | None) -> Iterator[Run]:
         steepness = 0.0
-        if MappedInputs not in getattr(plan.trainer, "needs", ()):  # else: a kernel
+        if MappedInputs not in plan.trainer.needs:  # else: a kernel
             steepness = constraint_size(plan.problem)
             warn_if_large(plan.problem, steepness)
         steep = STEEP < steepness < HOPELESS and isinstance(plan.trainer, Auto)
@@ -422,7 +422,10 @@ def scale_hint(problem: Problem, result: Result) -> str | None:
         return hint
     if sparse:
         return ALL_ZERO
-    after = problem.costs(problem.cuts(result.w, ids).slack, ids).risk
+    if len(ids) == problem.n and not isinstance(result, LatentResult):
+        after = result.primal - 0.5 * problem.structure.square(result.w)
+    else:
+        after = problem.costs(problem.cuts(result.w, ids).slack, ids).risk
     if after < UNMOVED * before:
         return None  # something was learned
     still = (

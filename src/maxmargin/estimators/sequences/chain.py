@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.calibration.spans import SpanConfidence
 from maxmargin.core.data.arrays import Floats, Ragged
-from maxmargin.core.data.tokens.sequences import flat_labels, has_hidden
+from maxmargin.core.data.tokens.sequences import flat_labels
 from maxmargin.core.loss import Loss, ZeroOne
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import Structure
@@ -244,18 +244,16 @@ class ChainSVM(KernelMixin):
         return structure
 
     def _structure(self, X: Any, y: Any) -> Structure:
-        chain = self._with_rules(self._unbound_chain(X), y)
-        if not has_hidden(y):
+        flat, ptr = flat_labels(y)
+        order = self.order == "auto" and not self.kernel
+        scheme = self.scheme == "auto" and self.allowed is None
+        rules = suiting_rules(flat, ptr, order, scheme)
+        chain = replace(self._unbound_chain(X), **rules)
+        if None not in flat:
             return chain
         if self.kernel is not None:
             raise ValueError("labels that are None cannot be trained with a kernel")
         return Partial(chain)
-
-    def _with_rules(self, chain: Chain, y: Any) -> Chain:
-        """The chain with the scheme and order that suit the labels, where "auto"."""
-        rules = self.scheme == "auto" and self.allowed is None
-        order = self.order == "auto" and not self.kernel
-        return replace(chain, **suiting_rules(*flat_labels(y), order, rules))
 
     def _unbound_chain(self, X: Any) -> Chain:
         templates = None

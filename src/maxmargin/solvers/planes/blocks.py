@@ -48,7 +48,7 @@ NO_SCALE = np.zeros(0)
 
 
 class Visit(NamedTuple):
-    """What taking in a batch of planes did."""
+    """What `take_in` reports about a batch of planes."""
 
     gap: float  # sum of the gaps of the examples, before
     rise: float  # of the dual

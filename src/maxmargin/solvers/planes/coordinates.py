@@ -204,35 +204,35 @@ def part_clear(space, c, w):
 @inner_loop
 def dots(space, parts, at, size, w, out):
     """out[p] = <part, w> for the coordinates from parts[at] on; how many products."""
+    work, limit, last, base = 0, space.limit, space.last, space.base - space.last
+    ptr, idx, val, k = space.ptr, space.idx, space.val, space.k
     if len(space.row) > 0:
-        work = 0
         for p in range(size):
             out[p] = part_dot(space, parts[at + p], w)
             work += part_size(space, parts[at + p])
         return work
-    work, limit, last = 0, space.limit, space.last
-    if len(space.idx) > 0:
+    if len(idx) > 0:
         work = _sparse_dots(
-            parts, at, size, space.ptr, space.idx, space.val, space.k, limit, w, out
+            parts, at, size, ptr, idx, val, k, limit, last, base, w, out
         )
     elif limit > 0:
+        width = space.width
         work = _dense_dots(
-            parts, at, size, space.ptr, space.val, space.width, space.k, limit, w, out
+            parts, at, size, ptr, val, width, k, limit, last, base, w, out
         )
+    else:
+        for p in range(size):
+            out[p] = w[base + parts[at + p]]
     if last > limit:
         for p in range(size):
             if limit <= parts[at + p] < last:
                 out[p] = _other_dot(space, parts[at + p], w)
                 work += space.pair_width
-    base = space.base - last
-    for p in range(size):
-        if parts[at + p] >= last:
-            out[p] = w[base + parts[at + p]]
     return work
 
 
 @inner_loop
-def _sparse_dots(parts, at, size, ptr, idx, val, k, limit, w, out):
+def _sparse_dots(parts, at, size, ptr, idx, val, k, limit, last, base, w, out):
     work = 0
     for p in range(size):
         c = parts[at + p]
@@ -241,11 +241,13 @@ def _sparse_dots(parts, at, size, ptr, idx, val, k, limit, w, out):
             a, z = ptr[r], ptr[r + 1]
             out[p] = sparse_dot(idx, val, a, z, k, c - r * k, w)
             work += z - a
+        elif c >= last:
+            out[p] = w[base + c]
     return work
 
 
 @inner_loop
-def _dense_dots(parts, at, size, ptr, val, width, k, limit, w, out):
+def _dense_dots(parts, at, size, ptr, val, width, k, limit, last, base, w, out):
     work = 0
     for p in range(size):
         c = parts[at + p]
@@ -254,77 +256,89 @@ def _dense_dots(parts, at, size, ptr, val, width, k, limit, w, out):
             a, z, first = ptr[r], ptr[r + 1], (c - r * k) * width
             out[p] = inner(val[a:z], w[first : first + width])
             work += z - a
+        elif c >= last:
+            out[p] = w[base + c]
     return work
 
 
 @inner_loop
 def adds(space, parts, at, size, amount, w):
     """Add amount[p] times the part of each coordinate from parts[at] on to w."""
+    limit, last, base = space.limit, space.last, space.base - space.last
+    ptr, idx, val, k = space.ptr, space.idx, space.val, space.k
     if len(space.row) > 0:
         for p in range(size):
             if amount[p] != 0.0:
                 part_add(space, parts[at + p], amount[p], w)
         return
-    limit, last = space.limit, space.last
-    if len(space.idx) > 0:
-        _sparse_adds(
-            parts, at, size, space.ptr, space.idx, space.val, space.k, limit, amount, w
-        )
+    if len(idx) > 0:
+        _sparse_adds(parts, at, size, ptr, idx, val, k, limit, last, base, amount, w)
     elif limit > 0:
-        _dense_adds(
-            parts,
-            at,
-            size,
-            space.ptr,
-            space.val,
-            space.width,
-            space.k,
-            limit,
-            amount,
-            w,
-        )
+        width = space.width
+        _dense_adds(parts, at, size, ptr, val, width, k, limit, last, base, amount, w)
+    else:
+        for p in range(size):
+            w[base + parts[at + p]] += amount[p]
     if last > limit:
         for p in range(size):
             if limit <= parts[at + p] < last and amount[p] != 0.0:
                 _other_add(space, parts[at + p], amount[p], w)
-    base = space.base - last
-    for p in range(size):
-        if parts[at + p] >= last:
-            w[base + parts[at + p]] += amount[p]
 
 
 @inner_loop
-def _sparse_adds(parts, at, size, ptr, idx, val, k, limit, amount, w):
+def _sparse_adds(parts, at, size, ptr, idx, val, k, limit, last, base, amount, w):
     for p in range(size):
         c, change = parts[at + p], amount[p]
-        if c < limit and change != 0.0:
+        if change == 0.0:
+            continue
+        if c < limit:
             r = c // k
             step, label = np.uint64(k), np.uint64(c - r * k)
             for e in range(np.uint64(ptr[r]), np.uint64(ptr[r + 1])):
                 w[np.uint64(idx[e]) * step + label] += change * val[e]
+        elif c >= last:
+            w[base + c] += change
 
 
 @inner_loop
-def _dense_adds(parts, at, size, ptr, val, width, k, limit, amount, w):
+def _dense_adds(parts, at, size, ptr, val, width, k, limit, last, base, amount, w):
     for p in range(size):
         c, change = parts[at + p], amount[p]
-        if c < limit and change != 0.0:
+        if change == 0.0:
+            continue
+        if c < limit:
             r = c // k
             a, z, first = ptr[r], ptr[r + 1], (c - r * k) * width
             weights = w[first : first + width]
             for e in range(a, z):
                 weights[e - a] += change * val[e]
+        elif c >= last:
+            w[base + c] += change
 
 
 @inner_loop
 def clears(space, parts, at, size, amount, w):
     """Set w to 0 where `adds` with these amounts has changed it."""
-    base, last = space.base - space.last, space.last
+    base, limit, last = space.base - space.last, space.limit, space.last
+    ptr, idx, k, width = space.ptr, space.idx, space.k, space.width
+    alike = len(space.row) == 0
     for p in range(size):
-        if parts[at + p] >= last:
-            w[base + parts[at + p]] = 0.0
-        elif amount[p] != 0.0:
-            part_clear(space, parts[at + p], w)
+        c = parts[at + p]
+        if c >= last:
+            w[base + c] = 0.0
+        elif amount[p] == 0.0:
+            continue
+        elif c >= limit or not alike:
+            part_clear(space, c, w)
+        elif len(idx) > 0:
+            r = c // k
+            step, label = np.uint64(k), np.uint64(c - r * k)
+            for e in range(np.uint64(ptr[r]), np.uint64(ptr[r + 1])):
+                w[np.uint64(idx[e]) * step + label] = 0.0
+        else:
+            first = c % k * width
+            for e in range(first, first + width):
+                w[e] = 0.0
 
 
 @inner_loop

@@ -74,26 +74,18 @@ def gather(store, scratch, space, i, w):
 
 
 @inner_loop
-def _scatter(store, scratch, space, dual, i, w):
-    """Add the sums in `acc` to w, log their coordinates if asked to, and clear them."""
-    at, size, acc = store.support_at[i], store.width[i], scratch.acc
-    if len(dual.log) > 0:
-        for p in range(size):
-            if acc[p] != 0.0:
-                if dual.logged[0] < len(dual.log):
-                    dual.log[dual.logged[0]] = store.support[at + p]
-                dual.logged[0] += 1
-    _add_stretched(space, store.support, at, size, acc, w, scratch.scale)
+def _log_changes(log, logged, parts, at, size, amount):
+    """Log the coordinates from parts[at] on whose amount is not 0."""
     for p in range(size):
-        acc[p] = 0.0
+        if amount[p] != 0.0:
+            if logged[0] < len(log):
+                log[logged[0]] = parts[at + p]
+            logged[0] += 1
 
 
 @inner_loop
 def _add_stretched(space, parts, at, size, amount, w, scale):
-    """`adds`, with the stretch of each weight if there is one."""
-    if len(scale) == 0:
-        adds(space, parts, at, size, amount, w)
-        return
+    """As `adds`, with the stretch of each weight."""
     for p in range(size):
         if amount[p] != 0.0:
             part_add_scaled(space, parts[at + p], amount[p], w, scale)
@@ -134,7 +126,15 @@ def improve(store, scratch, space, dual, i, w, closed):
             for e in range(store.start[f + j], store.stop[f + j]):
                 scratch.acc[store.idx[e]] += change * store.val[e]
         store.idle[f + j] = 0 if alpha[j] > 0.0 else store.idle[f + j] + 1
-    _scatter(store, scratch, space, dual, i, w)
+    at, size, acc = store.support_at[i], store.width[i], scratch.acc
+    if len(dual.log) > 0:
+        _log_changes(dual.log, dual.logged, store.support, at, size, acc)
+    if len(scratch.scale) == 0:
+        adds(space, store.support, at, size, acc, w)
+    else:
+        _add_stretched(space, store.support, at, size, acc, w, scratch.scale)
+    for p in range(size):
+        acc[p] = 0.0
     return gap, rise
 
 
@@ -198,13 +198,12 @@ def violated(store, scratch, space, start, stop, w, C, a, slack):
 
 
 @inner_loop
-def _gap_of(dual, i, top, inner, mass):
-    """Gap of example i with the highest plane at `top`, alpha g and alpha summed."""
-    if dual.upper[i] < np.inf:
-        return max(dual.upper[i] * top - inner, 0.0)
-    if dual.ridge[i] > 0.0:
-        own = 0.5 * dual.ridge[i] * mass * mass
-        return 0.5 * top * top / dual.ridge[i] + own - inner
+def _gap_of(upper, ridge, top, inner, mass):
+    """Gap of an example with the highest plane at `top`, alpha g and alpha summed."""
+    if upper < np.inf:
+        return max(upper * top - inner, 0.0)
+    if ridge > 0.0:
+        return 0.5 * top * top / ridge + 0.5 * ridge * mass * mass - inner
     return max(top, 0.0)
 
 
@@ -221,7 +220,7 @@ def gaps_at(store, scratch, space, dual, ids, slack, w):
             mass += store.alpha[f + j]
             inner += store.alpha[f + j] * scratch.g[j]
             top = max(top, scratch.g[j])
-        total += _gap_of(dual, i, top, inner, mass)
+        total += _gap_of(dual.upper[i], dual.ridge[i], top, inner, mass)
     return total
 
 
@@ -251,7 +250,7 @@ def take_in(
         for e in range(first, ptr[q + 1]):
             h -= val[e] * scratch.local[e - first]
         height = max(h, slack[q])
-        total += _gap_of(dual, i, max(height, top), inner, mass)
+        total += _gap_of(dual.upper[i], dual.ridge[i], max(height, top), inner, mass)
         found[q] = 0 if slack[q] > max(top, 0.0) + news else -1
         if h > max(top, 0.0) + news:
             insert(store, scratch, space, i, ptr[q], ptr[q + 1], idx, val, b[q])
@@ -318,15 +317,24 @@ def write_plane(store, scratch, space, i, size, b):
 @inner_loop
 def stretched_plane(store, scratch, space, i, size):
     """<part p, scale * plane in acc> for each p in the support of block i."""
-    if space.last > 0:
-        spread_out(store, scratch, space, i, size)
+    at, parts, acc, scale = (
+        store.support_at[i],
+        store.support,
+        scratch.acc,
+        scratch.scale,
+    )
+    if space.last > 0:  # by way of the plane in weight space
+        if len(scale) == 0:
+            adds(space, parts, at, size, acc, scratch.spread)
+        else:
+            _add_stretched(space, parts, at, size, acc, scratch.spread, scale)
+        dots(space, parts, at, size, scratch.spread, scratch.local)
+        clears(space, parts, at, size, acc, scratch.spread)
         return scratch.local
-    if len(scratch.scale) == 0:
-        return scratch.acc
-    at = store.support_at[i]
+    if len(scale) == 0:
+        return acc
     for p in range(size):
-        e = space.base + store.support[at + p] - space.last
-        scratch.local[p] = scratch.acc[p] * scratch.scale[e]
+        scratch.local[p] = acc[p] * scale[space.base + parts[at + p] - space.last]
     return scratch.local
 
 
@@ -348,15 +356,6 @@ def refill_gram(store, scratch, space):
                 store.gram[at + k * room + j] = dot
             for e in range(store.start[s], store.stop[s]):
                 scratch.acc[store.idx[e]] = 0.0
-
-
-@inner_loop
-def spread_out(store, scratch, space, i, size):
-    """local[p] = <part p, plane in acc>, by way of the plane in weight space."""
-    at, parts, acc = store.support_at[i], store.support, scratch.acc
-    _add_stretched(space, parts, at, size, acc, scratch.spread, scratch.scale)
-    dots(space, parts, at, size, scratch.spread, scratch.local)
-    clears(space, parts, at, size, acc, scratch.spread)
 
 
 @inner_loop

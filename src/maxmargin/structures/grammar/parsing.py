@@ -9,11 +9,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.core.data.arrays import Labels
+from maxmargin.core.data.arrays import Floats, Labels
 from maxmargin.inference.tree import cky
 from maxmargin.inference.tree import parse_forest as trees
 from maxmargin.inference.tree.chart import (
@@ -48,6 +49,7 @@ class Sentence(NamedTuple):
     rules: Rules
     scores: Scores
     words: Words
+    largest: float  # the largest finite score, in absolute value
     kept: Kept = ALL  # parts that its charts may have
 
     @property
@@ -71,11 +73,7 @@ class Sentence(NamedTuple):
 
     def slip(self, value: float) -> float:
         """Room for rounding in sums near a value, whose terms may be far larger."""
-        parts = (*self.scores, self.words.score)
-        largest = max(
-            float(np.abs(part[np.isfinite(part)]).max(initial=0.0)) for part in parts
-        )
-        return slip(value) + 1e-14 * (self.n + 1) * largest
+        return slip(value) + 1e-14 * (self.n + 1) * self.largest
 
     def written(self, forest: Forest, path: Any) -> Labels:
         """Encoded tree of a path through a forest."""
@@ -173,7 +171,8 @@ def _longest(sentence: Sentence) -> int:
     """Brackets of the tree that has most of them: a parse where nothing else counts."""
     rules, scores, words = sentence[:3]
     nil = Scores(*(np.where(np.isinf(part), part, 0.0) for part in scores))
-    blank = Sentence(rules, nil, words._replace(score=np.zeros(len(words.score))))
+    zero = words._replace(score=np.zeros(len(words.score)))
+    blank = Sentence(rules, nil, zero, largest=0.0)
     chart = blank.chart(no_gold(sentence.n), Bonus(1.0, 0.0))
     return int(blank.best(chart))
 
@@ -196,6 +195,11 @@ def _k_best(sentence: Sentence, forest: Forest, bonus: Bonus, k: int) -> list[Tr
         pure = score[q] - bonus.bracket * (m + e) - bonus.match * m
         out.append(Tree(sentence.written(forest, edges), float(pure), int(m), int(e)))
     return out
+
+
+def largest_of(scores: Iterable[Floats]) -> float:
+    """The largest absolute value of finite scores."""
+    return max(float(np.abs(s[np.isfinite(s)]).max(initial=0.0)) for s in scores)
 
 
 def slip(value: float) -> float:

@@ -21,8 +21,8 @@ from typing import NamedTuple
 import numpy as np
 
 from maxmargin.core.data.arrays import Floats, Labels, Ragged, pointers
-from maxmargin.inference.tree.chart import ALL, NODE, Rules, Scores
-from maxmargin.structures.grammar.parsing import Sentence, k_best
+from maxmargin.inference.tree.chart import NODE, Rules, Scores
+from maxmargin.structures.grammar.parsing import Sentence, k_best, largest_of
 from maxmargin.structures.grammar.treebank.binarise import Symbol
 from maxmargin.structures.grammar.treebank.productions import Productions
 
@@ -92,8 +92,9 @@ def best_smoothed(sentence: Sentence, more: Smoothed) -> Labels | None:
     root[more.phrase] = np.maximum(root[more.phrase], -fine)
     tables = (_one_more(table) for table in scores[3:])
     wide = Sentence(
-        more.rules, Scores(rule, scores.unary, root, *tables), sentence.words, ALL
-    )
+        more.rules, Scores(rule, scores.unary, root, *tables), sentence.words,
+        max(fine, sentence.largest),
+    )  # fmt: skip
     found = k_best(wide, 1)
     return _known_numbers(found[0].row, sentence.rules, more) if found else None
 
@@ -102,7 +103,7 @@ def _penalty(sentence: Sentence) -> float:
     """More than what any two trees of the sentence differ by in score."""
     scores = sentence.scores
     parts = [scores.rule, scores.unary, scores.root, sentence.words.score, *scores[3:]]
-    sizes = [float(np.abs(p[np.isfinite(p)]).max(initial=0.0)) for p in parts]
+    sizes = [largest_of([part]) for part in parts]
     longest = np.diff(sentence.rules.chain_ptr).max(initial=0)
     nodes = 2 * sentence.n * (1 + int(longest))
     return 1.0 + 2.0 * nodes * sum(sizes)

@@ -454,6 +454,7 @@ class Grammar(Structure):
         root[roots] = w[rules.root_rule[roots]]
         score = np.where(x.rule >= 0, w[x.rule], 0.0)
         weight = self._anchor_weights(w[known.size :])
+        shared = parsing.largest_of((rule, unary, root))
         for i in ids:
             first, last = x.ptr[i], x.ptr[i + 1]
             a, b = x.entry[first], x.entry[last]
@@ -463,7 +464,8 @@ class Grammar(Structure):
             tables = self._anchor_tables(weight, x, int(i))
             kept = x.kept[i] if x.kept else ALL
             scores = Scores(rule, unary, root, *tables)
-            yield parsing.Sentence(rules, scores, words, kept)
+            largest = max(shared, parsing.largest_of((*tables, words.score)))
+            yield parsing.Sentence(rules, scores, words, largest, kept)
 
     def _anchor_weights(self, w: Floats) -> Floats:
         """Weights of anchored features as a matrix, a column for each class."""
