@@ -13,7 +13,7 @@ from sklearn.utils import compute_class_weight
 from sklearn.utils.validation import validate_data
 
 from maxmargin.core.data.arrays import Floats, Ints, usable
-from maxmargin.core.data.validation import check_sparse
+from maxmargin.core.data.validation import check_sparse, is_missing
 from maxmargin.estimators.fitting.inputs import by_position, object_array, refuse_lazy
 
 NEARNESS = ("rbf", "poly", "quadratic", "cubic")  # kernels that compare whole rows
@@ -143,7 +143,7 @@ def check_labels(y: Any) -> None:
         return
     labels = list(given)
     for i, label in enumerate(labels):
-        if label is None or label != label:
+        if is_missing(label):
             raise ValueError(f"Input y contains NaN or None: y[{i}] is {label!r}")
         plain = isinstance(label, str | bytes | Number | np.generic)
         if not plain and isinstance(labels[-1], str | bytes | Number | np.generic):
@@ -155,6 +155,22 @@ def check_labels(y: Any) -> None:
             f"labels are of several types: y[{i}] is {labels[i]!r}, y[{j}] is "
             f"{labels[j]!r}; use one type"
         )
+
+
+def one_row(x: Any) -> Any:
+    """One row of numbers as a matrix; several rows are refused.
+
+    Examples
+    --------
+    >>> one_row([1.0, 2.0]).shape, one_row(np.ones((1, 3))).shape
+    ((1, 2), (1, 3))
+    """
+    row = x if sp.issparse(x) else np.asarray(x)
+    if row.ndim > 1 and row.shape[0] > 1:
+        raise ValueError(
+            f"one row is needed here, but x has {row.shape[0]}: give them one by one"
+        )
+    return row if sp.issparse(row) else row.reshape(1, -1)
 
 
 def _are_paths(y: Any) -> bool:
@@ -211,6 +227,8 @@ def class_numbers(
 ) -> Ints:
     """Index of each label among the sorted classes; other labels are refused."""
     labels = np.asarray(y)
+    if labels.ndim == 2 and labels.shape[1] == 1:  # a data frame with one column
+        labels = labels[:, 0]
     strange = np.flatnonzero(~np.isin(labels, classes))
     if len(strange):
         label = labels[strange[:1]].tolist()[0]

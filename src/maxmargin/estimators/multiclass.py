@@ -27,6 +27,7 @@ from maxmargin.estimators.class_inputs import (
     class_numbers,
     cost_table,
     objects_of,
+    one_row,
     rows_of,
     warn_if_one_column_rules,
 )
@@ -481,7 +482,7 @@ class MulticlassSVM(ClassifierMixin, ClassProbabilities, KernelMixin):
         if items is not None:
             return items
         if isinstance(X, list) and len(X) == 1:  # one row, or a matrix of one row
-            X = X[0] if sp.issparse(X[0]) else np.reshape(X[0], (1, -1))
+            X = one_row(X[0])
         check_rows(X)
         return sp.csr_array(X) if sp.issparse(X) else np.asarray(X, np.float64)
 

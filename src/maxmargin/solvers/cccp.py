@@ -383,7 +383,7 @@ class CCCP(Solver[LatentState]):
             w = _as_weights(self.w)
             if w.shape != (problem.dim,):
                 raise ValueError(
-                    f"initial weights have shape {w.shape}, but there are {problem.dim}"
+                    f"init has {w.size} initial weights, but this model has {problem.dim}"
                 )
             if number > 0:
                 size = 0.1 * np.linalg.norm(w) / np.sqrt(problem.dim)

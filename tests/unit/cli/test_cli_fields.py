@@ -5,8 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from maxmargin import AlignmentSVM, load
+from maxmargin import AlignmentSVM, HomologySVM, load
 from maxmargin.cli.main import main
+from maxmargin.datasets import make_homologs
 from maxmargin.io.biology import read_meme, read_pairs
 
 AMINO = "ACDEFGHIKLMNPQRSTVWY"
@@ -160,9 +161,23 @@ def test_export_of_scores_and_what_is_refused(folder, capsys):
     text = (folder / "m.mat").read_text()
     assert text.startswith("# scores are") and "# gaps: deletion" in text
     assert run("export", "m.mm", "--to", "meme") == 2
-    assert "cannot be exported" in capsys.readouterr().err
+    assert "this AlignmentSVM cannot be exported to meme" in capsys.readouterr().err
     assert run("train", "alignments", "pairs.fasta", "x.mm", "--motifs", "2") == 2
     assert "--motifs is for motifs" in capsys.readouterr().err
+    searches, found = make_homologs(4, seed=0)
+    HomologySVM(C=0.1).fit(searches, found).save("search.mm")
+    assert run("export", "search.mm", "--out", "search.mat") == 0
+    assert (folder / "search.mat").read_text().startswith("# scores are")
+
+
+def test_rows_of_several_lengths_are_not_said_to_have_one(folder, capsys):
+    (folder / "odd.fasta").write_text(">a\nMKVLAA\n>b\nMK-LAA\n>c\nMKV\n")
+    assert run("train", "odd.fasta", "m.mm") == 3
+    said = capsys.readouterr().err
+    assert "of one length" not in said and "odd.fasta" in said
+    (folder / "alike.fasta").write_text(">a\nMKVLAA\n>b\nMK-LAA\n>c\nMKVLA-\n")
+    assert run("train", "alike.fasta", "m.mm") == 3
+    assert "has 3 rows of one length" in capsys.readouterr().err
 
 
 CLASSES = "".join(

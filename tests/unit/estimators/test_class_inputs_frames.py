@@ -2,8 +2,18 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
-from maxmargin import KernelSVM, MulticlassSVM, MultilabelSVM, RankingSVM
+from maxmargin import (
+    ChainSVM,
+    CoreferenceSVM,
+    KernelSVM,
+    MotifSVM,
+    MulticlassSVM,
+    MultilabelSVM,
+    NetworkSVM,
+    RankingSVM,
+)
 
 pd = pytest.importorskip("pandas")
 FRAME = pd.DataFrame({"size": [1.0, 2.0, 3.0, 4.0]})
@@ -79,3 +89,45 @@ def test_columns_of_rankings_keep_their_order():
     lists = [table.to_numpy()[qid == q] for q in range(4)]
     model.fit(lists, np.reshape(grades, (4, 6)).tolist())
     assert not hasattr(model, "feature_names_in_")
+
+
+ROWS = np.arange(8.0).reshape(4, 2)
+WORDS = [["a", "b"], ["c", "d"]]
+
+
+def text_of(*spans):
+    from maxmargin.structures.clusters import Document
+
+    return Document([["Ann", "met", "her"]], list(spans))
+
+
+@pytest.mark.parametrize("fit", [
+    lambda: MulticlassSVM().fit(ROWS, pd.Series(["a", pd.NA, "b", "a"], dtype="string")),
+    lambda: MulticlassSVM().fit(ROWS, ["a", pd.NA, "b", "a"]),
+    lambda: MulticlassSVM().fit(ROWS, pd.Series([1, None, 2, 1], dtype="Int64")),
+    lambda: KernelSVM().fit(ROWS, pd.Series(["a", pd.NA, "b", "a"], dtype="string")),
+    lambda: MultilabelSVM().fit(ROWS, [["a"], [pd.NA], ["b"], []]),
+    lambda: MultilabelSVM().fit(ROWS, pd.DataFrame({"p": [1, 0, 1, None]}, dtype="Int64")),
+    lambda: ChainSVM().fit(WORDS, [["N", pd.NA], ["N", "V"]]),
+    lambda: ChainSVM().fit(WORDS, [["N", float("nan")], ["N", "V"]]),
+    lambda: MotifSVM(length=2, order=0).fit(["acgt"] * 3, ["+", pd.NA, "-"]),
+    lambda: RankingSVM(k=1).fit(ROWS, [0, 1, 0, 1], qid=["q", pd.NA, "q", "q"]),
+    lambda: RankingSVM(k=1).fit([ROWS], [[0, pd.NA, 1, 0]]),
+    lambda: NetworkSVM().fit([(ROWS, [[0, 1]])], [["a", pd.NA, "b", "a"]]),
+    lambda: CoreferenceSVM().fit([text_of((0, 0, 0), (0, 2, 2))], [[0, pd.NA]]),
+])  # fmt: skip
+def test_missing_labels_of_pandas_are_refused_by_place(fit):
+    with pytest.raises(ValueError, match=r"(?i)nan|none|<NA>|list of grades"):
+        fit()
+
+
+@pytest.mark.parametrize("make", [
+    lambda: MulticlassSVM().fit(ROWS, Y),
+    lambda: MultilabelSVM().fit(ROWS, [["a"], ["b"], ["a"], []]),
+])  # fmt: skip
+def test_one_row_is_explained_at_a_time(make):
+    model = make()
+    assert str(model.explain(ROWS[0])) == str(model.explain(ROWS[:1]))
+    for two in (ROWS[:2], sp.csr_array(ROWS[:2])):
+        with pytest.raises(ValueError, match="one row is needed here, but x has 2"):
+            model.explain(two)

@@ -272,3 +272,21 @@ def test_several_motifs():
     assert not hasattr(model, "coef_")
     with pytest.raises(ValueError, match="n=0"):
         model.fit_several(X, y, n=0)
+
+
+def test_a_start_of_another_length_is_named():
+    X = ["ccTATAgc", "gTATAccg", "cgcTATAc", "gcgcgccg", "ccggcgcc", "gcccggcg"]
+    y = [1, 1, 1, 0, 0, 0]
+    start = MotifSVM(length=4, order=0, C=1.0).fit(X, y).coef_
+    with pytest.raises(ValueError, match=r"length=3 and order=0 .* motif of 4 letters"):
+        MotifSVM(length=3, order=0, C=1.0, init=start).fit(X, y)
+    with pytest.raises(ValueError, match="length=4 and order=1"):
+        MotifSVM(length=4, order=1, C=1.0, init=start[:-2]).fit(X, y)
+
+
+def test_meme_says_which_strands_were_searched():
+    X = ["ccTATAgc", "gTATAccg", "cgcTATAc", "gcgcgccg", "ccggcgcc", "gcccggcg"]
+    y = [1, 1, 1, 0, 0, 0]
+    for both, strands in ((False, "strands: +\n"), (True, "strands: + -\n")):
+        model = MotifSVM(length=4, order=0, C=1.0, both_strands=both).fit(X, y)
+        assert strands in model.to_meme()

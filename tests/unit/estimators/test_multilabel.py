@@ -265,3 +265,70 @@ def test_lists_of_numbers_are_sets_where_one_is_above_one():
     X = [[0.0, 1.0], [1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]
     model = MultilabelSVM().fit(X, [[0, 2], [1, 2], [0, 2], [1, 2]])
     assert list(model.classes_) == [0, 1, 2]
+
+
+def labelled_frames(n=40):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 3))
+    table = (X > 0.3).astype(int)
+    return X, pd.DataFrame(table, columns=["p", "q", "r"])
+
+
+def test_columns_of_a_frame_of_labels_go_by_their_names():
+    X, y = labelled_frames()
+    turned = y[["r", "p", "q"]]
+    model = MultilabelSVM().fit(X, y)
+    assert model.score(X, turned) == model.score(X, y) > 0.8
+    hard = model.hardest(X, turned, 3)
+    assert [(h.example, h.truth) for h in hard] == [
+        (h.example, h.truth) for h in model.hardest(X, y, 3)
+    ]
+    assert hard[0].truth == tuple(c for c in "pqr" if y[c][hard[0].example])
+    other = MultilabelSVM().partial_fit(X, y).partial_fit(X, turned)
+    assert other.score(X, y) > 0.8
+    assert np.array_equal(
+        MultilabelSVM().fit(X, y).calibrate(X, turned).predict_proba(X),
+        MultilabelSVM().fit(X, y).calibrate(X, y).predict_proba(X),
+    )
+    assert (
+        MultilabelSVM().fit(X, y.to_numpy()).score(X, y) > 0.8
+    )  # no names: by position
+    with pytest.raises(ValueError, match="column 'z' of y is no label of training"):
+        model.score(X, y.rename(columns={"r": "z"}))
+    polars = pytest.importorskip("polars")
+    assert model.score(X, polars.from_pandas(turned)) == model.score(X, y)
+
+
+def test_what_is_neither_zero_nor_one_is_shown_plainly():
+    with pytest.raises(ValueError, match="row 0, column 1: -1 is neither"):
+        MultilabelSVM().fit([[0.0], [1.0]], np.array([[1, -1], [0, 1]]))
+    with pytest.raises(ValueError, match=r"row 1, column 0: 0\.5 is neither"):
+        MultilabelSVM().fit([[0.0], [1.0]], np.array([[1, 0], [0.5, 1]]))
+
+
+def test_reports_of_tables_name_the_true_labels(tmp_path):
+    X, y = labelled_frames()
+    above = [("p", "q"), ("q", None), ("r", None)]  # the structure has q before p
+    y["q"] |= y["p"]
+    model = MultilabelSVM(taxonomy=above).fit(X, y)
+    sets = [tuple(c for c in "pqr" if y[c][i]) for i in range(len(X))]
+    for table in (y, y.to_numpy(), sp.csr_array(y.to_numpy())):
+        for case in model.hardest(X, table, 40):
+            assert case.truth == sets[case.example]
+        model.report(tmp_path / "page.html", X, table)
+        assert "<html" in (tmp_path / "page.html").read_text()
+        i = sets.index(("p", "q"))
+        drawn = model._draw(X[i], ("p", "q"), y.to_numpy()[i])
+        assert drawn == model._draw(X[i], ("p", "q"), ("p", "q"))
+    rows = model.support_structures("x0 / p", X, y).rows
+    assert rows and all(row.truth == sets[row.example] for row in rows)
+
+
+def test_reports_of_one_column_of_labels(tmp_path):
+    X, y = labelled_frames()
+    frame = y[["p"]].rename(columns={"p": "y"}).sample(frac=1.0, random_state=0)
+    with pytest.warns(Warning, match="column-vector"):
+        model = MulticlassSVM().fit(X, frame)
+    assert [c.truth for c in model.hardest(X, frame)] == [
+        c.truth for c in model.hardest(X, frame["y"])
+    ]

@@ -195,3 +195,15 @@ def test_a_motif_of_biopython_to_start_from():
     model = MotifSVM(length=4, order=0, C=1.0, init=init).fit(X, [1, 1, 1, 0, 0, 0])
     again = motifs.parse(io.StringIO(model.to_meme()), "minimal")[0]
     assert str(again.consensus) == model.consensus() == "TATA"
+
+
+def test_sequences_of_bytes_are_letters():
+    from maxmargin import AlignmentSVM, MotifSVM
+
+    X, y = [("HEAGAW", "EAAW")], [("HEAGAW", "-EA-AW")]
+    model = AlignmentSVM(C=10.0).fit(X, y)
+    raw = [tuple(s.encode() for s in X[0])]
+    assert model.predict(raw)[0].tolist() == model.predict(X)[0].tolist()
+    dna = ["ccTATAgc", "gTATAccg", "gcgcgccg", "ccggcgcc"]
+    motif = MotifSVM(length=4, order=0, C=1.0).fit(dna, [1, 1, 0, 0])
+    assert motif.locate([dna[0].encode()])[0] == motif.locate(dna[:1])[0]

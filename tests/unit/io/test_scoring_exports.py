@@ -107,3 +107,44 @@ def test_codes_that_stand_for_several_letters_score_as_in_the_model(unknown):
     assert "X" in parse_substitution(scoring.blast().text.splitlines()).letters
     strict = AlignmentSVM(unknown="error").fit(X[1:3], y[1:3])
     assert "X" not in strict.scoring().letters
+
+
+def test_a_file_has_no_minus_zero():
+    weak = Scoring(LETTERS, 0.01 * MATRIX + 4 * np.eye(3), (-4.0, -0.01), (-4.0, -0.01))
+    whole = weak.integers()
+    assert "-0 " not in whole.ncbi_text() and "-0.0" not in whole.json_text()
+
+
+def test_a_search_exports_its_scores():
+    from maxmargin import HomologySVM
+    from maxmargin.datasets import make_homologs
+
+    searches, found = make_homologs(6, seed=0)
+    places = [place for place, _ in found]
+    told = [("auto", "local", found), (None, "local", found)]
+    told += [("auto", "global", places), ("auto", "semiglobal", places)]
+    for start, mode, y in told:
+        model = HomologySVM(start=start, mode=mode, C=0.1).fit(searches, y)
+        aligner = model.scoring().aligner()
+        scores = model.candidate_scores(searches[:2])
+        for (native, candidates), row in zip(searches[:2], scores, strict=True):
+            theirs = [aligner.score(native, c) for c in candidates]
+            assert theirs == pytest.approx(row, abs=1e-9), (start, mode)
+
+
+def test_a_search_in_parasail():
+    parasail = pytest.importorskip("parasail")
+    from maxmargin import HomologySVM
+    from maxmargin.datasets import make_homologs
+
+    searches, found = make_homologs(6, seed=0)
+    model = HomologySVM(symmetric=True).fit(searches, found)
+    s = model.scoring().parasail(largest=10_000)
+    native, candidates = searches[0]
+    for candidate, score in zip(
+        candidates, model.candidate_scores(searches[:1])[0], strict=True
+    ):
+        theirs = (
+            parasail.sw(native, candidate, s.open, s.extend, s.matrix).score / s.scale
+        )
+        assert theirs == pytest.approx(score, abs=0.01 * abs(score) + 0.01)

@@ -120,13 +120,17 @@ def export(args: argparse.Namespace, inputs: Inputs) -> int:
     model = maxmargin.load(model_source(args.model))
     if isinstance(model, maxmargin.MotifSVM) and args.to in (None, "meme"):
         text = model.to_meme()
-    elif isinstance(model, maxmargin.AlignmentSVM) and args.to != "meme":
+    elif (
+        isinstance(model, maxmargin.AlignmentSVM | maxmargin.HomologySVM)
+        and args.to != "meme"
+    ):
         whole = model.scoring().integers(args.largest)
         text = whole.ncbi_text() if args.to in (None, "matrix") else whole.json_text()
     else:
-        what = "motifs go to meme, alignments to matrix or json"
+        to = "" if args.to is None else f" to {args.to}"
         raise UsageError(
-            f"a {type(model).__name__} cannot be exported like this: {what}"
+            f"this {type(model).__name__} cannot be exported{to}: a MotifSVM goes to meme, "
+            "an AlignmentSVM or HomologySVM to matrix or json"
         )
     with output_path(args.out) as path, open(path, "w", encoding="utf-8") as file:
         file.write(text)

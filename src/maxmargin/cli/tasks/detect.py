@@ -18,17 +18,19 @@ TREE = re.compile(r"[^()]*\(\s*\(?\S+\s+\(")  # fields, if any, then (S (..
 ENTITY = re.compile(r"^# global\.Entity|\t([^\t]*\|)?Entity=\([^\t]*$")
 SPANS = re.compile(r'\[\s*"|\{(?!.*"nodes"\s*:).*"text"\s*:\s*"')  # texts with spans
 LOOK = 200  # lines
+MOST = 10**6  # bytes
 
 
-def _refuse_many_rows(text: str, name: str) -> None:
+def _refuse_many_rows(text: str, name: str, cut: bool) -> None:
     """Several rows of one length are one alignment of all, or pairs: nobody can tell."""
     records = [record.partition("\n")[2] for record in text.split("\n>")]
-    sizes = {len("".join(record.split())) for record in records[:-1] or records}
+    whole = records[:-1] if cut else records  # the lines may end within the last one
+    sizes = {len("".join(record.split())) for record in whole}
     if len(records) > 2 and len(sizes) == 1:
         raise InputError(
-            f"{name} has {len(records)} or more rows of one length: say --format pairs if "
-            "they are aligned two by two, or --format alignment if all of them are "
-            "aligned with each other"
+            f"{name} has {len(records)}{' or more' if cut else ''} rows of one length: "
+            "say --format pairs if they are aligned two by two, or --format alignment if "
+            "all of them are aligned with each other"
         )
 
 
@@ -49,7 +51,9 @@ def document_format(path: str) -> str:
 def detect(path: str, name: str, task: str | None = None) -> tuple[str, str]:
     """(task, format) of a file; `name` is what people call it, `task` what they said."""
     with open(path, "rb") as file:
-        head = b"".join(itertools.islice(file, LOOK))[: 10**6]
+        read = list(itertools.islice(file, LOOK))
+    head = b"".join(read)[:MOST]
+    cut = len(read) == LOOK or len(head) == MOST
     lines = [
         line
         for line in head.decode("utf-8-sig", "replace").splitlines()
@@ -84,7 +88,7 @@ def detect(path: str, name: str, task: str | None = None) -> tuple[str, str]:
         letters = "".join(line for line in lines if not line.startswith(">"))
         if "-" not in letters:
             return "motifs", "fasta"
-        _refuse_many_rows("\n".join(lines), name)
+        _refuse_many_rows("\n".join(lines), name, cut)
         return "alignments", "pairs"
     if first.startswith("(") or TREE.match(first):
         return "trees", "penn"

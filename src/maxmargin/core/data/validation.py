@@ -70,6 +70,24 @@ def require(condition: Any, message: str) -> None:
         raise ValueError(message)
 
 
+def is_missing(value: Any) -> bool:
+    """Whether a value stands for none: None, NaN, or NA and NaT of pandas.
+
+    Examples
+    --------
+    >>> is_missing(None), is_missing(float("nan")), is_missing(""), is_missing(0)
+    (True, True, False, False)
+    """
+    if value is None:
+        return True
+    try:
+        return bool(value != value)
+    except TypeError:  # NA of pandas is neither equal to itself nor unequal
+        return True
+    except ValueError:  # an array
+        return False
+
+
 def check_own(thing: Any, methods: Sequence[str], what: str) -> None:
     """Refuse what cannot be an object of the user's: it has methods, and is not of ours.
 

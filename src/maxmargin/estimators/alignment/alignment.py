@@ -462,13 +462,9 @@ class AlignmentSVM(Significance, StructuredEstimator):
         'ACDEFGHIKLMNPQRSTVWYBJOUXZ*'
         """
         check_is_fitted(self, "coef_")
-        structure = self.structure_
-        if self.kernel is not None or len(structure.pairs) != 1:
-            raise ValueError(
-                "only models with one track and features='simple' are a matrix and gap "
-                "costs"
-            )
-        return scoring_of(structure, self.coef_, codes)
+        if self.kernel is not None:
+            raise ValueError("models with a kernel are not a matrix and gap costs")
+        return scoring_of(self.structure_, self.coef_, codes)
 
     def _learned(self) -> Sequence[str]:
         tables = substitution_tables(self.structure_, self.coef_)

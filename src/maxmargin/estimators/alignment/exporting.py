@@ -16,6 +16,7 @@ import numpy as np
 from maxmargin.core.data.arrays import Floats
 from maxmargin.io.biology.scoring import Scoring
 from maxmargin.structures.alignment.inputs.letters import ALPHABETS, AMBIGUOUS
+from maxmargin.structures.alignment.inputs.views import View
 from maxmargin.structures.alignment.structure import Alignment
 
 RESIDUE = "residue"
@@ -23,6 +24,13 @@ RESIDUE = "residue"
 
 def scoring_of(structure: Alignment, w: Floats, codes: bool) -> Scoring:
     """Matrix and gap costs; see `AlignmentSVM.scoring`."""
+    view = View((RESIDUE,))
+    plain = all(pair.left == pair.right == view for pair in structure.pairs)
+    if not structure.pairs or not plain:
+        raise ValueError(
+            "only models with one track of letters and features='simple' are a matrix and "
+            "gap costs"
+        )
     letters, matrix = structure.substitution(w, RESIDUE, unknown=True)
     known = [str(letter) for letter in letters]
     rows, names = list(range(len(known))), list(known)

@@ -17,6 +17,7 @@ from maxmargin.estimators.alignment.alignment import (
     draw_alignment,
     substitution_tables,
 )
+from maxmargin.estimators.alignment.exporting import scoring_of
 from maxmargin.estimators.alignment.homology_start import TRACK, learn_prior
 from maxmargin.estimators.alignment.significance import Significance
 from maxmargin.estimators.fitting.base import StructuredEstimator
@@ -33,6 +34,7 @@ from maxmargin.estimators.fitting.parameters import (
 )
 from maxmargin.estimators.fitting.prediction import ask_batches
 from maxmargin.estimators.fitting.training import TrainingData
+from maxmargin.io.biology.scoring import Scoring
 from maxmargin.losses.pairs import WrongCandidate
 from maxmargin.structures.alignment.homology import Homology
 from maxmargin.structures.alignment.inputs.views import Prior, matrix
@@ -281,6 +283,29 @@ class HomologySVM(Significance, StructuredEstimator):
         """Letters of a track and the learned score of each pair of them."""
         check_is_fitted(self, "coef_")
         return self.structure_.alignment.substitution(self.coef_, track)
+
+    def scoring(self, codes: bool = True) -> Scoring:
+        """Matrix and gap costs for other programs, to search with what was learned.
+
+        Scores agree with `candidate_scores`, which divides by the total length of both
+        sequences if ``normalize=True``. Models of one track of letters have one.
+
+        Parameters
+        ----------
+        codes : bool
+            Whether the matrix has rows for codes such as X, B and Z, too, with the
+            scores that the model has for them by its rule `unknown`.
+
+        Examples
+        --------
+        >>> X = [("ABBA", ["CCAC", "ABA"]), ("BAB", ["BA", "CAC"])]
+        >>> model = HomologySVM().fit(X, [1, 0])
+        >>> aligner = model.scoring().aligner()
+        >>> bool(abs(aligner.score("ABBA", "ABA") - model.candidate_scores(X)[0][1]) < 1e-9)
+        True
+        """
+        check_is_fitted(self, "coef_")
+        return scoring_of(self.structure_.alignment, self.coef_, codes)
 
     def _learned(self) -> Sequence[str]:
         tables = substitution_tables(self.structure_.alignment, self.coef_)

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.calibration.measures import Reliability, reliability
 from maxmargin.estimators.calibrating.labels import confidences
 from maxmargin.estimators.explaining.fitted_model import FittedModel
-from maxmargin.estimators.fitting.inputs import by_position
+from maxmargin.estimators.fitting.inputs import by_position, output_at
 from maxmargin.estimators.fitting.prediction import predict_found
 from maxmargin.metrics.sequences import sequence_accuracy, span_scores
 from maxmargin.reports.confusion import class_scores, flat_labels
@@ -202,5 +202,5 @@ def hardest(
         one = X[i : i + 1] if hasattr(X, "shape") else X[i]
         few, words = model.best_few(one), model._words(one)
         short_by = max(float(short[i]), 0.0)
-        out.append(Hard(i, y[i], short_by, few, words=words))
+        out.append(Hard(i, output_at(y, i), short_by, few, words=words))
     return out

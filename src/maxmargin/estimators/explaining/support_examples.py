@@ -24,7 +24,7 @@ from maxmargin.estimators.explaining.fitted_model import (
     decode_one,
     weight_name,
 )
-from maxmargin.estimators.fitting.inputs import by_position
+from maxmargin.estimators.fitting.inputs import by_position, output_at
 from maxmargin.estimators.fitting.training import TrainingPlan, train
 from maxmargin.reports.explanation import Support, SupportTable
 from maxmargin.solvers.base import Result, Run, Solver, Watch, run
@@ -67,7 +67,9 @@ def support_structures(
         if labels is not None:
             inputs = model.structure_.encode(_items(items, source))
             wrong = decode_one(model, inputs, labels)
-        rows.append(Support(source, y[source], wrong, loss, alpha, alpha * value))
+        rows.append(
+            Support(source, output_at(y, source), wrong, loss, alpha, alpha * value)
+        )
     rows.sort(key=lambda row: -abs(row.adds))
     total = sum(row.adds for row in rows)
     return SupportTable(weight_name(names, at), total, tuple(rows[:n]))

@@ -136,6 +136,14 @@ def take_rows(values: Any, ids: Any) -> Any:
     return None if values is None else _safe_indexing(values, np.asarray(ids))
 
 
+def output_at(y: Any, i: int) -> Any:
+    """True output i, by position: of a data frame with one column its value."""
+    if not hasattr(y, "columns"):
+        return y[i]
+    row = np.asarray(take_rows(y, [i])).ravel()
+    return row[0] if len(row) == 1 else row
+
+
 def object_array(items: Sequence[Any]) -> np.ndarray:
     """A 1-D object array, whatever the items are."""
     out = np.empty(len(items), dtype=object)

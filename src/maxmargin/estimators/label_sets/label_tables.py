@@ -14,7 +14,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.core.data.arrays import Ints
-from maxmargin.core.data.validation import check_range, check_types, require
+from maxmargin.core.data.validation import (
+    check_range,
+    check_types,
+    is_missing,
+    require,
+)
 from maxmargin.estimators.fitting.inputs import object_array
 from maxmargin.structures.classes.taxonomy import Taxonomy
 
@@ -85,12 +90,7 @@ class LabelTable:
         With `strange`, labels that training has not shown are left out; else refused.
         """
         if _is_table(y):
-            out = _matrix(y)
-            if out.shape[1] != len(self.names):
-                raise ValueError(
-                    f"y has {out.shape[1]} columns, but there are {len(self.names)} labels"
-                )
-            return self._complete(out)
+            return self._complete(self._in_order(y))
         rows = _read_sets(y)
         if not strange:
             self._check_known(rows, "among the labels of training")
@@ -101,6 +101,25 @@ class LabelTable:
                 if label in known:
                     out[i, known[label]] = 1
         return self._complete(out)
+
+    def _in_order(self, y: Any) -> Ints:
+        """The columns of a table, which have names in a data frame, as in `names`."""
+        out = _matrix(y)
+        if out.shape[1] != len(self.names):
+            raise ValueError(
+                f"y has {out.shape[1]} columns, but there are {len(self.names)} labels"
+            )
+        named = hasattr(y, "columns") and self.names != tuple(range(len(self.names)))
+        if not named:
+            return out
+        columns = _column_names(y)
+        strange = [c for c in columns if c not in self.names]
+        if strange:
+            raise ValueError(
+                f"column {strange[0]!r} of y is no label of training; the labels are "
+                f"{', '.join(map(repr, self.names)):.200}"
+            )
+        return out[:, [columns.index(name) for name in self.names]]
 
     def _check_known(self, rows: Sequence[Sequence[Name]], where: str) -> None:
         known = {*self.names, *self.tops}
@@ -212,9 +231,10 @@ def _matrix(y: Any) -> Ints:
     wrong = np.argwhere((table != 0) & (table != 1))
     if len(wrong):
         i, c = wrong[0]
+        value = np.asarray(table[i, c]).item()
         raise ValueError(
-            f"y, row {i}, column {c}: {table[i, c]!r} is neither 0 nor 1; give a table of "
-            "zeros and ones, or sets of labels"
+            f"y, row {i}, column {c}: {value!r} is neither 0 nor 1; give a table of zeros "
+            "and ones, or sets of labels"
         )
     out: Ints = table.astype(np.int64)
     return out
@@ -245,7 +265,7 @@ def _read_sets(y: Any) -> list[Sequence[Name]]:
             )
         labels = list(row)
         for label in labels:
-            if label is None or label != label or not isinstance(label, Hashable):
+            if is_missing(label) or not isinstance(label, Hashable):
                 hint = (
                     "; paths become labels by join_paths of maxmargin.structures.classes"
                     if isinstance(label, list | tuple)

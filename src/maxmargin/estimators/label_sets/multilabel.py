@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -17,7 +18,12 @@ from maxmargin.calibration.sigmoid import fit_sigmoid
 from maxmargin.calibration.thresholds import best_f1_threshold
 from maxmargin.core.data.arrays import Floats, Ints, Ragged
 from maxmargin.core.structure import Pieces, Structure
-from maxmargin.estimators.class_inputs import check_finite, check_rows, check_table
+from maxmargin.estimators.class_inputs import (
+    check_finite,
+    check_rows,
+    check_table,
+    one_row,
+)
 from maxmargin.estimators.fitting.base import StructuredEstimator
 from maxmargin.estimators.fitting.inputs import (
     by_position,
@@ -42,6 +48,7 @@ from maxmargin.inference.label_sets import set_margins
 from maxmargin.losses.labels import Hamming
 from maxmargin.reports.confusion import label_scores
 from maxmargin.reports.drawing.marked_text import label_set_html
+from maxmargin.reports.explanation import Hard, SupportTable
 from maxmargin.solvers.base import Result
 from maxmargin.structures.chain.weight_names import other_name
 from maxmargin.structures.classes.label_sets import LabelSets
@@ -434,7 +441,7 @@ class MultilabelSVM(StructuredEstimator):
 
     def _inputs(self, X: Any) -> Any:
         if isinstance(X, list) and len(X) == 1:  # one row, or a matrix of one row
-            X = X[0] if sp.issparse(X[0]) else np.reshape(X[0], (1, -1))
+            X = one_row(X[0])
         check_rows(X)
         return sp.csr_array(X) if sp.issparse(X) else np.asarray(X, np.float64)
 
@@ -470,12 +477,30 @@ class MultilabelSVM(StructuredEstimator):
     def _examples(self, y: Any, sample_weight: SampleWeight) -> Ints:
         return np.arange(len(by_position(y)))
 
+    def hardest(self, X: Any, y: Any, n: int = 5, most: int = 500) -> list[Hard]:
+        """As for all estimators; truths are tuples of labels, also where y is a table."""
+        check_is_fitted(self, "labels_")
+        table = self.labels_.table(y)
+        sets = self.labels_.sets(table)
+        cases = super().hardest(X, table, n, most)
+        return [replace(case, truth=sets[case.example]) for case in cases]
+
+    def support_structures(
+        self, feature: str | int, X: Any, y: Any, n: int = 10,
+        sample_weight: SampleWeight = None,
+    ) -> SupportTable:  # fmt: skip
+        """As for all estimators; truths are tuples of labels, also where y is a table."""
+        found = super().support_structures(feature, X, y, n, sample_weight)
+        sets = self.labels_.sets(self.labels_.table(y))
+        rows = tuple(replace(row, truth=sets[row.example]) for row in found.rows)
+        return replace(found, rows=rows)
+
     def _draw(self, x: Any, output: Any, truth: Any = None) -> str:
         right = None
         if truth is not None:
             row = truth.toarray() if sp.issparse(truth) else truth
             row = row.reshape(1, -1) if isinstance(row, np.ndarray) else [row]
-            right = self.labels_.sets(self.labels_.closed(row))[0]
+            right = self.labels_.sets(self.labels_.table(row))[0]
         return label_set_html(list(output), right, self.classes_)
 
     def _figures(self, X: Any, y: Any, predicted: Any) -> Sequence[tuple[str, float]]:

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.core.data.arrays import Floats, Ints
+from maxmargin.core.data.validation import is_missing
 from maxmargin.io.frames import column_apart
 
 
@@ -31,9 +32,7 @@ def query_rows(qid: Any, X: Any) -> list[Ints]:
     names = np.asarray(qid)
     if names.shape != (X.shape[0],):
         raise ValueError(f"{names.size} entries of qid for {X.shape[0]} rows of X")
-    missing = [
-        i for i, name in enumerate(names.tolist()) if name is None or name != name
-    ]
+    missing = [i for i, name in enumerate(names.tolist()) if is_missing(name)]
     if missing:
         raise ValueError(
             f"qid[{missing[0]}] is {names[missing[0]]}: every row needs the query it belongs to"

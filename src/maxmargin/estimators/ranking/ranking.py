@@ -245,7 +245,8 @@ class RankingSVM(StructuredEstimator):
         weight = self._query_weights(y, sample_weight)
         if not weight.any():
             raise ValueError(
-                "no query has both relevant and other documents, and a weight"
+                "no query (with a weight above zero) has both relevant and irrelevant "
+                "documents: there is nothing to learn from"
             )
         some = np.flatnonzero(weight > 0)
         rows = [X[i] for i in some], [y[i] for i in some]

@@ -212,9 +212,12 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
         self.verbose = verbose
 
     def _structure(self, X: Any, y: Any) -> Motif:
-        return Motif(
+        motif = Motif(
             self.length_, self.order, self.both_strands, self.sweeps, self.alphabet
         )
+        if isinstance(self.init, np.ndarray):
+            check_start(self.init, motif)
+        return motif
 
     def _known_losses(self, structure: Structure) -> LossesByName:
         return {"zero-one": MotifLoss()}
@@ -452,7 +455,7 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
         check_is_fitted(self, "motif_")
         motif = self.motif_
         rows = [(self.consensus(), motif.probabilities, motif.sites)]
-        return meme_text(rows, motif.background)
+        return meme_text(rows, motif.background, self.structure_.both_strands)
 
     def _learned(self) -> Sequence[str]:
         motif = self.motif_
@@ -496,6 +499,25 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
             share / share.sum(),
             sites,
         )
+
+
+def check_start(init: Floats, motif: Motif) -> None:
+    """Refuse weights of a motif of another length, or beside another background.
+
+    Examples
+    --------
+    >>> check_start(np.zeros(52), Motif(8, 1))
+    """
+    motif.validate()
+    if init.shape == (motif.dim,):
+        return
+    more, rest = divmod(init.size - motif.dim, motif.k)
+    letters = motif.length + more
+    of = f": they are of a motif of {letters} letters" if letters > 0 == rest else ""
+    raise ValueError(
+        f"init has {init.size} initial weights, but length={motif.length} and "
+        f"order={motif.order} have {motif.dim}{of}"
+    )
 
 
 def _guess_positive(classes: np.ndarray) -> Any:

@@ -32,10 +32,12 @@ class MemeMotif(NamedTuple):
 def meme_text(
     motifs: Iterable[tuple[str, ArrayLike, int]],
     background: ArrayLike | None = None,
+    both_strands: bool = True,
 ) -> str:
     """Motifs (name, probabilities (length, 4) or (length, 20), number of sites) as text.
 
     Columns are A, C, G, T, or the amino acids in the order of their letters.
+    `both_strands` says that sites of DNA were looked for on both.
 
     Examples
     --------
@@ -53,7 +55,8 @@ def meme_text(
     share = np.full(k, 1.0 / k) if background is None else np.asarray(background, float)
     letters = [f"{c} {p:.5f}" for c, p in zip(LETTERS[k], share, strict=True)]
     lines = ["MEME version 4", "", f"ALPHABET= {LETTERS[k]}", ""]
-    lines += ["strands: + -", ""] if k == 4 else []
+    strands = "strands: + -" if both_strands else "strands: +"
+    lines += [strands, ""] if k == 4 else []
     lines += ["Background letter frequencies"]
     lines += [" ".join(letters[j : j + 9]) for j in range(0, k, 9)] + [""]
     for name, rows, sites in found:

@@ -94,11 +94,13 @@ class Scoring:
         factor = largest / most if most > 0 else 1.0
 
         def whole(pair: tuple[float, float]) -> tuple[float, float]:
-            return float(np.rint(factor * pair[0])), float(np.rint(factor * pair[1]))
+            opening, extension = np.rint(factor * np.array(pair)) + 0.0
+            return float(opening), float(extension)
 
         ends = self.end_deletion, self.end_insertion
+        rounded = np.rint(factor * self.matrix) + 0.0  # + 0.0: no "-0" in files
         return Scoring(
-            self.letters, np.rint(factor * self.matrix), whole(self.deletion),
+            self.letters, rounded, whole(self.deletion),
             whole(self.insertion), self.mode, factor * self.scale,
             *(None if pair is None else whole(pair) for pair in ends),
         )  # fmt: skip

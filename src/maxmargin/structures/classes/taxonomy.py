@@ -26,7 +26,12 @@ from typing import Any
 import numpy as np
 
 from maxmargin.core.data.arrays import Floats
-from maxmargin.core.data.validation import check_distinct, check_types, require
+from maxmargin.core.data.validation import (
+    check_distinct,
+    check_types,
+    is_missing,
+    require,
+)
 
 Node = Hashable
 SEPARATOR = "::"  # between the names of a path, as in HiClass
@@ -294,7 +299,7 @@ def join_paths(paths: Iterable[Any]) -> list[str]:
             raise ValueError(
                 f"path {i} is {path!r}: a row of names from the top down is needed"
             )
-        row = [None if v is None or v != v or v == "" else str(v) for v in path]
+        row = [None if is_missing(v) or v == "" else str(v) for v in path]
         size = row.index(None) if None in row else len(row)
         names = [name for name in row[:size] if name is not None]
         if size == 0:

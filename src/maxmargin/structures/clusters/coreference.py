@@ -39,6 +39,7 @@ from maxmargin.core.data.validation import (
     check_range,
     check_sparse,
     check_types,
+    is_missing,
     require,
 )
 from maxmargin.core.jit import inner_loop, loop
@@ -328,7 +329,7 @@ def chain_of(clusters: Any, m: int, i: int) -> list[int]:
     last: dict[Any, int] = {}
     row = []
     for t, c in enumerate(np.asarray(clusters).tolist()):
-        if c is None or c != c:
+        if is_missing(c):
             raise ValueError(
                 f"document {i}, mention {t}: its cluster is {c}; a mention that stands "
                 "alone has a cluster of its own"

@@ -8,7 +8,7 @@ head * labels + label of each token.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 from maxmargin.core.data.arrays import check_ordered
@@ -43,7 +43,8 @@ def _arc(i: int, t: int, entry: Any) -> Arc:
     if isinstance(entry, tuple | list) and len(entry) == 2:
         head, label = entry
     if not isinstance(head, Integral) or isinstance(head, bool):
-        raise ValueError(f"sentence {i}, token {t}: the head {head!r:.40} is no number")
+        kind = "whole number" if isinstance(head, Real) else "number"
+        raise ValueError(f"sentence {i}, token {t}: the head {head!r:.40} is no {kind}")
     if not isinstance(label, str):
         raise ValueError(
             f"sentence {i}, token {t}: the label {label!r:.40} is no string"

@@ -24,6 +24,7 @@ from maxmargin.core.data.validation import (
     check_pointers,
     check_range,
     check_types,
+    is_missing,
     require,
 )
 from maxmargin.core.structure import Pieces
@@ -111,7 +112,7 @@ def survey(
         if len(own) != graph.n:
             raise ValueError(f"graph {i} has {graph.n} nodes, but {len(own)} labels")
         for v, label in enumerate(own):
-            if label != label:
+            if label is not None and is_missing(label):
                 raise ValueError(
                     f"graph {i}, node {v}: the label is {label}; None marks a label that "
                     "is not known"

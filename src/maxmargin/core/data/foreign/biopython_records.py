@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 
 def from_biopython(sequence: Any) -> Any:
-    """A `Seq` as a string, a `SeqRecord` as tracks; everything else as it is.
+    """A `Seq` or bytes as a string, a `SeqRecord` as tracks; all else as it is.
 
     Letter annotations of a record (secondary structure, exposure, ..) become tracks.
 
@@ -21,6 +21,8 @@ def from_biopython(sequence: Any) -> Any:
     >>> from_biopython(SeqRecord(Seq("HEAG"), id="1abc"))
     {'name': '1abc', 'residue': 'HEAG'}
     """
+    if isinstance(sequence, bytes):
+        return sequence.decode("ascii")
     if not is_of_biopython(sequence):
         return sequence
     if type(sequence).__name__ in ("Seq", "MutableSeq"):
@@ -33,7 +35,7 @@ def from_biopython(sequence: Any) -> Any:
 
 
 def letters_of(sequence: Any) -> Any:
-    """The letters of a `Seq` or `SeqRecord`; everything else as it is.
+    """The letters of a `Seq`, a `SeqRecord` or of bytes; everything else as it is.
 
     Examples
     --------
@@ -41,7 +43,7 @@ def letters_of(sequence: Any) -> Any:
     >>> letters_of(Seq("HEAG")), letters_of("PAW")
     ('HEAG', 'PAW')
     """
-    if not is_of_biopython(sequence):
+    if not (is_of_biopython(sequence) or isinstance(sequence, bytes)):
         return sequence
     plain = from_biopython(sequence)
     return plain["residue"] if isinstance(plain, dict) else plain

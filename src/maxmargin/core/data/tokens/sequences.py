@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from maxmargin.core.data.arrays import Ints, check_ordered, pointers
+from maxmargin.core.data.validation import is_missing
 
 
 class Sequences:
@@ -133,7 +134,7 @@ def in_order(labels: set[Hashable]) -> tuple[Hashable, ...]:
     """Sort labels; those that cannot be compared are refused, or sorted by name."""
     if not labels:
         raise ValueError("there are no labels: all sequences are empty")
-    if any(y != y for y in labels):
+    if any(y is not None and is_missing(y) for y in labels):
         raise ValueError("a label is nan; None marks a label that is not known")
     try:
         return tuple(sorted(cast(set[Any], labels)))
