@@ -91,7 +91,10 @@ class LabelTable:
         """
         if _is_table(y):
             return self._complete(self._in_order(y))
-        rows = _read_sets(y)
+        return self.table_of_sets(_read_sets(y), strange)
+
+    def table_of_sets(self, rows: Sequence[Iterable[Name]], strange: bool) -> Ints:
+        """As `table`, of sets of labels, which may be the numbers 0 and 1."""
         if not strange:
             self._check_known(rows, "among the labels of training")
         known = {name: c for c, name in enumerate(self.names)}
@@ -121,7 +124,7 @@ class LabelTable:
             )
         return out[:, [columns.index(name) for name in self.names]]
 
-    def _check_known(self, rows: Sequence[Sequence[Name]], where: str) -> None:
+    def _check_known(self, rows: Sequence[Iterable[Name]], where: str) -> None:
         known = {*self.names, *self.tops}
         for i, row in enumerate(rows):
             for label in row:

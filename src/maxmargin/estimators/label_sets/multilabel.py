@@ -499,8 +499,11 @@ class MultilabelSVM(StructuredEstimator):
         right = None
         if truth is not None:
             row = truth.toarray() if sp.issparse(truth) else truth
-            row = row.reshape(1, -1) if isinstance(row, np.ndarray) else [row]
-            right = self.labels_.sets(self.labels_.table(row))[0]
+            if isinstance(row, np.ndarray):
+                table = self.labels_.table(row.reshape(1, -1))
+            else:
+                table = self.labels_.table_of_sets([row], strange=True)
+            right = self.labels_.sets(table)[0]
         return label_set_html(list(output), right, self.classes_)
 
     def _figures(self, X: Any, y: Any, predicted: Any) -> Sequence[tuple[str, float]]:
