@@ -245,7 +245,7 @@ class RankingSVM(StructuredEstimator):
         weight = self._query_weights(y, sample_weight)
         if not weight.any():
             raise ValueError(
-                "no query (with a weight above zero) has both relevant and irrelevant "
+                "no query (with a weight above zero) has both relevant and other "
                 "documents: there is nothing to learn from"
             )
         some = np.flatnonzero(weight > 0)
