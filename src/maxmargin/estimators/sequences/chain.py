@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.calibration.spans import SpanConfidence
 from maxmargin.core.data.arrays import Floats, Ragged
-from maxmargin.core.data.tokens.sequences import flat_labels
+from maxmargin.core.data.tokens.sequences import flat_labels, mark_spans
 from maxmargin.core.loss import Loss, ZeroOne
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import Structure
@@ -76,6 +76,13 @@ from maxmargin.structures.chain.tokens.named_and_dense import is_pair, split_pai
 from maxmargin.structures.chain.tokens.token_rows import Tokens
 from maxmargin.structures.chain.weight_names import first_column, words_of_dicts
 from maxmargin.structures.latent.partial import Partial
+
+
+def _chain_of(structure: Structure) -> Chain:
+    """The chain, of which some labels may be hidden."""
+    chain = structure.inner if isinstance(structure, Partial) else structure
+    assert isinstance(chain, Chain)
+    return chain
 
 
 @describe_parameters()
@@ -247,8 +254,9 @@ class ChainSVM(KernelMixin):
         flat, ptr = flat_labels(y)
         order = self.order == "auto" and not self.kernel
         scheme = self.scheme == "auto" and self.allowed is None
-        rules = suiting_rules(flat, ptr, order, scheme)
-        chain = replace(self._unbound_chain(X), **rules)
+        chain = self._unbound_chain(X)
+        if mark_spans(set(flat)):
+            chain = replace(chain, **suiting_rules(flat, ptr, order, scheme))
         if None not in flat:
             return chain
         if self.kernel is not None:
@@ -303,6 +311,8 @@ class ChainSVM(KernelMixin):
         }
 
     def _fit_data(self, data: TrainingData) -> Self:
+        if self._shift_is_auto() and not mark_spans(_chain_of(data.structure).labels):
+            return super()._fit_data(data)
         outside.check_shift(self, data.structure)
         self.outside_shift_ = outside.chosen_shift(super()._fit_data(data), data)
         return self
@@ -325,9 +335,13 @@ class ChainSVM(KernelMixin):
         return super()._plan(data, C)
 
     def _adopt(self, structure: Structure, result: Result) -> None:
-        inner = structure.inner if isinstance(structure, Partial) else structure
-        super()._adopt(inner, result)
-        self.outside_shift_ = outside.given_shift(self)
+        super()._adopt(_chain_of(structure), result)
+        self.outside_shift_ = (
+            0.0 if self._shift_is_auto() else outside.given_shift(self)
+        )
+
+    def _shift_is_auto(self) -> bool:
+        return isinstance(self.outside_shift, str) and self.outside_shift == "auto"
 
     def _weights(self) -> Floats:
         return outside.shifted_weights(self)

@@ -24,7 +24,7 @@ from maxmargin.core.problem import Problem
 from maxmargin.core.structure import OuterCoordinates
 from maxmargin.solvers.planes import loops
 from maxmargin.solvers.planes import store as stores
-from maxmargin.solvers.planes.least_memory import refuse_too_little
+from maxmargin.solvers.planes.least_memory import PLENTY, refuse_too_little
 from maxmargin.solvers.planes.loops import Dual, Scratch
 from maxmargin.solvers.planes.store import Space, Store, paged_zeros, space_of
 
@@ -112,7 +112,8 @@ class PlaneBlocks:
         """No planes yet; MemoryError if not even one of each example would fit."""
         fixed = 8 * len(PER_EXAMPLE) + 2 * PER_SLOT + 4 * PER_GRAM
         entry = 1.25 * PER_SUPPORT + PER_ENTRY
-        refuse_too_little(problem, memory, fixed, entry, HELD, parts is not None)
+        if memory < problem.n * PLENTY:
+            refuse_too_little(problem, memory, fixed, entry, HELD, parts is not None)
         return cls(problem.n, problem.dim, dual_set, most, memory, parts)
 
     @property

@@ -34,7 +34,7 @@ def refuse_too_little(
     outer : bool
         Whether planes are in the coordinates of `Problem.planes`, else in those of w.
     """
-    if problem.n * PLENTY <= memory or not problem.exact:
+    if memory >= problem.n * PLENTY or not problem.exact:
         return
     entries = _entries(problem, outer)
     refuse_larger(

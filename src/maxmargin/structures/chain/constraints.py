@@ -88,11 +88,8 @@ def suiting_rules(
     >>> suiting_rules(["B-PER", "I-PER", "O"], np.array([0, 3]), True, True)
     {'order': 2, 'scheme': 'bio', 'allowed': None}
     """
-    labels = set(flat)
-    if not any(isinstance(v, str) and v[1:2] == "-" for v in labels):
-        return {}
     name, mask = found_rules(flat, ptr)
-    short = (name is not None or mask is not None) and len(labels) <= FEW
+    short = (name is not None or mask is not None) and len(set(flat)) <= FEW
     fields: dict[str, Any] = {"order": 2} if order and short else {}
     return fields | ({"scheme": name, "allowed": mask} if scheme else {})
 

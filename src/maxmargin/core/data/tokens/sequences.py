@@ -96,6 +96,17 @@ def flat_labels(Y: Any) -> tuple[list[Any], Ints]:
     return list(concatenated.from_iterable(rows)), pointers([len(row) for row in rows])
 
 
+def mark_spans(labels: Iterable[Hashable]) -> bool:
+    """Whether any label is named like a part of a span.
+
+    Examples
+    --------
+    >>> mark_spans(["B-PER", "O"]), mark_spans(["NOUN", "VERB"])
+    (True, False)
+    """
+    return any(isinstance(v, str) and v[1:2] == "-" for v in labels)
+
+
 def has_hidden(Y: Any) -> bool:
     """Whether any label is None, that is, not known.
 
@@ -134,7 +145,7 @@ def in_order(labels: set[Hashable]) -> tuple[Hashable, ...]:
     """Sort labels; those that cannot be compared are refused, or sorted by name."""
     if not labels:
         raise ValueError("there are no labels: all sequences are empty")
-    if any(y is not None and is_missing(y) for y in labels):
+    if any(not isinstance(y, str | int | None) and is_missing(y) for y in labels):
         raise ValueError("a label is nan; None marks a label that is not known")
     try:
         return tuple(sorted(cast(set[Any], labels)))
