@@ -26,13 +26,8 @@ from maxmargin.estimators.calibrating.labels import (
     label_sets,
     sure_spans,
 )
-from maxmargin.estimators.explaining.chain_weights import (
-    ChainInfo,
-    chain_info,
-    top_features,
-    transition_weights,
-    with_rivals,
-)
+from maxmargin.estimators.explaining import chain_weights
+from maxmargin.estimators.fitting import prediction
 from maxmargin.estimators.fitting.inputs import (
     by_position,
     check_same_length,
@@ -52,11 +47,6 @@ from maxmargin.estimators.fitting.parameters import (
     Seed,
     SolverChoice,
     describe_parameters,
-)
-from maxmargin.estimators.fitting.prediction import (
-    ask_batches,
-    joined_layers,
-    predict_found,
 )
 from maxmargin.estimators.fitting.training import TrainingData, TrainingPlan
 from maxmargin.features.builtin import templates_of
@@ -246,9 +236,7 @@ class ChainSVM(KernelMixin):
 
     @property
     def _chain(self) -> Chain:
-        structure = self.structure_
-        assert isinstance(structure, Chain)
-        return structure
+        return _chain_of(self.structure_)
 
     def _structure(self, X: Any, y: Any) -> Structure:
         flat, ptr = flat_labels(y)
@@ -336,9 +324,8 @@ class ChainSVM(KernelMixin):
 
     def _adopt(self, structure: Structure, result: Result) -> None:
         super()._adopt(_chain_of(structure), result)
-        self.outside_shift_ = (
-            0.0 if self._shift_is_auto() else outside.given_shift(self)
-        )
+        given = not self._shift_is_auto()
+        self.outside_shift_ = outside.given_shift(self) if given else 0.0
 
     def _shift_is_auto(self) -> bool:
         return isinstance(self.outside_shift, str) and self.outside_shift == "auto"
@@ -426,7 +413,7 @@ class ChainSVM(KernelMixin):
         chain, w = self._with_mask(allowed, scheme), self._weights()
         chain, x, w = chain.in_parts(X, w)
         x = x if forced is None else chain.constrain(x, forced)
-        labels = predict_found(self, x, chain, w).labels
+        labels = prediction.predict_found(self, x, chain, w).labels
         return object_array(chain.decode_labels(x, labels))
 
     def tag(self, sentence: Any) -> list[Hashable]:
@@ -455,8 +442,8 @@ class ChainSVM(KernelMixin):
     ) -> list[list[tuple[list[Hashable], float]]]:
         """The k best label sequences of each input with their scores, best first."""
         structure, x = self._prepared(X, forced, allowed, scheme)
-        parts = ask_batches(self, structure, x, partial(Chain.nbest, k=k))
-        found = joined_layers(parts)
+        parts = prediction.ask_batches(self, structure, x, partial(Chain.nbest, k=k))
+        found = prediction.joined_layers(parts)
         rows = structure.decode_labels(x, found.labels)
         scored = list(zip(rows, found.score.tolist(), strict=True))
         return [scored[a:b] for a, b in pairwise(found.ptr.tolist())]
@@ -507,7 +494,9 @@ class ChainSVM(KernelMixin):
 
     def _label_scores(self, X: Any) -> LabelScores:
         chain, x = self._prepared(X, None, None, None)
-        flat = np.concatenate(ask_batches(self, chain, x, Chain.max_marginals))
+        flat = np.concatenate(
+            prediction.ask_batches(self, chain, x, Chain.max_marginals)
+        )
         return LabelScores(flat, x.ptr, chain.labels)
 
     def confidence(self, X: Any) -> list[Floats]:
@@ -525,14 +514,14 @@ class ChainSVM(KernelMixin):
         """
         check_is_fitted(self, "coef_")
         self._check_has_weights("top_features")
-        return top_features(self._chain, self.coef_, label, n)
+        return chain_weights.top_features(self._chain, self.coef_, label, n)
 
     def transitions(self) -> dict[tuple[Hashable, Hashable], float]:
         """Score of each pair of neighbouring labels, largest first."""
         check_is_fitted(self, "coef_")
-        return transition_weights(self._chain, self.coef_)
+        return chain_weights.transition_weights(self._chain, self.coef_)
 
-    def info(self) -> ChainInfo:
+    def info(self) -> chain_weights.ChainInfo:
         """Transitions, weights of features, labels and features, as CRFsuite names them.
 
         Examples
@@ -544,7 +533,7 @@ class ChainSVM(KernelMixin):
         """
         check_is_fitted(self, "coef_")
         self._check_has_weights("info")
-        return chain_info(self._chain, self.coef_)
+        return chain_weights.chain_info(self._chain, self.coef_)
 
     @property
     def transition_features_(self) -> dict[tuple[Hashable, Hashable], float]:
@@ -570,7 +559,8 @@ class ChainSVM(KernelMixin):
             Number of features kept per token, those that add most; by default all.
         """
         plain = super().explain(x, n=n)
-        return with_rivals(plain, self._chain.labels, self.max_marginals([x])[0])
+        margins = self.max_marginals([x])[0]
+        return chain_weights.with_rivals(plain, self._chain.labels, margins)
 
     def _learned(self) -> Sequence[str]:
         drawn = transition_table(self.transitions())
