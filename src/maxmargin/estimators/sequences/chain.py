@@ -299,7 +299,7 @@ class ChainSVM(KernelMixin):
         }
 
     def _fit_data(self, data: TrainingData) -> Self:
-        if self._shift_is_auto() and not mark_spans(_chain_of(data.structure).labels):
+        if self._auto_shift() and not mark_spans(_chain_of(data.structure).labels):
             return super()._fit_data(data)
         outside.check_shift(self, data.structure)
         self.outside_shift_ = outside.chosen_shift(super()._fit_data(data), data)
@@ -324,10 +324,9 @@ class ChainSVM(KernelMixin):
 
     def _adopt(self, structure: Structure, result: Result) -> None:
         super()._adopt(_chain_of(structure), result)
-        given = not self._shift_is_auto()
-        self.outside_shift_ = outside.given_shift(self) if given else 0.0
+        self.outside_shift_ = 0.0 if self._auto_shift() else outside.given_shift(self)
 
-    def _shift_is_auto(self) -> bool:
+    def _auto_shift(self) -> bool:
         return isinstance(self.outside_shift, str) and self.outside_shift == "auto"
 
     def _weights(self) -> Floats:
@@ -563,10 +562,9 @@ class ChainSVM(KernelMixin):
         return chain_weights.with_rivals(plain, self._chain.labels, margins)
 
     def _learned(self) -> Sequence[str]:
-        drawn = transition_table(self.transitions())
+        drawn, shown = transition_table(self.transitions()), self.classes_[:LABELS]
         if self.kernel is not None:
             return [drawn, *super()._learned()]
-        shown = self.classes_[:LABELS]
         rows = [(y, self.top_features(y, 6), self.top_features(y, -3)) for y in shown]
         return [drawn, features_by_label(rows, len(self.classes_) - len(shown))]
 
