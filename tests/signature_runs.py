@@ -155,7 +155,8 @@ def trainers():
             asked["loss"] = "zero-one"
         for solver in (
             *SOLVERS, "auto", BCFW(steps="pairwise", cache=50, max_iter=8),
-            BCFW(steps="away", cache=50, max_iter=8), BlockDual(memory=2e4, max_iter=8),
+            BCFW(steps="away", cache=50, max_iter=8), BlockDual(most=2, max_iter=8),
+            BlockDual(memory=3e4, max_iter=8),
         ):  # fmt: skip
             _tried(mm.ChainSVM(solver=solver, **asked), *sequences)
             _tried(mm.MulticlassSVM(solver=solver, **asked), X, y)

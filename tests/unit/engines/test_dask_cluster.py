@@ -252,7 +252,9 @@ def test_a_new_scheduler_goes_on_from_the_state_of_the_old(tmp_path):
 
 
 CLIENT = """
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever started the tests
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # may ignore both, as nohup does
 import numpy as np
 sys.path.insert(0, sys.argv[2])
 from dataclasses import replace

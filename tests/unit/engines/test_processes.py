@@ -15,7 +15,9 @@ from maxmargin.core.compiled.compiling import compile_seconds, working_time
 from maxmargin.engines import Processes
 
 CHILD = """
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever started the tests
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # may ignore both, as nohup does
 import numpy as np
 from maxmargin.engines import Processes
 
