@@ -233,6 +233,9 @@ def shortened(thing: Any, most: int) -> str:
     --------
     >>> shortened(("NP", ("DT", "the"), ("NN", "cat")), 40)
     '(NP (DT the) (NN cat))'
+    >>> import numpy as np
+    >>> shortened((1, np.array([[0, 0], [1, -1]])), 40), shortened(("insect",), 40)
+    ('(1, [[0, 0], [1, -1]])', '(insect)')
     """
     text = thing if isinstance(thing, str) else _plain(thing)
     text = " ".join(text.split())
@@ -243,10 +246,19 @@ def _plain(thing: Any) -> str:
     """Arrays as lists, labels side by side, trees in brackets, numbers without type."""
     if isinstance(thing, tuple) and _is_tree(thing):
         return _bracketed(thing)
-    plain = thing.tolist() if hasattr(thing, "tolist") else thing
+    plain = _without_arrays(thing)
     if isinstance(plain, list) and plain and all(isinstance(v, str) for v in plain):
         return " ".join(plain)
+    if isinstance(plain, tuple) and all(isinstance(v, str) for v in plain):
+        return f"({' '.join(plain)})"  # a set of labels
     return str(plain)
+
+
+def _without_arrays(thing: Any) -> Any:
+    """Arrays as lists, also those within a tuple."""
+    if type(thing) is tuple:
+        return tuple(map(_without_arrays, thing))
+    return thing.tolist() if hasattr(thing, "tolist") else thing
 
 
 def _is_tree(thing: Any) -> bool:

@@ -32,6 +32,7 @@ from maxmargin.reports.style import CSS, OUTPUT_CSS
 from maxmargin.solvers.base import Result
 
 CLASSES = 40  # that the table of scores shows
+SOME = 3  # examples that are drawn where none is wrong
 PACKAGES = ("maxmargin", "numpy", "scipy", "numba", "scikit-learn")
 
 
@@ -103,17 +104,30 @@ def _tiles(subject: Subject) -> str:
     tiles = []
     if scored is not None:
         tiles += [(f"{value:.4f}", name, "") for name, value in scored.figures]
-        tiles.append((f"{scored.score:.4f}", scored.score_name, ""))
+        if scored.score_name not in dict(scored.figures):
+            tiles.append((f"{scored.score:.4f}", scored.score_name, ""))
         tiles.append((str(len(scored.truth)), "examples here", ""))
     tiles.append((status, "training", "good" if result.converged else "bad"))
-    tiles.append((f"{100 * result.gap:.2g} %", "duality gap", ""))
+    tiles.append((_percent(result.gap), "duality gap", ""))
     tiles.append((short(float(subject.size)), subject.unit, ""))
     drawn = "".join(
-        f'<div class="tile {kind}"><b>{escape(value)}</b><span>{escape(name)}'
+        f'<div class="tile {kind}"><b>{escape(value)}</b><span>{escape(_caption(name))}'
         "</span></div>"
         for value, name, kind in tiles
     )
     return f'<div class="tiles">{drawn}</div>'
+
+
+def _caption(name: str) -> str:
+    """The name of a figure; a plain first word in lower case, as the others have it."""
+    first = name.split()[0]
+    plain = first.isalpha() and first[1:].islower()
+    return first.lower() + name[len(first) :] if plain else name
+
+
+def _percent(share: float) -> str:
+    """A gap for readers: two digits, and no power of ten."""
+    return "below 0.0001 %" if 0 < share < 1e-6 else f"{100 * share:.2g} %"
 
 
 def _certificate(subject: Subject) -> str:
@@ -260,14 +274,15 @@ def _hardest(subject: Subject) -> str:
     if subject.scored is None or not subject.scored.hardest:
         return ""
     out: list[str] = []
-    for case in subject.scored.hardest:
+    right = all(case.short_by <= RIGHT for case in subject.scored.hardest)
+    for case in subject.scored.hardest[: SOME if right else None]:
         name = f" ({escape(case.name)})" if case.name else ""
         out.append(
             f"<details{' open' if not out else ''}><summary>example {case.example}{name}: "
             f'{_verdict(case)}</summary><div class="drawn">{case.picture}</div>'
             f"{_as_text(case)}</details>"
         )
-    if all(case.short_by <= RIGHT for case in subject.scored.hardest):
+    if right:
         many = len(subject.scored.truth) > 500
         head = f"{'The first 500' if many else 'All'} examples are right. Some of them:"
     else:

@@ -39,7 +39,7 @@ def test_rankings_name_their_measure_and_its_k(tmp_path):
     model, X = MODELS["ranking"]()
     y = [(x[:, 0] > 0.5).astype(int) for x in X]
     text = written(tmp_path / "page.html", model, X, y)
-    for words in ("Precision among the first 3", "NDCG@3", "precision@1", "MAP"):
+    for words in ("precision among the first 3", "NDCG@3", "precision@1", "MAP"):
         assert words in text
 
 

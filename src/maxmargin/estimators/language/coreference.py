@@ -199,9 +199,9 @@ class CoreferenceSVM(StructuredEstimator):
             names = [f"mention {m + 1}" for m in range(len(clusters))]
             return clusters_html(names, list(clusters))
 
-        return (
-            drawn(output) if truth is None else beside_html(drawn(output), drawn(truth))
-        )
+        if truth is None or _first_members(output) == _first_members(truth):
+            return drawn(output)
+        return beside_html(drawn(output), drawn(truth))
 
     def _score_name(self) -> str:
         return "MITRE score, mean of documents"
@@ -328,3 +328,9 @@ class CorrelationSVM(CoreferenceSVM):
 
     def _known_losses(self, structure: Structure) -> LossesByName:
         return {"pairs": PairLoss(), "forest": PairLoss()}
+
+
+def _first_members(clusters: Any) -> list[int]:
+    """The first mention in the cluster of each: the same however clusters are numbered."""
+    numbers = list(clusters)
+    return [numbers.index(number) for number in numbers]

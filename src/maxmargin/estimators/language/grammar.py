@@ -393,7 +393,7 @@ class GrammarSVM(KernelMixin):
         if output is None:
             return '<p class="faint">The grammar has no tree for this sentence.</p>'
         output, truth = from_nltk(output), None if truth is None else from_nltk(truth)
-        if truth is None:
+        if truth is None or truth == output:
             return svg_tree(output)
         return (
             f'<div class="sides"><div><h4>found</h4>{svg_tree(output, truth)}</div>'

@@ -13,6 +13,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from maxmargin.reports.drawing.svg import aligned
 from maxmargin.reports.explanation import shortened
 from maxmargin.reports.style import OUTPUT_CSS
 
@@ -167,9 +168,10 @@ def ranking_html(
     def title(d: int) -> str:
         return escape(titles[d] if titles is not None else f"document {d}")
 
-    rows = []
-    for d in list(order)[:most]:
-        score = f'<i class="n">{scores[d]:.3g}</i>' if scores is not None else ""
+    rows, shown = [], list(order)[:most]
+    numbers = [] if scores is None else aligned([float(scores[d]) for d in shown])
+    for place, d in enumerate(shown):
+        score = f'<i class="n">{numbers[place]}</i>' if numbers else ""
         grade, good = "", ""
         if grades is not None:
             grade = f'<em class="n">grade {grades[d]:g}</em>'

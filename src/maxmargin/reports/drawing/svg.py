@@ -109,17 +109,20 @@ class _Frame:
     def axes(self, across: str, up: str) -> list[str]:
         base, end = HEIGHT - BOTTOM, WIDTH - RIGHT
         out = []
-        for value in self._levels():
+        levels = self._levels()
+        names = [short(v) for v in levels] if self.log else ticks(levels)
+        for value, name in zip(levels, names, strict=True):
             y = self.y(value)
             out.append(
                 f'<path d="M{LEFT} {y:.1f}H{end}" class="grid"/>'
                 f'<text x="{LEFT - 7}" y="{y + 4:.1f}" class="tick" '
-                f'text-anchor="end">{short(value)}</text>'
+                f'text-anchor="end">{name}</text>'
             )
-        for value in nice(self.x0, self.x1, 5):
+        across_at = nice(self.x0, self.x1, 5)
+        for value, name in zip(across_at, ticks(across_at), strict=True):
             out.append(
                 f'<text x="{self.x(value):.1f}" y="{base + 16}" class="tick" '
-                f'text-anchor="middle">{short(value)}</text>'
+                f'text-anchor="middle">{name}</text>'
             )
         out.append(f'<path d="M{LEFT} {TOP}V{base}H{end}" class="axis"/>')
         out.append(
@@ -156,6 +159,39 @@ def nice(low: float, high: float, about: int) -> list[float]:
     return [
         round(k * step, 12) for k in range(first, math.floor(high / step + 1e-9) + 1)
     ]
+
+
+def ticks(values: Sequence[float]) -> list[str]:
+    """Labels of evenly spaced numbers, with as many decimals as tell them apart.
+
+    Examples
+    --------
+    >>> ticks([1.08, 1.09, 1.1]), ticks([0.0, 20000.0])
+    (['1.08', '1.09', '1.10'], ['0', '20k'])
+    """
+    labels = [short(value) for value in values]
+    if len(values) < 2:
+        return labels
+    step = values[1] - values[0]
+    places = max(0, -math.floor(math.log10(step) + 1e-9))
+    plain = places <= 4 and max(map(abs, values)) < 1e4
+    if plain or len(set(labels)) < len(labels):
+        return [f"{value:.{places}f}" for value in values]
+    return labels
+
+
+def aligned(values: Sequence[float]) -> list[str]:
+    """Numbers for a column: with three decimals each, if that suits their sizes.
+
+    Examples
+    --------
+    >>> aligned([0.342, 0.2, -0.0977]), aligned([1500.0, 0.001])
+    (['0.342', '0.200', '-0.098'], ['1500', '1e-3'])
+    """
+    sizes = [abs(value) for value in values if value]
+    if not sizes or not 0.1 <= max(sizes) < 100 or min(sizes) < 0.001:
+        return [short(value) for value in values]
+    return [f"{value:.3f}" if value else "0" for value in values]
 
 
 def short(value: float) -> str:
@@ -228,13 +264,14 @@ def bars(items: Sequence[tuple[str, float]]) -> str:
     """Named values as bars that grow from the middle; red to the left."""
     most = max((abs(value) for _, value in items), default=0.0) or 1.0
     out = []
-    for name, value in items:
+    numbers = aligned([value for _, value in items])
+    for (name, value), number in zip(items, numbers, strict=True):
         side = "pos" if value >= 0 else "neg"
         out.append(
             f'<div class="bar"><span class="name">{escape(name)}</span>'
             f'<span class="track"><i class="{side}" style="--v:'
             f'{abs(value) / most:.4f}"></i></span>'
-            f'<span class="n">{short(value)}</span></div>'
+            f'<span class="n">{number}</span></div>'
         )
     return f'<div class="bars">{"".join(out)}</div>'
 
@@ -261,11 +298,13 @@ def heat(
     share = np.abs(table_) / np.maximum(base, 1e-300)
     head = "".join(f"<th><span>{escape(str(c))}</span></th>" for c in columns)
     body = []
+    numbers = iter(aligned((np.round(table_, 3) + 0.0).ravel().tolist()))
     for r, name in enumerate(rows):
         cells = []
         for c, column in enumerate(columns):
             v = float(table_[r, c])
-            text = (f"{v:.0f}" if whole else short(round(v, 3) + 0.0)) if digits else ""
+            number = next(numbers)
+            text = (f"{v:.0f}" if whole else number) if digits else ""
             if whole and v == 0:
                 text = ""
             tint = "neg" if v < 0 else "pos"
