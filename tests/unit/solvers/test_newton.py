@@ -115,3 +115,13 @@ def test_slopes_of_products_are_those_of_the_oracle(k, options):
     assert fast.risk == pytest.approx(plain.risk)
     np.testing.assert_allclose(fast.R, plain.R, atol=1e-12)
     np.testing.assert_allclose(fast.rest, plain.rest, atol=1e-12)
+
+
+@pytest.mark.parametrize("width", [0.0, -0.1, 1.0, np.inf])
+def test_a_checkpoint_with_an_impossible_mu_is_refused(width):
+    problem, solver = over_basis(20), Newton()
+    data = solver.snapshot(problem, solver.start(problem))
+    fresh = solver.start(problem)
+    solver.restore(problem, fresh, data)  # as it is
+    with pytest.raises(ValueError, match="the checkpoint's mu is"):
+        solver.restore(problem, fresh, {**data, "width": float(width)})

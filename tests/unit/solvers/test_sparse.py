@@ -116,3 +116,14 @@ def test_what_cannot_be_is_refused():
     assert "regularizer" not in KernelSVM().get_params()
     problem = l1(chain_problem(1))
     assert choose("auto", problem).resolve(problem).notes["chosen"] == "ProximalL1"
+
+
+@pytest.mark.parametrize("sigma", [0.0, -1.0, 5e-324, 1e300, np.inf])
+def test_a_checkpoint_with_an_impossible_sigma_is_refused(sigma):
+    problem = replace(multiclass_problem(0), formulation=Formulation(regularizer="l1"))
+    solver = ProximalL1()
+    data = solver.snapshot(problem, solver.start(problem))
+    fresh = solver.start(problem)
+    solver.restore(problem, fresh, data)  # as it is
+    with pytest.raises(ValueError, match="the checkpoint's sigma is"):
+        solver.restore(problem, fresh, {**data, "sigma": float(sigma)})

@@ -24,6 +24,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from maxmargin.core.data.arrays import Floats, Ints
+from maxmargin.core.data.validation import require
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import FewOutputs
 from maxmargin.solvers.base import Solver, State, Status
@@ -45,6 +46,10 @@ class NewtonState(AlphaState):
     u: Floats
     at: Floats  # (n,) <phi(x_i), u>
     width: float = WIDE
+
+    def check_restored(self) -> None:
+        """Refuse a mu from a file that no run can have: it is divided by."""
+        require(1e-30 <= self.width <= WIDE, f"the checkpoint's mu is {self.width!r}")
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ import numpy as np
 
 from maxmargin.core.data.arrays import Floats, Ints
 from maxmargin.core.data.memory import MEMORY
+from maxmargin.core.data.validation import require
 from maxmargin.core.formulations import DualSet
 from maxmargin.core.problem import Problem
 from maxmargin.solvers.base import Result, Solver, State
@@ -38,6 +39,7 @@ SAMPLE = 64  # examples whose planes set the first sigma
 GROWTH = 1.5  # of sigma, after steps that were easy; and back, after hard ones
 PATIENCE = 3  # passes after which a proximal problem is too hard
 SHARE = 0.1  # of the whole gap that the gap of a proximal problem may be
+SMALLEST = 1e-100  # sigma
 FIRST = 100.0  # sigma times the mean squared length of a plane, at first
 
 
@@ -55,6 +57,13 @@ class ProximalState(State):
     passes: int = 0
     since: int = 0  # passes since the anchor moved
     anchors: int = 0  # times it moved
+
+    def check_restored(self) -> None:
+        """Refuse a sigma from a file that no run can have: it is divided by."""
+        require(
+            SMALLEST <= self.sigma <= 1.0 / SMALLEST,
+            f"the checkpoint's sigma is {self.sigma!r}",
+        )
 
     def drop_idle(self, patience: int = 3) -> None:
         """Drop planes without weight for so many visits."""
@@ -206,7 +215,8 @@ class ProximalL1(Solver[ProximalState]):
             if (
                 state.since > PATIENCE
             ):  # the proximal problem is too hard: a shorter step
-                state.sigma, state.since = state.sigma / GROWTH, 0
+                state.sigma = max(state.sigma / GROWTH, SMALLEST)
+                state.since = 0
                 soft(state.anchor, state.v, state.sigma, state.w)
             return
         if state.since == 1 and gap <= 0.5 * small:
