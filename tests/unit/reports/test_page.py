@@ -88,6 +88,19 @@ def test_charts_leave_out_what_is_not_finite():
     assert [short(v) for v in (0.0, 12345.0, 999.0)] == ["0", "12.3k", "999"]
 
 
+@pytest.mark.parametrize(
+    "high", [2.0, 0.0022, 1e-11, 1.0004, 1.1, 83.8, 56000.0, 3e7, 1e300]
+)
+@pytest.mark.parametrize("share", [1.0, 0.5, 0.02, 1e-3, 1e-7, 1e-13, 1e-15, 0.0])
+@pytest.mark.parametrize("log", [False, True])
+def test_numbers_of_an_axis_differ_and_are_short(high, share, log):
+    values = [high * (1.0 - share), high] if share < 1.0 else [0.01 * high, high]
+    drawn = line_chart([("a", [0.0, 3.0], values)], "x", "y", log=log)
+    numbers = re.findall(r'text-anchor="end">([^<]*)<', drawn)
+    assert numbers and len(set(numbers)) == len(numbers)
+    assert max(map(len, numbers)) <= 8 or high > 1e100, numbers
+
+
 def test_figures(model):
     pytest.importorskip("matplotlib").use("Agg")
     fitted, X, y = model

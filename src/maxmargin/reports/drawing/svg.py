@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 WIDTH, HEIGHT = 460.0, 250.0
 LEFT, RIGHT, TOP, BOTTOM = 58.0, 62.0, 14.0, 40.0
+FLAT = 1.5e-3  # curves that vary by less, relative to their size, are drawn as level
 Curve = tuple[str, ArrayLike, ArrayLike]  # name, x, y
 
 
@@ -88,7 +89,9 @@ class _Frame:
         self.log = log
         self.x0, self.x1 = min(x[0], 0.0), max(x[1], x[0] + 1e-9)
         low, high = (math.log10(y[0]), math.log10(y[1])) if log else y
-        room = 0.05 * (high - low) or max(abs(high), 1.0) * 0.05
+        size = max(abs(high), abs(low))
+        flat = high - low <= FLAT * size
+        room = 0.05 * (size or 1.0) if flat else 0.05 * (high - low)
         self.y0, self.y1 = low - room, high + room
 
     def x(self, value: float) -> float:
@@ -138,7 +141,7 @@ class _Frame:
             return nice(self.y0, self.y1, 5)
         powers = range(math.ceil(self.y0), math.floor(self.y1) + 1)
         step = max(1, len(powers) // 5)
-        levels = [10.0**p for p in powers[::step]]
+        levels = [10.0**p for p in powers[::step] if p <= 308]
         return levels or [10.0 ** ((self.y0 + self.y1) / 2)]
 
 
@@ -155,10 +158,9 @@ def nice(low: float, high: float, about: int) -> list[float]:
         return [low]
     power = 10.0 ** math.floor(math.log10(raw))
     step = next(s * power for s in (1.0, 2.0, 5.0, 10.0) if s * power >= raw)
-    first = math.ceil(low / step - 1e-9)
-    return [
-        round(k * step, 12) for k in range(first, math.floor(high / step + 1e-9) + 1)
-    ]
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    places = max(12, 2 - math.floor(math.log10(step)))
+    return [round(k * step, places) for k in range(first, last + 1)]
 
 
 def ticks(values: Sequence[float]) -> list[str]:
@@ -166,18 +168,15 @@ def ticks(values: Sequence[float]) -> list[str]:
 
     Examples
     --------
-    >>> ticks([1.08, 1.09, 1.1]), ticks([0.0, 20000.0])
-    (['1.08', '1.09', '1.10'], ['0', '20k'])
+    >>> ticks([1.08, 1.09, 1.1]), ticks([56000.0, 56010.0])
+    (['1.08', '1.09', '1.10'], ['56k', '56.01k'])
     """
-    labels = [short(value) for value in values]
-    if len(values) < 2:
-        return labels
-    step = values[1] - values[0]
-    places = max(0, -math.floor(math.log10(step) + 1e-9))
-    plain = places <= 4 and max(map(abs, values)) < 1e4
-    if plain or len(set(labels)) < len(labels):
-        return [f"{value:.{places}f}" for value in values]
-    return labels
+    if len(set(values)) > 1 and max(map(abs, values)) < 1e4:
+        places = max(0, -math.floor(math.log10(values[1] - values[0]) + 1e-9))
+        if places <= 4:
+            return [f"{value:.{places}f}" for value in values]
+    labels = [[short(value, more) for value in values] for more in range(7)]
+    return next((row for row in labels if len(set(row)) == len(row)), labels[0])
 
 
 def aligned(values: Sequence[float]) -> list[str]:
@@ -194,8 +193,8 @@ def aligned(values: Sequence[float]) -> list[str]:
     return [f"{value:.3f}" if value else "0" for value in values]
 
 
-def short(value: float) -> str:
-    """A number for an axis or a cell.
+def short(value: float, more: int = 0) -> str:
+    """A number for an axis or a cell, with `more` digits than usual.
 
     Examples
     --------
@@ -206,13 +205,13 @@ def short(value: float) -> str:
         return f"{value:g}"
     size = abs(value)
     if size >= 1e6:
-        return f"{value / 1e6:.3g}M"
+        return f"{value / 1e6:.{3 + more}g}M"
     if size >= 1e4:
-        return f"{value / 1e3:.3g}k"
+        return f"{value / 1e3:.{3 + more}g}k"
     if size < 0.01:
-        number, power = f"{value:.1e}".split("e")
+        number, power = f"{value:.{1 + more}e}".split("e")
         return f"{number.removesuffix('.0')}e{int(power)}"
-    return f"{value:.3g}" if size < 1000 else f"{value:.0f}"
+    return f"{value:.{3 + more}g}" if size < 1000 else f"{value:.0f}"
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[Any]], kinds: str = "") -> str:
