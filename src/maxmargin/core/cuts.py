@@ -1,6 +1,6 @@
-"""Planes as they travel: one per example, or their sum.
+"""Cutting planes: one per example, or their sum.
 
-Solvers see these and `Problem`, workers send them.
+Oracles make them, workers send them, and solvers train with them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class SumCut(NamedTuple):
 
 
 class Risk(NamedTuple):
-    """What slacks cost in all, without the planes behind them."""
+    """The risk alone, without a plane."""
 
     risk: float
     worst: float

@@ -3,8 +3,8 @@
     map(task, chunks)                    task(chunk), in the memory of this process
     ask(shared_data, question, w, ..)    question(shared_data, w, chunk) for each chunk
     total(shared_data, question, ..)     the same for spans of examples, summed
-    call_shards(run, shared_data, ..)    one call per shard, with a memory that stays there
-    end_run(run)                         these memories are forgotten
+    call_shards(run, shared_data, ..)    one call per shard, with a dict that stays there
+    end_run(run)                         these dicts are dropped
 
 `shared_data` is what all questions are about: a Problem without its engine, or any
 picklable object. Engines that leave the process send it once and keep it there; only

@@ -1,4 +1,4 @@
-"""How a loss becomes a plane, and what the dual may do with it.
+"""How a loss becomes a plane, and the constraints on its dual variable.
 
 With dpsi = psi(x, truth) - psi(x, y), s = <w, dpsi> and delta = loss(truth, y), an
 example's slack is at least b - <a, w> for the plane (a, b) of each y; the dual is
@@ -38,7 +38,7 @@ REGULARIZERS = ("l2", "l1")  # 1/2 ||w||^2, ||w||_1
 
 
 class DualSet(NamedTuple):
-    """What the dual may do with the planes of each example."""
+    """Constraints on the dual variables of each example, and its ridge."""
 
     upper: Floats  # (n,) sum of alpha at most this (infinite: no bound)
     ridge: Floats  # (n,) added to every entry of the example's Gram matrix
@@ -89,7 +89,7 @@ class Violation:
         return not (self.slack or self.squared)
 
     def offset(self, delta: Number) -> Number:
-        """B of a plane: the weighted loss, or its root."""
+        """The offset b of a plane: the weighted loss, or its root."""
         return np.sqrt(delta) if self.squared else self.weight * delta
 
     def value(self, delta: Number, margin: Number) -> Number:
@@ -195,7 +195,7 @@ class Formulation:
         return Violation(self.scales, self.penalty == "squared")
 
     def plane_offset(self, delta: Floats) -> Floats:
-        """B of the plane: the loss, or its root under the squared penalty."""
+        """The offset b of the plane: the loss, or its root under the squared penalty."""
         return self.criterion.offset(delta)
 
     def plane(self, dpsi: Rows, delta: Floats) -> tuple[Rows, Floats]:

@@ -1,8 +1,8 @@
-"""The Numba decorators: `loop`, `inner_loop`, `dense_loop` for sums over neighbours.
+"""The Numba decorators: `loop`, `inner_loop`, and `dense_loop` for contiguous sums.
 
 Every compiled function of the package is one of them: kept on disk, without the GIL,
 serial. What Python calls is a `@loop`. What only other loops call is an `@inner_loop`,
-which spares compiling an entry for Python: a call from there would end the process
+which has no entry point for Python: a call from Python would end the process
 (`tests/test_architecture.py` checks that there is none). A loop calls loops of its own
 file or of a leaf file only (`LEAF_LOOPS` in that test), so that one sees what a change
 affects. Infinities and NaN keep their meaning in all loops.

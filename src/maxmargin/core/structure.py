@@ -420,7 +420,7 @@ class FactoredPlanes(Protocol):
     """Differences of psi in (vector, label) coordinates, which have fewer entries."""
 
     def outer_coordinates(self, x: Any) -> OuterCoordinates | None:
-        """The coordinates; None where they are too many, or psi does not fall so."""
+        """The coordinates; None where they are too many, or psi is no sum of such products."""
 
     def outer_cuts(self, x: Any, ids: Ints, w: Floats, augment: Augment) -> Answer:
         """As `cuts`, with differences in these coordinates."""

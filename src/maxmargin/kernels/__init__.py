@@ -1,7 +1,7 @@
 """Mercer kernels, their Gram matrices, and explicit maps.
 
 functions.py      Mercer kernels between rows of matrices, dense or sparse
-gram.py           Gram matrices under a bound on memory
+gram.py           Gram matrices, and a cache of their columns, in bounded memory
 growing_basis.py  A basis that grows point by point: incremental Cholesky, preimages
 joint.py          Joint kernels: inner products of pairs (input, output)
 maps.py           Explicit maps: a kernel as the inner product of vectors of `width` numbers

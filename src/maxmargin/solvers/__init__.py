@@ -1,8 +1,8 @@
 """From cutting planes to weights: the training algorithms.
 
-base.py         What a trainer is, and the one loop that runs all of them
+base.py         What a trainer is; the loop that runs all: stopping rules, certificate
 cccp.py         Latent structural SVM: the concave-convex procedure (CCCP)
-certificate.py  Why training ended and what is proved, in words; the picture of the gap
+certificate.py  Result: weights, why training ended, what is proved; the gap as a picture
 choose.py       Solvers by name, and `auto`, which chooses by what the problem costs
 resting.py      Examples that sit out passes because visiting them has changed nothing
 resume.py       The dual state as plain data, and back: what a checkpoint holds

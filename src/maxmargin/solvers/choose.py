@@ -17,7 +17,7 @@ number of examples, and what the structure offers.
 | summed error                                      | SDCD                            |
 | many tokens, loss per token, linear penalty       | lanes                           |
 | one example has most of the data                  | one slack for the whole sample  |
-| some planes per example fit into the memory       | block dual, merging if it must  |
+| some planes per example fit into the memory       | block dual, may merge planes    |
 | not even that                                     | one slack for the whole sample  |
 | workers on other machines                         | see `distributed/choice.py`     |
 

@@ -4,7 +4,8 @@
 the attributes that are dual state (planes, alpha, marginals). What a solver derives from
 the data is left out (`DERIVED`); `restore_into` puts the rest into the state that
 `start` has just made from the same data. Everything a step reads is then as it was, so a
-resumed run takes the same steps as one that was never interrupted, with the same bits.
+resumed run takes the same steps as one that was never interrupted; its values are the
+same up to rounding.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ def code_stamp(function: Callable[..., Any]) -> str:
 
 
 class _Walk:
-    """One pass over a function and those it calls, each taken in once."""
+    """One walk over a function and all that it calls; each function is visited once."""
 
     def __init__(self) -> None:
         self.digest = hashlib.blake2b(digest_size=16)

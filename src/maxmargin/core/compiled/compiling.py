@@ -1,4 +1,4 @@
-"""When Numba compiles: the clock that leaves it out, who is told, no garbage collection.
+"""Compile time: it is left out of time limits, announced to users, and kept short.
 
 `working_time` is the wall clock without the seconds spent on compiling, so that a limit
 on training time does not depend on whether this is the first run on a machine.
@@ -24,7 +24,7 @@ PATIENCE = 1.0  # seconds of compiling before a terminal is told
 
 
 class Listener:
-    """Hears of loops that Python has called and that must be compiled."""
+    """Is told of each loop that is compiled because Python has called it."""
 
     def started(self, name: str) -> None:
         """The loop `name` is about to be compiled."""
@@ -50,7 +50,7 @@ class _Compilations(event.Listener):
     """Counts and times what Numba compiles; nested ones belong to the outermost.
 
     Numba tells of compilations under its own lock, so that there is one at a time. The
-    garbage collector, which would take a sixth of the time, rests meanwhile.
+    garbage collector, which would take a sixth of the time, is switched off meanwhile.
     """
 
     def __init__(self) -> None:

@@ -1,9 +1,9 @@
-"""The array shapes that every room speaks: `Ragged`, `Rows` and `Vectors`.
+"""The array types that all rooms use: `Ragged`, `Rows` and `Vectors`.
 
 `Ragged` holds rows of integers: an encoded output is ONE row, whatever the structure.
 `Rows` holds sparse vectors in weight space: psi, a difference of psi, a plane.
-`Vectors` holds input vectors, dense or sparse, that meet labels: the score of vector
-r with label k is <vector r, weights of label k>.
+`Vectors` holds input vectors, dense or sparse, to be scored against labels: the score
+of vector r with label k is <vector r, weights of label k>.
 
 Types are fixed here, once: int64 `ptr`, int32 `data` and `idx`, float64 `val`, all
 contiguous and writable, so that each loop is compiled for one signature.

@@ -1,4 +1,4 @@
-"""Arrays in memory-mapped files: open them, find their file, give their pages back.
+"""Arrays in memory-mapped files: open them, find their file, free their memory.
 
 Files are mapped copy-on-write, so that compiled loops see ordinary arrays; nothing is
 ever written back.

@@ -189,7 +189,7 @@ def _many(ptr, segments, pair, first, last, W, C, N, k):
 
 @inner_loop
 def _fill_many(table, pair, first, L, W, C, N, k, into, best, came, left):
-    """K best of each place and state: `came` is width * k + rank, `left` state * k + rank."""
+    """The k best of each place and state; came: width * k + rank, left: state * k + rank."""
     for i in range(C * k):
         into[i] = first[i // k] if i % k == 0 else -np.inf
     for i in range(C * k, (L + 1) * C * k):

@@ -1,4 +1,6 @@
-"""Which trainer where examples are spread over machines: by n, dim and the network.
+"""Which trainer to use where examples are spread over machines.
+
+The choice depends on n, dim and the network.
 
 With t seconds of oracle per example, s the oracle's share of a visit, K workers and r
 seconds to send w out and a vector back, all measured at the start,

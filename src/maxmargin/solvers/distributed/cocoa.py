@@ -14,9 +14,9 @@ then dw = sum_k dw_k is added to w. If at most s_c shards change weight c in a r
 
 the sum of the local gains is a lower bound for the gain of the whole, and adding is safe
 [1, 3]. With s_c = K for all weights, as in [1], weights of rare features would move K
-times too slowly; with a smaller one for all, those of frequent features would swing. So
+times too slowly; with a smaller one, those of frequent features would oscillate. So
 s_c is the number of shards expected to change weight c, from how often it occurs. While
-the gap is wide the shards want the same changes; later their changes cancel in part, and
+the gap is wide the shards change w alike; later their changes cancel in part, and
 s_c is lowered (`aligned`), unless the dual falls. sigma, 1 as a rule, grows where the best
 step along dw is shorter than dw.
 
@@ -249,7 +249,7 @@ class Cocoa(Solver[ShardsState]):
             state.patience = state.portions
 
     def _recount(self, problem: Problem, state: ShardsState) -> None:
-        """W as the sum of what the shards hold, and the dual there."""
+        """Compute w, and the dual there, from what the shards hold."""
         none = [None] * len(state.shards)
         total, pairs = self._call_shards(problem, state, own_weights, none)
         state.w[:] = 0.0

@@ -46,7 +46,7 @@ LOST = -1  # turn of a shard that does not know what it did last
 
 
 class Message(NamedTuple):
-    """What a shard is told beside w."""
+    """What a shard is sent besides w."""
 
     turn: int
     after: int  # turn that the shard must have made last
@@ -69,7 +69,7 @@ class Handover(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """What a shard tells beside its dw."""
+    """What a shard returns besides dw."""
 
     turn: int  # LOST: it had no memory of the turn before
     linear: float = 0.0
@@ -182,7 +182,7 @@ def _scale(
 def own_weights(
     part: tuple[Problem, int], memory: dict[str, Any], lease: Lease, message: None
 ) -> tuple[Change, tuple[int, float]]:
-    """W of the shard's own alpha, its last turn and its linear part of the dual."""
+    """The weights of the shard's alpha, its last turn, its linear part of the dual."""
     if "state" not in memory:
         return Change.of(), (0, 0.0)
     blocks = memory["state"].blocks

@@ -3,12 +3,13 @@
 With psi(x, y) = phi(x) (x) Lambda(y) every plane of example i is a multiple of
 phi(x_i), so nothing is stored but alpha (n, k): a visit fills the example's scores,
 solves its block exactly, and adds one multiple of phi(x_i) per output feature to w.
-There is no oracle to ask: a visit that sees all outputs knows its gap.
+No oracle is needed: a visit to all outputs also gives the gap of the example.
 
-A step is one sweep over all outputs of the examples that are awake, then sweeps over
+A step is one sweep over all outputs of the examples not skipped, then sweeps over
 the outputs with alpha > 0 only, while these raise the dual fast enough for their work.
-Closed examples rest, twice as long each time; when the gaps seen on the way suggest
-that the tolerance is met, a pass at fixed weights certifies it. With canonical outputs
+Examples without a gap are skipped for some passes, each time twice as many as before.
+When the gaps seen on the way suggest that the tolerance is met, a pass at fixed weights
+certifies it. With canonical outputs
 and the linear penalty this is the sequential dual method for Crammer-Singer problems.
 
 [1] Keerthi et al.: A sequential dual method for large scale multi-class linear SVMs,
@@ -172,7 +173,7 @@ class Enumerated(Solver[AlphaState]):
     def _sweep_all(
         self, state: AlphaState, rng: np.random.Generator, closed: float
     ) -> tuple[Ints, float, float]:
-        """Visit the examples awake; returns those that are not closed."""
+        """Visit the examples not skipped; returns those whose gap is not closed."""
         order = rng.permutation(state.resting.next_pass(np.arange(len(state.gaps))))
         rise, work = sweep(
             state.tables, order, False, state.w, state.alpha, state.gaps, closed

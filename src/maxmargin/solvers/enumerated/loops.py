@@ -254,7 +254,7 @@ def slacks(t, w):
 
 @loop
 def weights(t, alpha, w):
-    """W += sum of alpha * a."""
+    """Add the sum of alpha * a to w."""
     k, z = t.lambdas.shape
     labels, row, a = np.empty(k, np.int64), np.empty(z), np.empty(k)
     for i in range(len(t.truth)):

@@ -1,16 +1,16 @@
 """Newton steps for two outputs over few dense features.
 
 With psi(x, y) = phi(x) Lambda(y) and two outputs the plane of example i is
-a_i = s_i phi(x_i), and with C slack for the penalty
+a_i = s_i phi(x_i). The objective is made smooth:
 
-    F_mu(u) = 1/2 ||u||^2 + sum_i C_i huber_mu(b_i - <a_i, u>)
+    F_mu(u) = 1/2 ||u||^2 + sum_i C_i huber_mu(b_i - <a_i, u>),
 
-has a slope, where slacks below mu count slack^2 / (2 mu). Its Hessian I + sum a_i a_i'
-C_i / mu over the examples with 0 < slack < mu is small if features are few; beyond
-`SHARE` examples per feature so many drawn at random stand for all. A step is one Newton
-step with a line search. Each u gives dual variables alpha_i = C_i min(slack / mu, 1),
-feasible ones, so the gap of the problem itself is known at every step; where the slope
-of F_mu is no longer most of it, mu falls.
+in which a slack below mu counts slack^2 / (2 mu). The Hessian is I + sum a_i a_i' C_i / mu
+over the examples with 0 < slack < mu, a small matrix if features are few. With more than
+`SHARE` such examples per feature, a random sample of them is used instead of all. A step
+is one Newton step with a line search. Each u gives feasible dual variables
+alpha_i = C_i min(slack / mu, 1), so the gap of the original problem is known at every
+step. mu is lowered when most of this gap no longer comes from the gradient of F_mu.
 
 [1] Chapelle: Training a support vector machine in the primal, 2007 (Newton, huber loss).
 """

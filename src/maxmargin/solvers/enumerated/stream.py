@@ -5,7 +5,7 @@ output, which takes less memory than its planes. So the vectors of earlier batch
 kept, and a further batch is a run of `Enumerated` on all examples, started from the alpha
 of those before. The certificate is exact.
 
-The data of a model that was fitted otherwise, or read from a file, are not at hand. Their
+The data of a model that was fitted otherwise, or read from a file, are not known. Their
 risk R counts as its tangent at the weights u of the model, and the problem becomes
 
     1/2 ||w||^2 + height - <u, w> + sum_i cost_i(slack_i),   w = u + sum alpha a.

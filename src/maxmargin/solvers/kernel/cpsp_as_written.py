@@ -2,11 +2,11 @@
 
     g^ = P_B g,     w = sum_i alpha_i g^_i,     B = span of phi(b_1) .. phi(b_k)
 
-In each iteration: solve the dual QP over the projected cuts (lines 4-7), find the exact
-cut g at w (lines 9-13), add one point to the basis while it has fewer than `n_basis`, the
-preimage of what the basis lacks of this latest cut (line 14), and project all cuts onto
-the larger basis (lines 15-17). Training ends when the latest cut is violated by at most
-epsilon (line 18). Points stay where they were put.
+In each iteration: solve the dual QP over the projected cuts (lines 4-7) and find the exact
+cut g at w (lines 9-13). While the basis has fewer than `n_basis` points, add one, the
+preimage of the residual of this cut (line 14), and project all cuts onto the larger basis
+(lines 15-17). Training ends when the latest cut is violated by at most epsilon (line 18).
+Points are never moved.
 
 Preimages are found by the fixed-point iteration of the thesis (RBF kernel), by gradient
 steps (differentiable kernels), or among 59 training rows (CPSP(tr)). A new point adds one

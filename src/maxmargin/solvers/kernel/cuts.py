@@ -44,7 +44,7 @@ class TokenCut(NamedTuple):
 
 
 class Slope(NamedTuple):
-    """A risk and how it falls: R over (rows, labels), and in further weights."""
+    """A risk and its negative gradient: R over (rows, labels), and in further weights."""
 
     risk: float
     R: Floats
@@ -160,7 +160,7 @@ class TokenCuts:
         return self._sum(problem, w)
 
     def mixture(self, problem: Problem, state: State) -> Floats | None:
-        """R of sum alpha * a for a trainer's state; None if it does not tell."""
+        """R of sum alpha * a for a trainer's state; None if it cannot be read from it."""
         if isinstance(state, AlphaState):
             t, alpha = state.tables, state.alpha
             weight = alpha * t.c[t.truth]

@@ -2,8 +2,9 @@
 
     F(b, beta, u) = 1/2 sum_a beta_a' G beta_a + 1/2 ||u||^2 + risk(K(x, b) beta, u)
 
-The gradient is that of the objective itself: v changes as points move, and steps at a
-fixed v (`kernels.preimage.refine`) stop far from where these end.
+Steps follow the gradient of the objective itself. `kernels.preimage.refine` moves points
+towards a fixed function v; v changes as points move, so its steps end at a much higher
+objective.
 
 [1] Wu, Schoelkopf, Bakir: A direct method for building sparse kernel learning
     algorithms, 2006.

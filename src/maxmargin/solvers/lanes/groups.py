@@ -1,6 +1,6 @@
-"""Islands of a block: where new ones belong, how groups unite and split again.
+"""Islands of a block: which group a new one joins, how groups are merged and split.
 
-Leaf loops for `loops`, which has the meaning of the arrays.
+Leaf loops that `loops.py` calls; the arrays are described there.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Where long examples are cut into blocks: away from the constraints that have weight.
 
-A constraint must lie in one block, with `order` true labels of it behind. Where the most
+A constraint must lie in one block, with `order` correct labels after it. Where the most
 violated labels go on across the end of a block, the block should end elsewhere.
 """
 

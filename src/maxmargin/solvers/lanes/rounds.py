@@ -1,4 +1,4 @@
-"""Loops that prepare lanes and end their rounds: all hear what each one changed.
+"""Loops that prepare lanes, and that pass their changes on at the end of a round.
 
 `rows` are the places in w of weights that lanes share, `size` weights each.
 """

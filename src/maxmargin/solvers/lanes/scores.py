@@ -1,6 +1,6 @@
 """Scores of tokens and label tuples at the weights of a lane, and changes of these.
 
-Leaf loops for `loops`, which has the meaning of the arrays.
+Leaf loops that `loops.py` calls; the arrays are described there.
 """
 
 from __future__ import annotations

@@ -219,7 +219,7 @@ class PlaneBlocks:
         return float(stores.radius(self._store))
 
     def heights(self, i: int, w: Floats) -> Floats:
-        """B - <a, w> of the planes of example i."""
+        """Heights b - <a, w> of the planes of example i."""
         loops.gather(self._store, self._scratch, self._space, i, w)
         return self._scratch.g[: self._store.count[i]].copy()
 

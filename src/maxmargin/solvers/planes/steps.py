@@ -6,8 +6,8 @@ over  alpha >= 0, sum alpha <= upper  (infinite upper: a cone), or over the box
 0 <= alpha_j <= upper. `g` is the gradient, h - ridge * sum(alpha), kept up to date.
 The zero plane, which takes what is left of `upper`, has index m.
 
-Pairs are chosen as in SMO with second-order information: the plane with the largest
-gradient gains weight, and the plane whose loss of it raises the dual most gives it.
+Pairs are chosen as in SMO with second-order information: weight moves to the plane with
+the largest gradient, from the plane for which the dual rises most by this.
 """
 
 from __future__ import annotations

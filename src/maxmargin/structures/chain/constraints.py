@@ -1,4 +1,4 @@
-"""Which label may follow which, and which must stand: masks, BIO and BIOES names.
+"""Which label may follow which, and labels that are given: masks, BIO and BIOES names.
 
 A mask is kept as one flat array of 0 (legal) and -inf (illegal) that is added to the
 scores: K * K transitions, then K first labels, then K last labels.
@@ -159,7 +159,7 @@ def _scheme_mask(labels: Sequence[Hashable], scheme: str) -> tuple[Mask, Mask, M
 def forced_labels(
     labels: Sequence[Hashable], ptr: Ints, forced: Sequence[Any]
 ) -> Labels:
-    """Number of the label that must stand at each token, -1 where it is free."""
+    """Number of the label that each token must have, -1 where any label will do."""
     where = {label: k for k, label in enumerate(labels)}
     out = np.full(int(ptr[-1]), -1, np.int32)
     if len(forced) != len(ptr) - 1:

@@ -1,6 +1,6 @@
 """psi of a chain as sparse rows, and the layout of its weights.
 
-psi(x, y) - psi(x, z) is written from the places where y and z differ alone; a
+psi(x, y) - psi(x, z) is computed only from the places where y and z differ; a
 coordinate may occur more than once in a row, its values then add up.
 """
 

@@ -103,7 +103,7 @@ class Chain(Structure):
     Parameters
     ----------
     eta : float, default=1.0
-        Size of the label-only features against those of the input.
+        Size of the label-only features, relative to those of the input.
     window : int, default=0
         Features of this many tokens before and after are features of a token too.
     order : {1, 2, 3}, default=1

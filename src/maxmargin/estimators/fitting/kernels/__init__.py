@@ -2,7 +2,7 @@
 
 mapped.py       Kernels for estimators whose structure takes mapped inputs
 joint.py        Joint kernels: models over support pairs (input, output)
-certificate.py  What sums over kernel values are worth themselves
+certificate.py  Objective and rounding error of models that are sums of kernel values
 """
 
 import lazy_loader as lazy

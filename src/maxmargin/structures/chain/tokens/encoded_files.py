@@ -4,8 +4,8 @@
     folder/data-*/names.json  features by name, where they have names
     folder/data-*/{ptr,rows,idx,val,labels}.bin   the arrays of `Tokens`, and the labels
 
-`meta.json` is written last and names the folder of the data, so that data which were
-encoded half are never opened, whatever happened to the process. A folder that it does
+`meta.json` is written last and names the folder of the data, so that half-written
+data are never opened, whatever happened to the process. A folder that it does
 not name was left by such a process and can be removed.
 
 The source is read twice, a batch at a time: first for labels and feature names, then to

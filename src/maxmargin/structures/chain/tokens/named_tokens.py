@@ -33,14 +33,14 @@ class NamedTokens(NamedTuple):
 
 
 class ValueColumns(dict[Any, Any]):
-    """FeatureColumns of the features of one key, by value."""
+    """Columns of the features of one key, by value."""
 
     def __missing__(self, value: Any) -> int:
         return NEW
 
 
 class PairColumns:
-    """FeatureColumns of features by key and value, as they are met: a cache, never stored."""
+    """Columns of features by key and value, added as they occur: a cache, never stored."""
 
     def __init__(self) -> None:
         self.unknown = 0
@@ -74,7 +74,7 @@ class PairColumns:
 
 
 class FeatureColumns(NamedTuple):
-    """FeatureColumns of named features."""
+    """Columns of named features."""
 
     of: Callable[[str], int]  # -1 for unknown names
     pairs: PairColumns
