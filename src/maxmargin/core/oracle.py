@@ -200,11 +200,14 @@ class Oracle:
         return k if self._linear and self.structure.listed(self.loss) else 1
 
     def primal(self, w: Floats, slack: Floats) -> float:
-        """Objective at w with the given slacks; hard margins at the scaled-up w."""
+        """Objective at w, given all slacks; with a hard margin, at the scaled-up w."""
         return self.primal_at(w, self.costs(slack, np.arange(self.n)))
 
     def primal_at(self, w: Floats, risk: Risk | SumCut) -> float:
-        """Objective at w from what the slacks cost; hard margins at the scaled-up w."""
+        """Objective at w, from the whole answer of `risk_at` or `sum_cut` at this w.
+
+        With a hard margin it is the objective at the scaled-up w.
+        """
         if self.formulation.penalty == "hard":
             margin = 1.0 - risk.worst
             return 0.5 * self.structure.square(w) / margin**2 if margin > 0 else np.inf
