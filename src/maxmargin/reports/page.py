@@ -127,7 +127,7 @@ def _caption(name: str) -> str:
 
 def _percent(share: float) -> str:
     """A gap for readers: two digits, and no power of ten."""
-    return "below 0.0001 %" if 0 < share < 1e-6 else f"{100 * share:.2g} %"
+    return "< 0.0001 %" if 0 < share < 1e-6 else f"{100 * share:.2g} %"
 
 
 def _certificate(subject: Subject) -> str:

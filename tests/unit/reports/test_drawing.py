@@ -82,3 +82,21 @@ def test_results_and_explanations_have_pictures_in_notebooks():
     shown = why._repr_html_()
     assert shown.count("<tr><th") == len(why)
     assert html.escape(why[0].terms[0].feature) in shown
+
+
+def test_a_site_in_a_sequence_without_motif_is_marked_as_such():
+    model, X = MODELS["motif"]()
+    found = model.predict(X)
+    notes = ["No motif" in model.draw(x).html for x in X]
+    assert notes == [label != model.classes_[1] for label in found]
+    assert len(set(notes)) == 2
+
+
+def test_clusters_with_other_numbers_are_the_same():
+    """The truth is drawn beside the answer only where it differs."""
+    model, X = MODELS["coreference"]()
+    first = model.predict(X[:1])[0]
+    renamed = [7 + number for number in first]
+    assert model.draw(X[0], first, renamed).html == model.draw(X[0], first).html
+    other = list(range(len(first)))
+    assert "<h4>truth" in model.draw(X[0], first, other).html

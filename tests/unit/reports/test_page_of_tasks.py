@@ -1,5 +1,7 @@
 """What a report says first for each task, and how the hardest examples are drawn."""
 
+import re
+
 import numpy as np
 import pytest
 from small.models import MODELS
@@ -103,3 +105,21 @@ def test_a_report_without_mistakes_says_so(tmp_path):
     text = written(tmp_path / "page.html", model, X, model.predict(X))
     assert "All of the first 500 examples are right" not in text
     assert "All examples are right" in text and "The mistakes of which" not in text
+
+
+def test_no_figure_stands_there_twice(tmp_path):
+    for name in ("segment", "ranking", "dependency", "coreference"):
+        model, X = MODELS[name]()
+        y = model.predict(X)
+        if name == "ranking":
+            y = [(x[:, 0] > 0.5).astype(int) for x in X]
+        text = written(tmp_path / "page.html", model, X, y)
+        captions = re.findall(r"</b><span>(.*?)</span>", text[: text.index("<nav>")])
+        assert len(captions) >= 5 and len(set(captions)) == len(captions), name
+
+
+def test_outputs_as_text_have_no_arrays(tmp_path):
+    for name in ("homology", "multilabel"):
+        model, X = MODELS[name]()
+        text = written(tmp_path / "page.html", model, X, model.predict(X))
+        assert "array(" not in text and "dtype" not in text and "&#x27;,)" not in text

@@ -58,6 +58,7 @@ from maxmargin.solvers.cccp import LatentResult
 from maxmargin.structures.motif import Bases, Motif
 
 SITE = np.dtype([("start", np.int64), ("strand", "U1"), ("score", np.float64)])
+NO_SITE = '<p class="faint">No motif: the marked place is the nearest to one.</p>'
 PSEUDO = 0.5  # added to each count of a base at a motif position
 
 
@@ -472,7 +473,8 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
             self.structure_.length,
             str(site["strand"]),
         )
-        return plain_html(output, truth) + drawn
+        absent = output != self.classes_[1]
+        return plain_html(output, truth) + drawn + (NO_SITE if absent else "")
 
     def _motif(self, structure: Motif, x: Bases) -> LearnedMotif:
         """The motif at the positions that training has found."""
