@@ -52,9 +52,10 @@ class KernelSVM(MulticlassSVM):
     kernel : str, Kernel or callable
         "rbf", "poly", "quadratic", "cubic", "linear" or "precomputed". A callable
         takes two matrices of rows and returns the matrix of kernel values.
-    gamma : float
+    gamma : float or {"scale", "auto"}
         Parameter of "rbf" and "poly"; by default one over the mean squared length of the
-        rows.
+        rows. "scale" and "auto" are those of scikit-learn: 1 / (n_features * X.var()) and
+        1 / n_features.
     degree : int
         Degree of "poly", (gamma <a, b> + coef0)^degree.
     coef0 : float
@@ -118,7 +119,7 @@ class KernelSVM(MulticlassSVM):
         kernel: KernelChoice = "rbf",
         kernel_method: str = "exact",
         n_basis: int = 200,
-        gamma: float | None = None,
+        gamma: float | str | None = None,
         degree: int = 2,
         coef0: float = 1.0,
         basis: str = "free",

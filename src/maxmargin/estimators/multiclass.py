@@ -247,8 +247,9 @@ class MulticlassSVM(ClassifierMixin, ClassProbabilities, KernelMixin):
         return self.calibrate(X, y, cv=self.calibration) if self.calibration else self
 
     def _training_data(
-        self, X: Any, y: Any, sample_weight: SampleWeight, known: Any = None
-    ) -> TrainingData:
+        self, X: Any, y: Any, sample_weight: SampleWeight, known: Any = None,
+        needs: str = "a classifier needs two or more",
+    ) -> TrainingData:  # fmt: skip
         """Rows and class numbers; `known` are classes that y need not show."""
         check_parameters(self.get_params(deep=False))
         X, y = self._checked(X, y)
@@ -263,9 +264,7 @@ class MulticlassSVM(ClassifierMixin, ClassProbabilities, KernelMixin):
             raise ValueError("all sample weights are zero: there is nothing to learn")
         used = np.unique(labels[weight > 0])
         if len(classes if known is not None else used) < 2:
-            raise ValueError(
-                "y has examples of one class only: a classifier needs two or more"
-            )
+            raise ValueError(f"y has examples of one class only: {needs}")
         if (weight == 0).any() and self.kernel != "precomputed":
             X, labels, weight = X[weight > 0], labels[weight > 0], weight[weight > 0]
         self.classes_ = classes
@@ -323,7 +322,8 @@ class MulticlassSVM(ClassifierMixin, ClassProbabilities, KernelMixin):
         """
         self._check_streams()
         if "result_" not in vars(self):
-            data = self._training_data(X, y, sample_weight, classes)
+            needs = "give those of all batches, two or more, classes=[..]"
+            data = self._training_data(X, y, sample_weight, classes, needs)
         elif classes is None or np.array_equal(np.unique(classes), self.classes_):
             data = self._batch_data(X, y, sample_weight)
         else:
@@ -583,7 +583,7 @@ class MulticlassSVM(ClassifierMixin, ClassProbabilities, KernelMixin):
     def score(self, X: Any, y: Any, sample_weight: SampleWeight = None) -> float:
         """Share of right predictions; a label unseen in training counts as an error."""
         predicted = self.predict(X)
-        check_same_length(predicted, y)
+        check_same_length(predicted, y, "score")
         truth = np.asarray(by_position(y), dtype=object).ravel()
         right = truth == np.asarray(predicted.tolist(), dtype=object)
         weight = (

@@ -321,7 +321,7 @@ class NetworkSVM(KernelMixin):
 
     def score(self, X: Any, y: Any) -> float:
         """Share of nodes with the right label; nodes whose label is None do not count."""
-        check_same_length(X, y)
+        check_same_length(X, y, "score")
         return 1.0 - token_error([plain(row) for row in y], list(self.predict(X)))
 
     def predict_proba(self, X: Any) -> list[Floats]:

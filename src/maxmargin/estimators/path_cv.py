@@ -1,16 +1,17 @@
 """PathCV: choose C by cross-validation.
 
 On each fold, one estimator is fitted for increasing C, to a loose tolerance and each
-time from the dual solution of the previous C. The path ends when the mean score has
-fallen for some values in a row, so the large, expensive values of C are often not
-reached. The best C is then fitted once on all data, to the tolerance of the estimator.
+time from the dual solution of the previous C. The path ends when some values in a row
+score worse than the best one, so the large, expensive values of C are often not reached;
+a fall that the folds do not agree on counts half. The best C is then fitted once on all
+data, to the tolerance of the estimator.
 benchmarks/path.py measures what this costs.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -30,6 +31,7 @@ from sklearn.utils.metaestimators import _safe_split, available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from maxmargin.core.data.arrays import Floats
 from maxmargin.engines.choose import choose_engine
 from maxmargin.estimators.fitting.base import StructuredEstimator
 from maxmargin.estimators.fitting.inputs import (
@@ -55,6 +57,16 @@ from maxmargin.solvers.base import Status
 CS = tuple(10.0 ** (k / 2) for k in range(-6, 3))  # 0.001 .. 10, in half decades
 
 
+def _has(name: str) -> Callable[[Any], bool]:
+    """Whether the estimator, the fitted one if there is one, has a method."""
+
+    def check(search: Any) -> bool:
+        getattr(vars(search).get("estimator_", search.estimator), name)
+        return True  # otherwise AttributeError says what is missing
+
+    return check
+
+
 @describe_parameters()
 class PathCV(MetaEstimatorMixin, BaseEstimator):
     """An estimator of the package with C chosen by cross-validation.
@@ -73,7 +85,9 @@ class PathCV(MetaEstimatorMixin, BaseEstimator):
     tol : float
         Relative duality gap of the fits along the path.
     patience : int
-        How many values of C may score worse than the best one before the path ends.
+        How many values of C may score worse than the best one before the path ends. A
+        fall counts half if it is no larger than its standard error over the folds, or,
+        with a single fold, than one over the number of held-out examples.
     scoring : str or callable
         A name that scikit-learn knows ("f1_macro"), or ``scoring(estimator, X, y)``; by
         default the `score` of the estimator.
@@ -175,7 +189,7 @@ class PathCV(MetaEstimatorMixin, BaseEstimator):
         rows = self._folds(X, y, routed.split)
         folds = [_Fold(self, X, y, Cs, routed, *ids) for ids in rows]
         self.scores_: dict[float, list[float]] = {}
-        best, worse = -np.inf, 0
+        best, worse, one_of = -np.inf, 0.0, 1.0 / max(len(rows[0][1]), 1)
         engine = choose_engine(None, min(jobs_of(self.n_jobs), len(folds)))
         try:
             for C in Cs:
@@ -184,9 +198,10 @@ class PathCV(MetaEstimatorMixin, BaseEstimator):
                     self.scores_[C] = list(engine.map(_Fold.next_score, folds))
                 mean = float(np.mean(self.scores_[C]))
                 if mean > best:
-                    best, worse, self.C_ = mean, 0, C
+                    best, worse, self.C_ = mean, 0.0, C
                 elif mean < best:
-                    worse += 1
+                    fall = np.subtract(self.scores_[self.C_], self.scores_[C])
+                    worse += _counted(fall, one_of)
                 if worse > self.patience:
                     break
         finally:
@@ -210,6 +225,36 @@ class PathCV(MetaEstimatorMixin, BaseEstimator):
         """Scores of the estimator that was fitted on all data."""
         check_is_fitted(self, "estimator_")
         return self.estimator_.decision_function(X)
+
+    @available_if(_has("predict_proba"))
+    def predict_proba(self, X: Any) -> Any:
+        """Probabilities, where the estimator that was fitted on all data has them."""
+        return self.estimator_.predict_proba(X)
+
+    @available_if(_has("predict_nbest"))
+    def predict_nbest(self, X: Any, k: int = 5, **params: Any) -> Any:
+        """The k best outputs of each input with their scores, where they can be listed."""
+        return self.estimator_.predict_nbest(X, k, **params)
+
+    @available_if(_has("predict_set"))
+    def predict_set(self, X: Any, coverage: float = 0.9, **params: Any) -> Any:
+        """Outputs of each input among which the true one is, as often as `coverage`."""
+        return self.estimator_.predict_set(X, coverage, **params)
+
+    @available_if(_has("predict_ranked"))
+    def predict_ranked(self, X: Any, n: int | None = None) -> Any:
+        """The n best outputs of each input with their probabilities, best first."""
+        return self.estimator_.predict_ranked(X, n)
+
+    @available_if(_has("explain"))
+    def explain(self, x: Any, *, n: int | None = None) -> Any:
+        """Why the estimator that was fitted on all data predicts what it predicts."""
+        return self.estimator_.explain(x, n=n)
+
+    @available_if(_has("report"))
+    def report(self, path: Any, X: Any = None, y: Any = None, **params: Any) -> None:
+        """Write one HTML page about the estimator that was fitted on all data."""
+        self.estimator_.report(path, X, y, **params)
 
     def score(self, X: Any, y: Any, **params: Any) -> float:
         """Score by `scoring` of the estimator that was fitted on all data.
@@ -276,6 +321,27 @@ class PathCV(MetaEstimatorMixin, BaseEstimator):
             random_state=seed_of(self.random_state),
         )  # fmt: skip
         return list(folds.split(np.zeros(len(y)), y))[: int(self.cv)]
+
+
+def _counted(fall: Floats, one_of: float) -> float:
+    """How much a value of C counts that scores worse: 1, or 1/2 if that may be chance.
+
+    Parameters
+    ----------
+    fall : array
+        By how much the score falls in each fold.
+    one_of : float
+        What one of the held-out examples adds to a mean, for a single fold.
+
+    Examples
+    --------
+    >>> _counted(np.array([0.2, 0.3, 0.2]), 0.1), _counted(np.array([0.2, -0.1]), 0.1)
+    (1.0, 0.5)
+    """
+    n = len(fall)
+    with np.errstate(invalid="ignore"):  # scores may be infinite
+        error = fall.std(ddof=1) / np.sqrt(n) if n > 1 else one_of
+        return 0.5 if fall.mean() <= error * (1.0 + 1e-9) else 1.0
 
 
 class _Routed(NamedTuple):

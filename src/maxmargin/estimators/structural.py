@@ -208,7 +208,7 @@ class StructuralSVM(StructuredEstimator):
     def score(self, X: Any, y: Any) -> float:
         """Minus the mean loss of the predictions."""
         check_is_fitted(self, "coef_")
-        check_same_length(X, y)
+        check_same_length(X, y, "score")
         x = self.structure_.encode(X)
         truth = self.structure_.encode_labels(x, y)
         problem = self._problem(self.structure_, x, truth, None)

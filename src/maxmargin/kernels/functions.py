@@ -322,12 +322,27 @@ def dense_rows(X: Any) -> Floats:
     return np.ascontiguousarray(X, dtype=np.float64)
 
 
+def _gamma_by_rule(rule: str, X: Any) -> float:
+    """The gamma of scikit-learn's rules "scale" and "auto" for the rows of X."""
+    if X is None:
+        raise ValueError(f"gamma={rule!r}: 'scale' and 'auto' need rows to scale by")
+    if rule == "auto":
+        return 1.0 / X.shape[1]
+    mean = float(X.mean())
+    variance = float(squares(X).mean()) / X.shape[1] - mean**2
+    if not hasattr(X, "multiply"):  # more digits than the difference of squares has
+        variance = float(X.var())
+    return 1.0 / (X.shape[1] * variance) if variance > 0.0 else 1.0
+
+
 def named_kernel(kernel: Any, X: Any = None, **given: Any) -> Any:
     """A kernel by name, scaled to X, or an object as it is.
 
     "poly" is (gamma <a, b> + coef0)^degree and "rbf" exp(-gamma ||a - b||^2), with
     gamma = 1 / s unless given, s the mean squared length of the rows of X: values then
-    stay of the order of 1. "quadratic" and "cubic" are polynomials of degree 2 and 3.
+    stay of the order of 1. gamma="scale" is one over (columns of X times the variance of
+    its entries) and "auto" one over the number of columns, as in scikit-learn.
+    "quadratic" and "cubic" are polynomials of degree 2 and 3.
 
     Parameters
     ----------
@@ -350,14 +365,17 @@ def named_kernel(kernel: Any, X: Any = None, **given: Any) -> Any:
         return Function(kernel)
     given = {k: v for k, v in given.items() if v is not None}
     gamma, degree = given.get("gamma", 1.0), given.get("degree", 2)
-    if not isinstance(gamma, Real) or not 0.0 < float(gamma) < np.inf:
+    by_rule = isinstance(gamma, str) and gamma in ("scale", "auto")
+    if not by_rule and not (isinstance(gamma, Real) and 0.0 < float(gamma) < np.inf):
         raise ValueError(
-            f"gamma={gamma!r}: a number greater than zero is needed, or None: one over "
-            "the mean squared length of the rows"
+            f"gamma={gamma!r}: a number greater than zero is needed, 'scale', 'auto', or "
+            "None: one over the mean squared length of the rows"
         )
     if not isinstance(degree, Integral) or degree < 1:
         raise ValueError(f"degree={degree!r}: a whole number, at least one, is needed")
-    if "gamma" not in given and X is not None and kernel != "precomputed":
+    if by_rule:
+        gamma = 1.0 if kernel == "precomputed" else _gamma_by_rule(gamma, X)
+    elif "gamma" not in given and X is not None and kernel != "precomputed":
         gamma = 1.0 / (float(squares(X).mean()) or 1.0)
     gamma = float(gamma)
     known: dict[str, Callable[[], Kernel]] = {

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
+from small.models import MODELS
 from small.problems import Sign
 
 from maxmargin import (
@@ -141,7 +142,7 @@ def test_what_is_no_list_of_examples(X, y, error, said):
         check_same_length(X, y)
 
 
-@pytest.mark.parametrize("gamma", [0.0, -1.0, np.nan, "scale"])
+@pytest.mark.parametrize("gamma", [0.0, -1.0, np.nan, "small"])
 def test_gamma(gamma):
     with pytest.raises(ValueError, match=r"gamma=.*greater than zero"):
         named_kernel("rbf", np.eye(2), gamma=gamma)
@@ -324,3 +325,33 @@ def test_nothing_to_predict():
     X = [np.random.default_rng(i).normal(size=(2, 2, 1)) for i in range(3)]
     model = StructuralSVM(Matching()).fit(X, [[0, 1], [1, 0], [0, 1]])
     assert model.predict([]).shape == (0,)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_scoring_nothing_is_not_called_learning(name):
+    model, X = MODELS[name]()[:2]
+    table = len(getattr(X, "shape", ())) == 2
+    with pytest.raises(ValueError) as told:
+        model.score(X[:0] if table else [], [])
+    assert "learn" not in str(told.value)
+    if not table and name != "motif":  # which answers as scikit-learn does
+        assert "X and y are empty: there is nothing to score" in str(told.value)
+
+
+def test_a_model_is_not_scored_without_truth():
+    model = ChainSVM().fit(*CHAINS)
+    with pytest.raises(ValueError, match="score requires y to be passed"):
+        model.score(CHAINS[0], None)
+
+
+def test_a_first_batch_of_one_class_is_told_of_classes():
+    X, y = np.eye(3), ["a", "a", "a"]
+    with pytest.raises(ValueError, match=r"one class only.*classes=\[\.\.\]"):
+        MulticlassSVM().partial_fit(X, y)
+    with pytest.raises(ValueError, match=r"one class only: a classifier needs"):
+        MulticlassSVM().fit(X, y)
+    model = MulticlassSVM().partial_fit(X, y, classes=["a", "b"])
+    assert model.classes_.tolist() == ["a", "b"]
+    words = [[["a"], ["b"]], [["b"], ["a"]]], [["O", "O"], ["O", "O"]]
+    with pytest.warns(UserWarning, match=r"all labels are 'O'.*classes=\[\.\.\]"):
+        ChainSVM().partial_fit(*words)

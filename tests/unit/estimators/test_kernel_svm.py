@@ -21,6 +21,7 @@ from maxmargin.kernels import (
     Polynomial,
     Rbf,
     draw,
+    named_kernel,
 )
 from maxmargin.solvers import Status
 from maxmargin.solvers.kernel import BinarySmo
@@ -467,3 +468,30 @@ def test_streams_are_refused_for_kernels(iris):
     with pytest.raises(AttributeError, match="no attribute 'partial_fit'") as told:
         MulticlassSVM(kernel="rbf").partial_fit(X, y)
     assert "not there for kernels" in str(told.value.__cause__)
+
+
+@pytest.mark.parametrize("gamma", ["scale", "auto"])
+@pytest.mark.parametrize("kernel", ["rbf", "poly"])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_gamma_by_the_rules_of_scikit_learn(iris, gamma, kernel, sparse, tmp_path):
+    X, y = iris[0][50:], iris[1][50:]
+    X = sp.csr_array(X) if sparse else X
+    settings = {"C": 0.5, "kernel": kernel, "gamma": gamma, "degree": 3, "coef0": 0.5}
+    model = KernelSVM(**settings, tol=1e-5).fit(X, y)
+    peer = SVC(**settings, tol=1e-6).fit(X, y)
+    assert model.expansion_.kernel.gamma == pytest.approx(peer._gamma, rel=1e-12)
+    scores = peer.decision_function(X)
+    np.testing.assert_allclose(model.decision_function(X), scores, atol=0.02)
+    save(model, tmp_path / "m.mm")
+    again = load(tmp_path / "m.mm")
+    assert again.gamma == gamma
+    assert again.expansion_.kernel.gamma == model.expansion_.kernel.gamma
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+
+
+def test_gamma_of_rows_that_are_all_alike():
+    X = np.ones((4, 2))
+    assert named_kernel("rbf", X, gamma="scale") == Rbf(1.0)  # as scikit-learn has it
+    assert named_kernel("rbf", X, gamma="auto") == Rbf(0.5)
+    with pytest.raises(ValueError, match="'scale' and 'auto' need rows"):
+        named_kernel("rbf", gamma="scale")

@@ -6,11 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_digits, load_wine
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from small.problems import chain_problem, multiclass_problem
 
 from maxmargin.core import Formulation, Problem
-from maxmargin.estimators import MulticlassSVM, PathCV, StructuralSVM
+from maxmargin.estimators import ChainSVM, MulticlassSVM, PathCV, StructuralSVM
 from maxmargin.losses import ZeroOne
 from maxmargin.solvers import Auto, Costs, decide
 from maxmargin.solvers.enumerated import EnumeratedStream
@@ -222,3 +224,82 @@ def test_auto_says_what_it_chose_and_why():
 )
 def test_auto_decides_by_counts(costs, penalty, kind):
     assert decide(costs, penalty, 4e9)[0].__name__ == kind
+
+
+class Scores:
+    """Scores of the folds as given, one list for each C, whatever the model is."""
+
+    def __init__(self, by_C):
+        self.by_C, self.asked = by_C, {}
+
+    def __call__(self, model, X, y):
+        C = model.result_.notes["C"]
+        k = self.asked[C] = self.asked.get(C, -1) + 1
+        return self.by_C[C][k % len(self.by_C[C])]
+
+
+TRIED = [0.01, 0.02, 0.03, 0.04, 0.05, 0.06]
+NOISE = [[0.9, 1.0, 0.8], [1.0, 0.8, 0.85], [0.95, 0.9, 0.8]]  # means .900 .883 .883
+FALL = [[0.9, 1.0, 0.8], [0.7, 0.8, 0.6], [0.7, 0.8, 0.6]]
+
+
+@pytest.mark.parametrize(
+    ("scores", "tried", "chosen"),
+    [
+        ([*NOISE, [1.0] * 3, *FALL[1:]], 6, 0.04),  # noise does not end the path
+        ([*FALL, *FALL], 3, 0.01),  # two falls beyond the noise do
+        ([NOISE[0], NOISE[1], FALL[1], *FALL], 3, 0.01),
+        ([*NOISE, NOISE[1], [1.0] * 3, FALL[0]], 4, 0.01),  # nor does it go on forever
+    ],
+)
+def test_a_fall_within_its_standard_error_counts_half(scores, tried, chosen):
+    X, Y = words(41, 30)
+    given = Scores(dict(zip(TRIED, scores, strict=True)))
+    model = PathCV(StructuralSVM(Chain()), TRIED, cv=3, scoring=given).fit(X, Y)
+    assert (list(model.scores_), model.C_) == (TRIED[:tried], chosen)
+
+
+@pytest.mark.parametrize(("fall", "tried"), [(0.1, 4), (0.2, 3)])
+def test_one_example_of_a_single_fold_may_be_chance(fall, tried):
+    X, Y = words(42, 40)  # 10 are held out
+    first = TRIED[0]
+    given = Scores({v: [0.9 if v == first else 0.9 - fall] for v in TRIED})
+    model = PathCV(StructuralSVM(Chain()), TRIED, scoring=given).fit(X, Y)
+    assert (list(model.scores_), model.C_) == (TRIED[:tried], first)
+
+
+def test_noise_at_small_C_does_not_end_the_path():
+    X, y = load_wine(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    model = PathCV(MulticlassSVM(), cv=3).fit(X, y)
+    assert model.C_ == 0.1 and len(model.scores_) < 9
+    chosen, first = (np.mean(model.scores_[C]) for C in (0.1, 0.001))
+    assert chosen > first
+
+
+def test_methods_of_the_chosen_estimator():
+    X, y = load_wine(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    model = PathCV(MulticlassSVM(calibration=3), [0.01, 0.1])
+    assert not hasattr(model, "predict_proba")  # as of an estimator that is not fitted
+    model.fit(X, y)
+    best = model.estimator_
+    np.testing.assert_array_equal(model.predict_proba(X), best.predict_proba(X))
+    assert model.predict_set(X[:5], 0.8) == best.predict_set(X[:5], 0.8)
+    assert str(model.explain(X[0])) == str(best.explain(X[0]))
+    piped = PathCV(make_pipeline(StandardScaler(), MulticlassSVM(calibration=3)), [0.1])
+    piped.fit(X, y)
+    proba = piped.estimator_.predict_proba(X)
+    np.testing.assert_array_equal(piped.predict_proba(X), proba)
+    with pytest.raises(AttributeError, match="explain"):
+        piped.explain(X[0])
+    plain = PathCV(MulticlassSVM(), [0.1]).fit(X, y)
+    with pytest.raises(AttributeError, match="predict_proba") as told:
+        plain.predict_proba(X)
+    assert "calibration=3 before fit" in str(told.value.__cause__.__cause__)
+    tagger = PathCV(ChainSVM(), [0.1]).fit(*words(43, 20))
+    sentence = words(44, 1)[0]
+    assert tagger.predict_nbest(sentence, 2) == tagger.estimator_.predict_nbest(
+        sentence, 2
+    )
+    assert not hasattr(tagger, "predict_proba") and not hasattr(plain, "predict_nbest")

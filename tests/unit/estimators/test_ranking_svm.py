@@ -333,3 +333,38 @@ def test_a_column_says_which_query():
     assert model.score(both, y, qid="query") == model.score(frame, y, qid=qid)
     with pytest.raises(ValueError, match="no column 'topic'"):
         RankingSVM(3).fit(both, y, qid="topic")
+
+
+def test_every_method_takes_a_table_with_queries(tmp_path):
+    X, y, qid = one_table()
+    lists = grouped(X, y, qid)
+    model = RankingSVM(3, loss="roc").fit(X, y, qid=qid)
+    hard = model.hardest(X, y, 3, qid=qid)
+    assert len(hard) == 3 and str(hard) == str(model.hardest(*lists, 3))
+    for name, data in (("a", (X, y)), ("b", lists)):
+        given = {"qid": qid} if name == "a" else {}
+        model.report(tmp_path / name, *data, **given)
+    assert (tmp_path / "a").read_text() == (tmp_path / "b").read_text()
+    model.report(tmp_path / "c")  # without data
+    Cs = [0.01, 0.1]
+    one = RankingSVM(3, loss="roc").fit_path(X, y, Cs, qid=qid)
+    two = RankingSVM(3, loss="roc").fit_path(*lists, Cs)
+    assert [r.w.tolist() for r in one] == [r.w.tolist() for r in two]
+    table = model.support_structures(0, X, y, qid=qid)
+    assert str(table) == str(model.support_structures(0, *lists))
+    weighted = model.support_structures(0, X, y, sample_weight=np.ones(120), qid=qid)
+    assert str(weighted) == str(table)
+    with pytest.raises(ValueError, match="qid="):
+        model.hardest(X, y)
+    with pytest.raises(ValueError, match="qid="):
+        model.report(tmp_path / "d", X, y)
+
+
+def test_batches_of_queries_are_refused_with_qid_too():
+    X, y, qid = one_table()
+    model = RankingSVM(3).fit(X, y, qid=qid)
+    for one in (model, RankingSVM(3)):
+        with pytest.raises(ValueError, match=r"partial_fit is not there .* use fit"):
+            one.partial_fit(X, y, qid=qid)
+        with pytest.raises(ValueError, match=r"partial_fit is not there .* use fit"):
+            one.partial_fit(*grouped(X, y, qid))

@@ -290,7 +290,7 @@ class AlignmentSVM(Significance, StructuredEstimator):
     def losses(self, X: Any, y: Any, shift: int = 0) -> Floats:
         """Loss of each pair: 1 - Q, or 1 - Q4 with ``shift=4``."""
         check_is_fitted(self, "coef_")
-        check_same_length(X, y)
+        check_same_length(X, y, "score")
         x = self.structure_.encode(X)
         truth = self.structure_.encode_labels(x, y)
         return AlignedPairs(shift).value(truth, predict_found(self, x).labels)

@@ -275,7 +275,7 @@ class HomologySVM(Significance, StructuredEstimator):
 
     def score(self, X: Any, y: Any) -> float:
         """Share of the native sequences whose homolog is found; y as in `fit`, or indices."""
-        check_same_length(X, y)
+        check_same_length(X, y, "score")
         true: Ints = np.array([_homolog_index(written) for written in y])
         return float(np.mean(self.predict(X) == true))
 

@@ -23,15 +23,16 @@ FORMER_NAMES = {"hamming-normalized": "hamming-mean"}  # still accepted
 SPAN = re.compile(r"[BIESLU]-.+")  # a label that marks a span
 
 
-def check_same_length(X: Any, y: Any) -> None:
-    """Refuse X and y of different lengths, or without examples."""
+def check_same_length(X: Any, y: Any, method: str = "fit") -> None:
+    """Refuse X and y of different lengths, or without examples, for "fit" or "score"."""
     if y is None:
-        raise ValueError("fit requires y to be passed, but the target y is None")
+        raise ValueError(f"{method} requires y to be passed, but the target y is None")
     n, m = check_examples(X), check_examples(y, "y")
     if n != m:
         raise ValueError(f"X has {n} examples, but y has {m}")
     if n == 0:
-        raise ValueError("X and y are empty: there is nothing to learn from")
+        purpose = "learn from" if method == "fit" else method
+        raise ValueError(f"X and y are empty: there is nothing to {purpose}")
 
 
 def warn_if_alike(labels: Iterable[Any]) -> None:
@@ -56,8 +57,10 @@ def warn_if_alike(labels: Iterable[Any]) -> None:
             return
 
 
-def warn_of_labels(labels: Sequence[Any]) -> None:
+def warn_of_labels(labels: Sequence[Any], first: bool = False) -> None:
     """Say so where there is one label only, and where some labels mark no spans.
+
+    `first`: the labels are those of a first batch.
 
     Examples
     --------
@@ -68,6 +71,7 @@ def warn_of_labels(labels: Sequence[Any]) -> None:
     said = ""
     if len(labels) == 1:
         said = f"all labels are {labels[0]!r}: the model can predict nothing else"
+        said += "; name the labels of later batches, classes=[..]" if first else ""
     names = [label for label in labels if label != "O"]
     marked = [v for v in names if isinstance(v, str) and SPAN.fullmatch(v)]
     if len(names) < len(labels) and 2 * len(marked) >= len(names) > len(marked):

@@ -410,7 +410,7 @@ class MultilabelSVM(StructuredEstimator):
     def score(self, X: Any, y: Any) -> float:
         """F1 of all labels together (micro-averaged); 1 is perfect."""
         margins = self.decision_function(X)
-        check_same_length(margins, y)
+        check_same_length(margins, y, "score")
         found, truth = self._predicted(margins), self.labels_.table(y, strange=True)
         both, some = float((found * truth).sum()), float(found.sum() + truth.sum())
         some += self.labels_.strangers(y)

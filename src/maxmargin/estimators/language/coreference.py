@@ -175,7 +175,7 @@ class CoreferenceSVM(StructuredEstimator):
     def score(self, X: Any, y: Any = None) -> float:
         """Mean MITRE score, 1 - loss / 100; y as in `fit`."""
         y = _clusters(X, y)
-        check_same_length(X, y)
+        check_same_length(X, y, "score")
         found = self.predict(X)
         losses = [mitre_loss(a, b) for a, b in zip(y, found, strict=True)]
         return 1.0 - float(np.mean(losses)) / 100.0

@@ -308,7 +308,7 @@ class DependencySVM(StructuredEstimator):
 
         See `maxmargin.metrics.attachment_scores` for both, with or without punctuation.
         """
-        check_same_length(X, y)
+        check_same_length(X, y, "score")
         return attachment_scores(list(by_position(y)), list(self.predict(X))).las
 
 

@@ -378,7 +378,7 @@ class GrammarSVM(KernelMixin):
         Published figures leave these out (evalb with COLLINS.prm): they are
         ``bracket_scores(y, model.predict(X), COLLINS).f1`` of `maxmargin.metrics`.
         """
-        check_examples(y, "y")
+        check_same_length(X, y, "score")
         truth = [from_nltk(tree) for tree in by_position(y)]
         return bracket_scores(truth, [from_nltk(t) for t in self.predict(X)]).f1
 

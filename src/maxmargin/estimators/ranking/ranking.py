@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Sequence
 from numbers import Integral
@@ -59,6 +60,8 @@ from maxmargin.metrics.ranking import (
     roc_area,
 )
 from maxmargin.reports.drawing.marked_text import ranking_html
+from maxmargin.reports.explanation import Hard, SupportTable
+from maxmargin.solvers.base import Result
 from maxmargin.structures.ranking.orders import FullOrder
 from maxmargin.structures.ranking.structure import Documents, Ranking
 
@@ -338,14 +341,9 @@ class RankingSVM(StructuredEstimator):
 
     def score(self, X: Any, y: Any, qid: Any = None) -> float:
         """Mean over queries of the measure optimised: precision@k, NDCG@k, ..."""
-        check_same_length(X, y)
-        if qid is not None:
-            check_is_fitted(self, "coef_")
-            X, qid = table_and_queries(X, qid)
-            groups = query_rows(qid, X)
-            _check_feature_names(self, X, reset=False)
-            X, y = split_table(X, groups), [np.asarray(y)[rows] for rows in groups]
-        scores = self.decision_function(self._grouped(X))
+        check_same_length(X, y, "score")
+        X, y, _ = self._lists(X, y, qid)
+        scores = self.decision_function(X)
         loss = named_loss(self.loss, self._known_losses(Ranking()))
         if isinstance(loss, AveragePrecision):
             return mean_over_queries(average_precision, y, scores)
@@ -355,6 +353,78 @@ class RankingSVM(StructuredEstimator):
             return mean_over_queries(precision_at_k, y, scores, self.k)
         assert isinstance(loss, NDCGAtK)
         return mean_over_queries(ndcg_at_k, y, scores, self.k, letor=loss.letor)
+
+    def fit_path(
+        self, X: Any, y: Any, Cs: Sequence[float],
+        sample_weight: SampleWeight = None, qid: Any = None,
+    ) -> list[Result]:  # fmt: skip
+        """Fit for each C, from the smallest to the largest, warm-started.
+
+        See `StructuredEstimator.fit_path`; `qid` is as in `fit`.
+        """
+        X, y, sample_weight = self._by_query(X, y, sample_weight, qid)
+        return super().fit_path(X, y, Cs, sample_weight)
+
+    def partial_fit(
+        self, X: Any, y: Any, sample_weight: SampleWeight = None, qid: Any = None
+    ) -> Self:
+        """Refused: the order of the documents is hidden, which needs all queries at once."""
+        raise ValueError(
+            "partial_fit is not there for outputs with hidden parts, such as the order of "
+            "documents: use fit on all queries, with warm_start=True to go on"
+        )
+
+    def hardest(
+        self, X: Any, y: Any, n: int = 5, most: int = 500, qid: Any = None
+    ) -> list[Hard]:
+        """The queries whose true order scores furthest below the best order.
+
+        See `StructuredEstimator.hardest`; `qid` is as in `predict`.
+        """
+        check_is_fitted(self, "coef_")
+        X, y, _ = self._lists(X, y, qid)
+        return super().hardest(X, y, n, most)
+
+    def support_structures(
+        self, feature: str | int, X: Any, y: Any, n: int = 10,
+        sample_weight: SampleWeight = None, qid: Any = None,
+    ) -> SupportTable:  # fmt: skip
+        """Which queries, against which wrong orders, made a weight.
+
+        See `StructuredEstimator.support_structures`; `qid` is as in `fit`.
+        """
+        check_is_fitted(self, "coef_")
+        X, y, sample_weight = self._lists(X, y, qid, sample_weight)
+        return super().support_structures(feature, X, y, n, sample_weight)
+
+    def report(
+        self, path: str | os.PathLike[str], X: Any = None, y: Any = None, *,
+        title: str | None = None, command: str | None = None, qid: Any = None,
+    ) -> None:  # fmt: skip
+        """Write one HTML page about the model: certificate, scores, what it learned.
+
+        See `StructuredEstimator.report`; `qid` is as in `predict`.
+        """
+        check_is_fitted(self, "coef_")
+        if X is not None and y is not None:
+            X, y, _ = self._lists(X, y, qid)
+        super().report(path, X, y, title=title, command=command)
+
+    def _lists(
+        self, X: Any, y: Any, qid: Any, sample_weight: SampleWeight = None
+    ) -> tuple[Any, Any, SampleWeight]:
+        """Data with one matrix per query for a fitted model, also where X is a table."""
+        if qid is None:
+            return self._grouped(X), y, sample_weight
+        check_is_fitted(self, "coef_")
+        check_same_length(X, y)
+        X, qid = table_and_queries(X, qid)
+        groups = query_rows(qid, X)
+        _check_feature_names(self, X, reset=False)
+        if sample_weight is not None:
+            sample_weight = weight_of_queries(sample_weight, groups)
+        y = [np.asarray(y)[rows] for rows in groups]
+        return split_table(X, groups), y, sample_weight
 
     def _grouped(self, X: Any) -> Any:
         """Refuse a table whose queries are not known."""

@@ -377,9 +377,9 @@ class ChainSVM(KernelMixin):
         check_same_length(X, y)
         X, y = by_position(X), by_position(y)
         chain = chain.bind(X, y)
+        warn_of_labels(chain.labels, first=True)
         x = chain.encode(X)
-        truth = chain.encode_labels(x, y)
-        return TrainingData(chain, x, truth, sample_weight, X, y)
+        return TrainingData(chain, x, chain.encode_labels(x, y), sample_weight, X, y)
 
     def _training_data(
         self, X: Any, y: Any, sample_weight: SampleWeight
@@ -493,9 +493,8 @@ class ChainSVM(KernelMixin):
 
     def _label_scores(self, X: Any) -> LabelScores:
         chain, x = self._prepared(X, None, None, None)
-        flat = np.concatenate(
-            prediction.ask_batches(self, chain, x, Chain.max_marginals)
-        )
+        parts = prediction.ask_batches(self, chain, x, Chain.max_marginals)
+        flat = np.concatenate(parts)
         return LabelScores(flat, x.ptr, chain.labels)
 
     def confidence(self, X: Any) -> list[Floats]:
@@ -504,6 +503,7 @@ class ChainSVM(KernelMixin):
 
     def score(self, X: Any, y: Any) -> float:
         """Share of tokens with the right label; tokens whose label is None do not count."""
+        check_same_length(X, y, "score")
         return 1.0 - token_error(y, list(self.predict(X)))
 
     def top_features(self, label: Hashable, n: int = 20) -> list[tuple[str, float]]:

@@ -302,7 +302,7 @@ class SegmentSVM(StructuredEstimator):
     def _compared(self, X: Any, y: Any) -> tuple[list[Any], list[Any]]:
         """True and predicted outputs as BIO labels."""
         check_is_fitted(self, "coef_")
-        check_same_length(X, y)
+        check_same_length(X, y, "score")
         X, y = by_position(X), by_position(y)
         x = self._segments.encode(X)
         sizes = np.diff(x.ptr).tolist()
