@@ -308,6 +308,9 @@ class MulticlassSVM(ClassifierMixin, ClassProbabilities, KernelMixin):
     ) -> Self:
         """Continue training with another batch; earlier ones are not needed again.
 
+        Rows of earlier batches are kept until the model is saved or pickled. After that
+        one bound on their cost stands for them, and the certificate is "reduced".
+
         Parameters
         ----------
         X, y, sample_weight

@@ -11,6 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from small.problems import chain_problem, multiclass_problem
 
+from maxmargin import load, save
 from maxmargin.core import Formulation, Problem
 from maxmargin.estimators import ChainSVM, MulticlassSVM, PathCV, StructuralSVM
 from maxmargin.losses import ZeroOne
@@ -303,3 +304,14 @@ def test_methods_of_the_chosen_estimator():
         sentence, 2
     )
     assert not hasattr(tagger, "predict_proba") and not hasattr(plain, "predict_nbest")
+
+
+def test_a_stream_of_classes_lacks_earlier_rows_after_a_pickle(tmp_path):
+    X, Y = words(8, 60)
+    X, y = np.vstack(X), np.concatenate(Y)
+    model = MulticlassSVM(C=0.1).partial_fit(X[:80], y[:80])
+    save(model, tmp_path / "m.mm")
+    copies = [pickle.loads(pickle.dumps(model)), load(tmp_path / "m.mm")]
+    assert model.partial_fit(X[80:], y[80:]).result_.certificate == "exact"
+    for copy in copies:
+        assert copy.partial_fit(X[80:], y[80:]).result_.certificate == "reduced"
