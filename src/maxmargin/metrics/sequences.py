@@ -265,6 +265,11 @@ def _aligned(
             f"{len(y_true)} true sequences but {len(y_pred)} predicted ones"
         )
     for i, (a, b) in enumerate(zip(y_true, y_pred, strict=True)):
+        if isinstance(a, str) != isinstance(b, str):
+            text = a if isinstance(a, str) else b
+            raise ValueError(
+                f"sequence {i}: labels are one string, {text!r:.40}: give a list of labels"
+            )
         one, two = _list(a), _list(b)
         if len(one) != len(two):
             raise ValueError(

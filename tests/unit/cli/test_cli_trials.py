@@ -59,6 +59,18 @@ def test_a_word_that_is_no_task(tmp_path, capsys):
     data.write_text("a A\n")
     code, _, err = said_by(capsys, "train", "parsing", data, tmp_path / "m.mm")
     assert code == 2 and "'parsing' is neither a task nor a file; tasks are" in err
+    code, _, err = said_by(capsys, "train", "coreference", data, tmp_path / "m.mm")
+    assert code == 2 and "looks like sequences (conll), not like coreference" in err
+
+
+def test_an_empty_file_has_nothing_to_evaluate(tmp_path, capsys):
+    data, model = tmp_path / "d.txt", tmp_path / "m.mm"
+    data.write_text("a A\nb I-PER\nb B-PER\n")
+    code, out, _ = said_by(capsys, "train", "sequences", data, model)
+    assert code == 0 and "3 labels: A, B-PER, I-PER\n" in out  # all of them
+    data.write_text("\n")
+    code, _, err = said_by(capsys, "evaluate", model, data)
+    assert code == 3 and "d.txt has no sentences" in err and "learn" not in err
 
 
 def test_evaluate_names_its_measure_of_brackets(tmp_path, capsys):

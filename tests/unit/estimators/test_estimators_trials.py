@@ -12,10 +12,15 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from sklearn.base import is_classifier
+from sklearn import config_context
+from sklearn.base import clone, is_classifier
 from sklearn.datasets import load_digits, load_iris, load_wine
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.model_selection import GridSearchCV, GroupKFold
+from sklearn.exceptions import (
+    ConvergenceWarning,
+    NotFittedError,
+    UnsetMetadataPassedError,
+)
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from small.models import ALIGNED, PAIRS, sentences
@@ -140,6 +145,24 @@ def test_path_cv_is_a_citizen_of_scikit_learn():
     assert gram.score(X @ X.T, y) > 0.9
 
 
+def test_path_cv_passes_metadata_on():
+    """What is asked for reaches fit and score; what is not asked for is refused."""
+    X, y = IRIS
+    weight = np.where(np.arange(150) % 3, 1.0, 5.0)
+    told = PathCV(MulticlassSVM(), Cs=[0.1], cv=3).fit(X, y, sample_weight=weight)
+    with config_context(enable_metadata_routing=True):
+        with pytest.raises(UnsetMetadataPassedError, match=r"for MulticlassSVM\.fit"):
+            PathCV(MulticlassSVM(), Cs=[0.1]).fit(X, y, sample_weight=weight)
+        inner = MulticlassSVM().set_fit_request(sample_weight=True)
+        model = PathCV(inner.set_score_request(sample_weight=True), Cs=[0.1], cv=3)
+        routed = clone(model).fit(X, y, sample_weight=weight)
+        weighted = {"sample_weight": weight}
+        scores = cross_val_score(model, X, y, params=weighted, error_score="raise")
+    assert routed.estimator_.result_.primal == told.estimator_.result_.primal
+    assert routed.scores_ != PathCV(inner, Cs=[0.1], cv=3).fit(X, y).scores_
+    assert np.isfinite(scores).all()
+
+
 def test_a_label_unseen_in_training_is_an_error_of_the_prediction():
     X, y = IRIS
     model = MulticlassSVM().fit(X[:100], y[:100])
@@ -202,6 +225,10 @@ def test_parameters_of_prediction_can_be_set_on_a_fitted_model():
     free = model.alignment_scores(PAIRS)
     narrow = model.set_params(band=4).alignment_scores(PAIRS)
     assert model.structure_.band == 4 and (narrow <= free + 1e-12).all()
+    s, t = "A" * 8 + "CGTTCGTTCGTT", "CGTTCGTTCGTT" + "A" * 8  # shifted by eight
+    model = AlignmentSVM(C=10.0).fit([(s, t)], [(s + "-" * 8, "-" * 8 + t)])
+    free = model.alignment_scores([(s, t)])
+    assert (model.set_params(band=1).alignment_scores([(s, t)]) < free - 0.05).all()
 
 
 def warnings_of(model, X, y):

@@ -58,6 +58,7 @@ class LabelTable:
         if not _is_table(y):
             rows = _read_sets(y)
             if tree is None:
+                _check_one_type(rows)
                 nodes = tuple(_sorted({label for row in rows for label in row}))
                 if not nodes:
                     raise ValueError("y has no labels: all sets are empty")
@@ -279,6 +280,20 @@ def _read_sets(y: Any) -> list[Sequence[Name]]:
                 )
         out.append(labels)
     return out
+
+
+def _check_one_type(rows: list[Sequence[Name]]) -> None:
+    """Refuse text beside labels that are not text: 1 and "1" would be two labels."""
+    first: dict[bool, tuple[int, Name]] = {}
+    for i, row in enumerate(rows):
+        for label in row:
+            first.setdefault(isinstance(label, str), (i, label))
+    if len(first) == 2:
+        (i, one), (j, two) = sorted(first.values(), key=lambda found: found[0])
+        raise ValueError(
+            f"labels are of several types: y[{i}] has {one!r:.40}, y[{j}] has "
+            f"{two!r:.40}; use one type"
+        )
 
 
 def _sorted(labels: Iterable[Name]) -> list[Name]:

@@ -104,6 +104,7 @@ def survey(
         )
     graphs = [as_graph(i, g) for i, g in enumerate(X)]
     seen: dict[Hashable, set[Hashable]] = {}
+    text: dict[Hashable, bool] = {}  # whether labels of nodes of this type are strings
     features: dict[Hashable, int] = {}
     edge_kinds: set[tuple[Hashable, Hashable, Hashable]] = set()
     for i, (graph, labels) in enumerate(zip(graphs, Y, strict=True)):
@@ -117,7 +118,13 @@ def survey(
                     f"graph {i}, node {v}: the label is {label}; None marks a label that "
                     "is not known"
                 )
-        for kind, label in zip(kinds, own, strict=True):
+        for v, (kind, label) in enumerate(zip(kinds, own, strict=True)):
+            named = isinstance(label, str)
+            if label is not None and text.setdefault(kind, named) != named:
+                raise ValueError(
+                    f"graph {i}, node {v}: the label is {label!r:.40}, others are "
+                    f"{'text' if text[kind] else 'not text'}; use one type"
+                )
             seen.setdefault(kind, set()).add(label)
         for kind, width in zip(kinds, widths(graph), strict=True):
             if features.setdefault(kind, width) != width:

@@ -174,7 +174,8 @@ def _vectors(
         if len(bad):
             v = int(np.searchsorted(np.cumsum(part[0]), bad[0], side="right"))
             raise ValueError(
-                f"graph {i}, node {v}: a feature is {part[2][bad[0]]}, not finite"
+                f"graph {i}, node {v}: a feature is {part[2][bad[0]]}, not finite or so "
+                "large that its square overflows"
             )
         if bias:
             part = _with_constant(*part, np.array(want), kinds.sparse)
