@@ -99,8 +99,16 @@ def check_own(thing: Any, methods: Sequence[str], what: str) -> None:
     >>> check_own(7, ["argmax"], "the structure")
     Traceback (most recent call last):
     ValueError: the structure is of type int: an object with argmax is needed
+    >>> check_own(dict, ["get"], "the owner")
+    Traceback (most recent call last):
+    ValueError: the owner is the class dict: an object of it is needed, as made by dict()
     """
     made = type(thing)
+    if isinstance(thing, type):
+        raise ValueError(
+            f"{what} is the class {thing.__name__}: an object of it is needed, "
+            f"as made by {thing.__name__}()"
+        )
     own = not made.__module__.startswith("maxmargin.")
     if not own or not all(callable(getattr(thing, name, None)) for name in methods):
         wanted = "a function" if "__call__" in methods else "an object with "
