@@ -421,6 +421,11 @@ def plain(values: Any) -> list[Any]:
     return [v.item() if isinstance(v, np.generic) else v for v in values]
 
 
+def _types(values: Any) -> list[Any]:
+    """Types as Python objects; those of one letter may be written as a string."""
+    return plain(list(values) if isinstance(values, str) else values)
+
+
 def _converted(i: int, given: Any) -> Any:
     """Graphs of other libraries, and adjacency matrices in place of edges, as a `Graph`."""
     try:
@@ -533,21 +538,21 @@ def node_types(graph: Graph) -> list[Hashable]:
     """Type of each node; None is the only type where none are given."""
     if graph.node_types is None:
         return [None] * graph.n
-    return plain(graph.node_types)
+    return _types(graph.node_types)
 
 
 def edge_types(graph: Graph) -> list[Hashable]:
     """Type of each edge; None is the only type where none are given."""
     if graph.edge_types is None:
         return [None] * len(graph.edges)
-    return plain(graph.edge_types)
+    return _types(graph.edge_types)
 
 
 def clique_types(graph: Graph) -> list[Hashable]:
     """Type of each clique; None is the only type where none are given."""
     if graph.clique_types is None:
         return [None] * len(graph.cliques or ())
-    return plain(graph.clique_types)
+    return _types(graph.clique_types)
 
 
 def widths(graph: Graph) -> list[int]:
