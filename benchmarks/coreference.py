@@ -32,7 +32,10 @@ TRAIN, TEST = 80, 20
 
 def main() -> None:
     """Print the figures."""
-    path = Path(os.environ["MAXMARGIN_DATA"]) / "coref_litbank/litbank_coref.txt.gz"
+    path = (
+        Path(os.environ.get("MAXMARGIN_DATA", "../shared/data"))
+        / "coref_litbank/litbank_coref.txt.gz"
+    )
     _, X, y = zip(*read_litbank(path), strict=True)
     if len(sys.argv) > 1:
         other_corpus([plain(x) for x in X], list(y), sys.argv[1:])

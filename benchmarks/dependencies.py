@@ -71,7 +71,9 @@ def main() -> None:
 
 def trees(corpus: str, labels: bool) -> tuple[list[Any], list[Any]]:
     """Sentences and dependency trees of a corpus."""
-    path = os.path.join(os.environ["MAXMARGIN_DATA"], FILES[corpus])
+    path = os.path.join(
+        os.environ.get("MAXMARGIN_DATA", "../shared/data"), FILES[corpus]
+    )
     found = [dependencies_of_tree(t) for t in read_treebank(path, strip=False).trees]
     found = [tree for tree in found if tree.tokens]
     y = [tree.arcs if labels else [head for head, _ in tree.arcs] for tree in found]

@@ -47,7 +47,10 @@ OPENINGS, EXTENSIONS = (
 def main() -> None:
     """Print the figures."""
     warnings.simplefilter("ignore")
-    path = Path(os.environ["MAXMARGIN_DATA"]) / "homstrad/homstrad.txt.gz"
+    path = (
+        Path(os.environ.get("MAXMARGIN_DATA", "../shared/data"))
+        / "homstrad/homstrad.txt.gz"
+    )
     families = read_homstrad(path)
     order = np.random.default_rng(0).permutation(len(families))
     halves = [[families[k] for k in part] for part in np.array_split(order, 2)]

@@ -139,7 +139,9 @@ def row(name: str, data: Path, limit: float) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, default=os.environ.get("MAXMARGIN_DATA"))
+    parser.add_argument(
+        "--data", type=Path, default=os.environ.get("MAXMARGIN_DATA", "../shared/data")
+    )
     parser.add_argument("--before", type=Path)
     parser.add_argument("--only", nargs="+", choices=NAMES, default=NAMES)
     parser.add_argument("--limit", type=float, default=300.0, help="seconds of a fit")

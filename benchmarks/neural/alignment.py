@@ -38,7 +38,11 @@ def main() -> None:
     parser.add_argument("--json", help="write the figures to this file")
     args = parser.parse_args()
     torch.set_num_threads(1)
-    path = Path(os.environ["MAXMARGIN_DATA"]) / "homstrad" / "homstrad.txt.gz"
+    path = (
+        Path(os.environ.get("MAXMARGIN_DATA", "../shared/data"))
+        / "homstrad"
+        / "homstrad.txt.gz"
+    )
     train, test = pairs(path, args.pairs)
     print(f"{len(train)} pairs to train, {len(test)} of other families to test")
     figures = {"BLOSUM62": {"q": classical(test)}}

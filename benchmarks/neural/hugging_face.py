@@ -74,7 +74,11 @@ def main() -> None:
 
 
 def sentences(count: int) -> tuple[list[list[str]], list[list[str]]]:
-    path = Path(os.environ["MAXMARGIN_DATA"]) / "wsj_pos" / "wsj_pos.txt.gz"
+    path = (
+        Path(os.environ.get("MAXMARGIN_DATA", "../shared/data"))
+        / "wsj_pos"
+        / "wsj_pos.txt.gz"
+    )
     lines = gzip.decompress(path.read_bytes()).decode().splitlines()
     rows = [
         [item.rsplit("/", 1) for item in line.split("\t")[1].split()] for line in lines

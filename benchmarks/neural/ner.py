@@ -77,7 +77,7 @@ def main() -> None:
     given = {k: getattr(args, k) for k in Setting._fields}
     given = {k: v for k, v in given.items() if v is not None}
     torch.set_num_threads(1)
-    folder = Path(os.environ["MAXMARGIN_DATA"]) / "conll2002_esp"
+    folder = Path(os.environ.get("MAXMARGIN_DATA", "../shared/data")) / "conll2002_esp"
     whole = sentences(folder / "esp.train.txt.gz")
     labels = sorted({label for _, y in whole for label in y})
     train = whole[: args.sentences]

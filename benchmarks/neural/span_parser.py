@@ -39,7 +39,11 @@ def main() -> None:
     parser.add_argument("--json", help="write the figures to this file")
     args = parser.parse_args()
     torch.set_num_threads(1)
-    path = Path(os.environ["MAXMARGIN_DATA"]) / "ptb_sample" / "wsj_sample.mrg.txt.gz"
+    path = (
+        Path(os.environ.get("MAXMARGIN_DATA", "../shared/data"))
+        / "ptb_sample"
+        / "wsj_sample.mrg.txt.gz"
+    )
     every = [sentence(tree) for tree in read_treebank(path).trees]
     some = [s for s in every if 2 <= len(s[0]) <= args.longest]
     cut = int(SHARE * len(some))
