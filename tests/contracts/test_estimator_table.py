@@ -119,6 +119,11 @@ CASES = {
     "AlignmentSVM": lambda: Case(
         mm.AlignmentSVM(C=10.0), small.PAIRS * 4, small.ALIGNED * 4
     ),
+    "AlignmentSVM(cpsp)": lambda: Case(
+        mm.AlignmentSVM(C=10.0, kernel="rbf", kernel_method="cpsp", n_basis=4),
+        small.PAIRS * 4,
+        small.ALIGNED * 4,
+    ),
     "HomologySVM": lambda: Case(mm.HomologySVM(C=10.0), *searches()),
     "NetworkSVM": lambda: Case(mm.NetworkSVM(C=1.0), *labelled_graphs()),
     "MotifSVM": lambda: Case(mm.MotifSVM(length=4, order=0, C=1.0), *motifs()),
@@ -131,6 +136,7 @@ TABLES = ("MulticlassSVM", "MulticlassSVM(kernel)", "KernelSVM", "KernelSVM(cpsp
 MATRICES = (*TABLES, "MultilabelSVM")  # X is a table
 HIDDEN = ("MotifSVM", "RankingSVM", "CoreferenceSVM", "HomologySVM")
 KERNELS = TABLES[1:]
+PURSUITS = ("KernelSVM(cpsp)", "AlignmentSVM(cpsp)")
 # Its score is minus the mean number of wrong pairs, of three; guessing gets -2.
 LEAST = {"StructuralSVM": -0.25}
 
@@ -213,7 +219,7 @@ def fit_path(name, tmp_path):
     low, high = quiet(clone(model).fit_path, X, y, [model.C / 10, model.C])
     assert low.dual <= high.primal
     cold = fitted(name).result_.primal
-    if name not in (*HIDDEN, "KernelSVM(cpsp)"):
+    if name not in (*HIDDEN, *PURSUITS):
         assert abs(high.primal - cold) <= 2 * model.tol * cold
 
 
@@ -232,7 +238,7 @@ def warm_start(name, tmp_path):
     warm = quiet(clone(model).set_params(warm_start=True).fit, X, y)
     first = warm.result_
     quiet(warm.fit, X, y)
-    if name != "KernelSVM(cpsp)":  # which goes on building its basis
+    if name not in PURSUITS:  # which goes on building its basis
         assert warm.result_.iterations <= first.iterations
     assert abs(warm.result_.primal - first.primal) <= 0.05 * abs(first.primal)
 
@@ -441,11 +447,12 @@ REFUSED = {
         "HomologySVM", "MotifSVM", "RankingSVM", "CoreferenceSVM",
         "CorrelationSVM", "StructuralSVM", "NetworkSVM",
     )},
-    **{(n, "partial_fit"): "partial_fit is not there for kernels" for n in KERNELS},
+    **{(n, "partial_fit"): "partial_fit is not there for kernels"
+       for n in (*KERNELS, "AlignmentSVM(cpsp)")},
     **{(n, "partial_fit"): "not there for outputs with hidden parts" for n in HIDDEN},
     **{(n, "explain"): "about the weights of features: a kernel has none"
        for n in KERNELS},
-    ("KernelSVM(cpsp)", "checkpoint"): "writes no checkpoints",
+    **{(n, "checkpoint"): "writes no checkpoints" for n in PURSUITS},
     **{(n, "polars"): "polars frames are tables" for n in CASES if n not in MATRICES},
     **{(n, "sparse"): NO_TABLE for n in CASES if n not in MATRICES},
     **{(n, "kernels"): "has no parameter kernel" for n in (

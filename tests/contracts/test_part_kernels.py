@@ -7,6 +7,8 @@ maps of the package are not what they are compared with:
                                 + [y_{s-1} y_s = y'_{t-1} y'_t]) + transitions
     trees                       <psi, psi'> = sum of K(v, v') over nodes of one class
                                 + rules in common
+    alignments                  <psi, psi'> = sum of K(s_i, s'_k) K(t_j, t'_l) over matches
+                                + gaps in common
 """
 
 from collections import Counter
@@ -14,13 +16,16 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from cases import chain, grammar
+from cases import alignment, chain, grammar
 from dense import ROWS, Dense, optimum, table
 from sklearn.base import clone
 
-from maxmargin import ChainSVM, GrammarSVM
+from maxmargin import AlignmentSVM, ChainSVM, GrammarSVM
 from maxmargin.core import Ragged
+from maxmargin.inference.alignment import DELETE, INSERT
 from maxmargin.kernels import Linear, Polynomial, Rbf
+from maxmargin.losses import AlignedPairs
+from maxmargin.structures.alignment import Alignment, Gaps, Pair, View, decode_path
 from maxmargin.structures.chain import Chain
 from maxmargin.structures.grammar import Grammar
 
@@ -135,6 +140,89 @@ def test_node_weights_of_trees(by, kernel):
     assert model.result_.primal == pytest.approx(best, rel=1e-5)
 
 
+def vectors(seed=3):
+    """Pairs of sequences of vectors, and alignments of them at random."""
+    rng = np.random.default_rng(seed)
+    X, Y = [], []
+    for m, n in [(3, 3), (2, 3), (3, 2), (3, 3)]:
+        X.append(tuple({"area": rng.normal(size=(size, 2))} for size in (m, n)))
+        Y.append(alignment.written(rng, m, n, "global"))
+    return X, Y
+
+
+VIEW = View(("area",), real=True)
+GAPS = {"gaps": "linear", "normalize": False}
+MATCHES = {**GAPS, "features": (), "kernel_method": "exact"}
+
+
+def product_kernel(kernel, symmetric):
+    """K(s, s') K(t, t') of rows [s, t], written down."""
+
+    def both(a, b):
+        (s, t), (u, v) = (a[:, :2], a[:, 2:]), (b[:, :2], b[:, 2:])
+        straight, crossed = kernel(s, u) * kernel(t, v), kernel(s, v) * kernel(t, u)
+        return (straight + crossed) / 2 if symmetric else straight
+
+    return both
+
+
+def match_parts(pair, path, tied):
+    """Both positions of every match, and counts of gaps."""
+    s, t = (side["area"] for side in pair)
+    columns = decode_path(np.array(path, np.int32), len(s), len(t), 0)
+    i, j = columns[(columns >= 0).all(axis=1)].T
+    moves = Counter(int(move) for move in path[2:] if move in (DELETE, INSERT))
+    if tied:
+        moves = Counter({"gap": moves.total()})
+    return np.hstack([s[i], t[j]]), ["match"] * len(i), moves
+
+
+def dense_alignments(name, kernel, symmetric):
+    """The best objective by a dense QP over all alignments."""
+    X, Y = vectors()
+    structure = Alignment(
+        model=(Pair(VIEW, VIEW),), gaps=Gaps(affine=False, tied=symmetric)
+    ).bind(X, Y)
+    x = structure.encode(X)
+    truth = structure.encode_labels(x, Y)
+    outputs = [alignment.outputs(structure, x, i) for i in range(x.n)]
+    each = [
+        [match_parts(pair, path, symmetric) for path in paths]
+        for pair, paths in zip(X, outputs, strict=True)
+    ]
+    losses = []
+    for i, paths in enumerate(outputs):
+        packed = Ragged.pack(paths)
+        losses.append(AlignedPairs().value(truth.take(np.full(packed.n, i)), packed))
+    truths = [ps.index(z) for ps, z in zip(outputs, truth.unpack(), strict=True)]
+    own = product_kernel(kernel, symmetric)
+    return optimum(dense_problem(name, each, losses, truths, own))[0]
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=["quadratic", "rbf"])
+@pytest.mark.parametrize("name", NAMES)
+def test_positions_of_alignments(name, kernel):
+    rescaling, penalty = ROWS[name]
+    model = AlignmentSVM(
+        C, kernel=kernel, tol=1e-7, rescaling=rescaling, penalty=penalty, **MATCHES
+    ).fit(*vectors())
+    best = dense_alignments(name, kernel, symmetric=False)
+    assert model.result_.certificate == "exact"
+    assert model.result_.dual == pytest.approx(best, rel=1e-5)
+    assert model.result_.primal == pytest.approx(best, rel=1e-5)
+
+
+@pytest.mark.parametrize("symmetric", [False, True])
+@pytest.mark.parametrize("method", ["cpsp", "sampled", "cpsp-as-written"])
+@pytest.mark.parametrize("kernel", KERNELS, ids=["quadratic", "rbf"])
+def test_pairs_of_positions_chosen_in_training(kernel, method, symmetric):
+    best = dense_alignments("SVM1-margin", kernel, symmetric)
+    model = AlignmentSVM(C, kernel=kernel, tol=1e-5, **MATCHES, symmetric=symmetric)
+    model.set_params(kernel_method=method, n_basis=80).fit(*vectors())
+    room = 1.03 if method == "cpsp-as-written" else 1.002  # a point for each cut
+    assert best * (1 - 1e-6) <= model.result_.primal <= room * best
+
+
 def chains(seed=0):
     rng = np.random.default_rng(seed)
     X = [rng.normal(size=(length, 3)) for length in rng.integers(2, 5, 14)]
@@ -156,6 +244,7 @@ LINEAR = {
     "edges, window": (ChainSVM(edge_features=True, window=1), chains),
     "nodes": (GrammarSVM(anchors=("length", "ends")), trees),
     "nodes by rule": (GrammarSVM(anchors=("word:first",), anchor_by="rule"), trees),
+    "matches": (AlignmentSVM(1.0, **MATCHES), vectors),
 }
 
 
@@ -163,8 +252,11 @@ LINEAR = {
 def test_the_linear_kernel_has_the_dual_of_the_machine_with_weights(name):
     model, data = LINEAR[name]
     X, y = data()
-    plain = model.set_params(kernel=None, tol=1e-8).fit(X, y).result_
-    kernel = model.set_params(kernel=Linear()).fit(X, y).result_
+    model, plain = clone(model), clone(model).set_params(tol=1e-8)
+    if name == "matches":
+        plain.set_params(features=(Pair(VIEW, VIEW),))
+    plain = plain.fit(X, y).result_
+    kernel = model.set_params(kernel=Linear(), tol=1e-8).fit(X, y).result_
     assert kernel.dual == pytest.approx(plain.dual, rel=1e-6)
     assert kernel.primal == pytest.approx(plain.primal, rel=1e-6)
 
@@ -175,10 +267,10 @@ METHODS = [
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("name", ["edges", "nodes"])
+@pytest.mark.parametrize("name", ["edges", "nodes", "matches"])
 def test_sparse_methods_come_near_the_exact_one(name, method):
     model, data = LINEAR[name]
-    X, y = data()
+    model, (X, y) = clone(model), data()
     model.set_params(kernel=Polynomial(2, 0.5), kernel_method="exact", tol=1e-6)
     exact = model.fit(X, y).result_
     model.set_params(kernel_method=method, n_basis=60, tol=1e-3)

@@ -7,6 +7,7 @@ joint.py          Joint kernels: inner products of pairs (input, output)
 maps.py           Explicit maps: a kernel as the inner product of vectors of `width` numbers
 preimage.py       Points whose span comes nearest to an expansion: the preimage problem
 pursuit.py        Bases that grow towards an expansion: the choice step of subspace pursuit
+row_pairs.py      Kernels between two rows at a time
 sampling.py       Rows drawn from an expansion, and functions that are sums over them
 """
 

@@ -24,6 +24,7 @@ from .preimage import held as held
 from .preimage import refine as refine
 from .pursuit import extend as extend
 from .pursuit import residual as residual
+from .row_pairs import paired as paired
 from .sampling import Functions as Functions
 from .sampling import draw as draw
 from .sampling import tree_order as tree_order

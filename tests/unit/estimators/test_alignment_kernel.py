@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from maxmargin import AlignmentSVM, load, save
-from maxmargin.kernels import Linear
+from maxmargin.core import Formulation, Problem
+from maxmargin.kernels import Linear, Polynomial, paired
+from maxmargin.losses import AlignedPairs
 from maxmargin.structures.alignment import Pair, View, learn_positions
 
 
@@ -45,13 +47,23 @@ def test_the_linear_kernel_is_the_pair_of_its_vectors():
     assert both.result_.dual < plain.result_.dual
 
 
-@pytest.mark.parametrize("method", ["exact", "nystroem", "cholesky"])
+METHODS = {
+    "exact": "exact", "nystroem": "basis", "cholesky": "basis", "cpsp": "basis",
+    "sampled": "estimate", "cpsp-as-written": "basis", "sampled-as-written": "estimate",
+}  # fmt: skip
+CHOSEN = list(METHODS)[3:]  # pairs of positions are chosen in training
+
+
+@pytest.mark.parametrize("method", METHODS)
 def test_kernels_align_what_vectors_do_not(method, tmp_path):
     X, Y = pairs(25)
     new, truth = pairs(15, seed=1)
     linear = AlignmentSVM(C=500.0, features="profile").fit(X, Y)
-    options = {"kernel": "rbf", "kernel_method": method, "n_basis": 10}
+    # Rows drawn are few, and Algorithm 6.2 puts their noise into the objective.
+    size = 400 if method.startswith("sampled") else 10
+    options = {"kernel": "rbf", "kernel_method": method, "n_basis": size}
     model = AlignmentSVM(C=500.0, **options, random_state=0).fit(X, Y)
+    assert model.result_.certificate == METHODS[method]
     assert model.score(new, truth) > linear.score(new, truth) + 0.15
     save(model, tmp_path / "aligner")
     again = load(tmp_path / "aligner")
@@ -68,9 +80,89 @@ def test_rows_of_positions_and_what_is_refused():
     with pytest.raises(ValueError, match="vectors of 2 numbers, not 3"):
         positions.rows({"residue": "a", "area": np.zeros((1, 2))}, "here")
     X, Y = pairs(3)
-    with pytest.raises(ValueError, match="'cpsp' is not available for alignments"):
-        AlignmentSVM(kernel="rbf", kernel_method="cpsp").fit(X, Y)
+    with pytest.raises(ValueError, match="kernel_method='smo' is not known: choose"):
+        AlignmentSVM(kernel="rbf", kernel_method="smo").fit(X, Y)
     with pytest.raises(ValueError, match="n_basis=0: a whole number, at least 1"):
         AlignmentSVM(kernel="rbf", n_basis=0).fit(X, Y)
     with pytest.raises(MemoryError, match=r"needs .* MB, more than"):
         AlignmentSVM(kernel="rbf", kernel_method="exact", memory=100.0).fit(X, Y)
+
+
+@pytest.mark.parametrize("symmetric", [False, True])
+@pytest.mark.parametrize("kernel", ["rbf", Polynomial(2, 0.5)], ids=["rbf", "poly"])
+@pytest.mark.parametrize("method", CHOSEN)
+def test_the_primal_is_that_of_the_model_itself(method, kernel, symmetric):
+    """1/2 ||f||^2 from kernel values of the positions, and the slacks of its alignments."""
+    X, Y = pairs(6)
+    model = AlignmentSVM(
+        C=20.0, kernel=kernel, kernel_method=method, n_basis=30, symmetric=symmetric
+    ).fit(X, Y)
+    structure, w = model.structure_, model.coef_
+    blocks = structure.layout.full(w)
+    phi = structure.positions.phi
+    size, known = phi.width, structure.symbols.size
+    first = sum(known(p.left) * known(p.right) for p in structure.pairs[:-1])
+    W = blocks[first : first + size**2].reshape(size, size)
+    G = phi.kernel(phi.points, phi.points)
+    rest = float(w @ w) - float((np.triu(W) ** 2 if symmetric else W**2).sum())
+    x = structure.encode(X)
+    truth = structure.encode_labels(x, Y)
+    problem = Problem(
+        structure, AlignedPairs(), Formulation("margin"), x, truth, np.full(x.n, 20.0)
+    )
+    objective = 0.5 * (np.trace(W.T @ G @ W @ G) + rest) + problem.risk_at(w).risk
+    assert model.result_.primal == pytest.approx(objective, rel=1e-6)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "quadratic", "linear"])
+@pytest.mark.parametrize("symmetric", [False, True])
+def test_the_kernel_of_two_rows_has_a_slope(kernel, symmetric):
+    from maxmargin.kernels import named_kernel
+
+    rng = np.random.default_rng(0)
+    a, b, weight = (rng.normal(size=s) for s in [(3, 4), (2, 4), (3, 2)])
+    both = paired(named_kernel(kernel, a[:, :2]), symmetric)
+    slope = both.slope(a, b, both(a, b), weight)
+    for j, k in np.ndindex(*b.shape):
+        moved = b.copy()
+        moved[j, k] += 1e-6
+        rise = float((weight * (both(a, moved) - both(a, b))).sum()) / 1e-6
+        assert slope[j, k] == pytest.approx(rise, rel=1e-4, abs=1e-4)
+    one = np.array([both(x[None], x[None])[0, 0] for x in a])
+    assert both.diagonal(a) == pytest.approx(one)
+
+
+@pytest.mark.parametrize("method", CHOSEN)
+def test_what_pairs_of_positions_cannot_do(method):
+    X, Y = pairs(3)
+    model = AlignmentSVM(kernel="rbf", kernel_method=method, n_basis=10).fit(X, Y)
+    assert not hasattr(model, "partial_fit")
+    with pytest.raises(ValueError, match="support_structures is about the constraints"):
+        model.support_structures(0, X, Y)
+    with pytest.raises(ValueError, match="behind a kernel have no lengths"):
+        model.bounds(X, Y)
+    with pytest.raises(MemoryError, match=r"cells of the training pairs .*='nystroem'"):
+        AlignmentSVM(kernel="rbf", kernel_method=method, memory=100.0).fit(X, Y)
+    with pytest.raises(MemoryError, match=r"distinct pairs of positions \(122 x 4, 2"):
+        AlignmentSVM(kernel="rbf", kernel_method=method, memory=4000.0).fit(X, Y)
+    if method.startswith("sampled"):
+        with pytest.raises(MemoryError, match=r"weights of .*\(34 x 34.*='cpsp', or"):
+            AlignmentSVM(kernel="rbf", kernel_method=method, memory=9000.0).fit(X, Y)
+
+
+def test_chosen_pairs_explain_themselves_and_follow_C():
+    X, Y = pairs(5)
+    model = AlignmentSVM(C=20.0, kernel="rbf", kernel_method="cpsp", n_basis=6)
+    low, high = model.fit_path(X, Y, [2.0, 20.0])
+    assert low.primal < high.primal
+    assert model.basis_trace_[-1]["size"] <= 6
+    assert model.structure_.positions.phi.width <= 12
+    assert "score" in str(model.fit(X, Y).explain(X[0]))
+    assert model.result_.notes["pairs of positions"] <= 6
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_positions_have_no_numbers(method):
+    X, Y = pairs(3)
+    with pytest.raises(ValueError, match="kernel='precomputed': positions of align"):
+        AlignmentSVM(kernel="precomputed", kernel_method=method).fit(X, Y)

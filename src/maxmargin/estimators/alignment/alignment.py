@@ -29,13 +29,15 @@ from maxmargin.estimators.alignment.pair_inputs import (
     pairs_of_rows,
     plain_pair,
 )
-from maxmargin.estimators.alignment.position_kernel import with_kernel
+from maxmargin.estimators.alignment.position_kernel import (
+    PositionKernels,
+    with_kernel,
+)
 from maxmargin.estimators.alignment.significance import (
     Significance,
     local_shift,
     shifted,
 )
-from maxmargin.estimators.fitting.base import StructuredEstimator
 from maxmargin.estimators.fitting.inputs import check_examples, check_same_length
 from maxmargin.estimators.fitting.parameters import (
     CallbackChoice,
@@ -83,7 +85,7 @@ from maxmargin.structures.alignment.structure import Alignment
 
 
 @describe_parameters()
-class AlignmentSVM(Significance, StructuredEstimator):
+class AlignmentSVM(Significance, PositionKernels):
     r"""Learn substitution scores and gap costs from aligned pairs.
 
     .. math:: \min_w \tfrac12 \|w\|^2 + C \sum_i \max_y
@@ -129,14 +131,17 @@ class AlignmentSVM(Significance, StructuredEstimator):
         replaces letters. Unless "error", lower case is read as upper case where only that
         is known.
     kernel : {"rbf", "quadratic", "cubic", "poly", "linear"}, Kernel or callable
-        Add scores phi(s_i)' W phi(t_j) to matches, with phi the feature map of a kernel
-        between positions (letters as indicators, vectors as they are, all tracks
-        together): an expansion over pairs of basis positions.
-    kernel_method : {"cholesky", "nystroem", "exact"}
-        How basis positions are chosen. "cholesky": one by one, where the approximation is
-        worst. "nystroem": at random. "exact": all distinct positions.
+        Add scores of two positions to matches: sums of K(s_i, p) K(t_j, q) over pairs
+        (p, q), for a kernel K between positions (letters as indicators, vectors as they
+        are, all tracks together).
+    kernel_method : {"cholesky", "nystroem", "exact", "cpsp", "sampled", ...}
+        Which pairs (p, q) there are. All pairs of basis positions, chosen one by one
+        where the approximation is worst ("cholesky"), at random ("nystroem"), or all
+        distinct ones ("exact"). Or pairs chosen in training: "cpsp" and "sampled", and
+        "cpsp-as-written" and "sampled-as-written", see `KernelSVM`.
     n_basis : int
-        Number of basis positions m; there are m * m weights.
+        Number of basis positions m, of which there are m * m pairs; number of pairs
+        ("cpsp"), or pairs drawn per iteration ("sampled").
     loss : {"Q", "Q4", "zero-one"} or Loss
         "Q": share of the reference pairs that are missed. "Q4": pairs shifted by up to 4
         positions count as found. ``AlignedPairs(shift)`` allows any shift.
@@ -236,7 +241,7 @@ class AlignmentSVM(Significance, StructuredEstimator):
         structure = alignment_structure(self, sequences)
         if self.kernel is None:
             return structure
-        return with_kernel(structure, sequences, self, self._seed())
+        return with_kernel(structure, X, self)
 
     def _known_losses(self, structure: Structure) -> LossesByName:
         return {"Q": AlignedPairs(), "Q4": AlignedPairs(4), "zero-one": ZeroOne()}

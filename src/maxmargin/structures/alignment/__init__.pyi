@@ -15,5 +15,6 @@ from .inputs.views import simple as simple
 from .inputs.views import structural_gaps as structural_gaps
 from .inputs.views import tensor as tensor
 from .inputs.views import window as window
+from .kernel_structure import KernelAlignment as KernelAlignment
 from .paths import decode_path as decode_path
 from .structure import Alignment as Alignment

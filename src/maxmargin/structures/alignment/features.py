@@ -13,6 +13,8 @@ each cell of a correct match is lowered by weight / M.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -85,6 +87,24 @@ def collapse(
     codes = [np.concatenate([side.codes, side.joint[None]]) for side in sides]
     both = s._replace(codes=codes[0]), t._replace(codes=codes[1])
     return both, layout._replace(blocks=blocks), np.concatenate([full, known])
+
+
+def runs_of_cells(area: Ints, cells: int) -> Iterator[int]:
+    """Ends of runs of tables with at most `cells` cells together, or one table.
+
+    Examples
+    --------
+    >>> list(runs_of_cells(np.array([3, 3, 9, 1]), 6))
+    [2, 3, 4]
+    """
+    filled = 0
+    for k, size in enumerate(area.tolist()):
+        if filled and filled + size > cells:
+            yield k
+            filled = 0
+        filled += size
+    if filled:
+        yield len(area)
 
 
 def path_features(

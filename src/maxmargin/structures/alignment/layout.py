@@ -101,7 +101,7 @@ def lay_weights(
         offset += 2
     coordinates, home = np.unique(tie, return_inverse=True)
     plain = len(coordinates) == len(tie) and (factor == 1.0).all()
-    blocks = np.array(rows, np.int64)
+    blocks = np.array(rows, np.int64).reshape(-1, LAST + 1)
     blocks = blocks[
         np.lexsort((blocks[:, RIGHT], blocks[:, RIGHT_REAL], blocks[:, WIDE]))
     ]

@@ -49,6 +49,16 @@ class PathRules(NamedTuple):
     traced: bool = True  # whether paths are wanted, or only their values
 
 
+class PairScores(NamedTuple):
+    """Which sequences are aligned, and what their positions and gaps score."""
+
+    left: Ints  # (pairs,) sequence of each side
+    right: Ints
+    sides: tuple[Side, Side]
+    layout: AlignmentLayout
+    full: Floats  # all entries of the layout
+
+
 class Penalty(NamedTuple):
     """What correct matches take from the value of a path."""
 

@@ -47,10 +47,10 @@ from maxmargin.structures.alignment.features import (
     correct_cells,
     fill_tables,
     path_features,
+    runs_of_cells,
 )
 from maxmargin.structures.alignment.inputs.encoding import (
     SequencePairs,
-    Side,
     Symbols,
     distinct_sequences,
     encode_side,
@@ -80,6 +80,7 @@ from maxmargin.structures.alignment.layout import (
 )
 from maxmargin.structures.alignment.oracle import (
     WHOLE,
+    PairScores,
     PathRules,
     Penalty,
     best_alignments,
@@ -237,7 +238,12 @@ class Alignment(Structure):
         rule = self.unknown if self.symbols.unknown else "error"
         reader = LetterReader(self.symbols.letters, rule)
         X = reader.pairs(X)
-        X = X if self.positions is None else self.positions(X)
+        x = self._encoded(X if self.positions is None else self.positions(X), reader)
+        reader.warn()
+        return x
+
+    def _encoded(self, X: Sequence[Any], reader: LetterReader) -> SequencePairs:
+        """Pairs as the reader has read them."""
         (left, left_names), (right, right_names), (a, b) = distinct_sequences(X)
         sides = []
         for seqs, names, views in (
@@ -247,7 +253,6 @@ class Alignment(Structure):
             at = lay_out(seqs, names, everything, reader, self.symbols.widths)
             side = encode_side(at, self.symbols, views, self.gaps.around)
             sides.append(side._replace(names=own_names(seqs)))
-        reader.warn()
         return SequencePairs(a, b, sides[0], sides[1])
 
     def encode_labels(self, x: SequencePairs, Y: Sequence[Any]) -> Ragged:
@@ -293,7 +298,7 @@ class Alignment(Structure):
             gain = augment.weight[ids]
             penalty = Penalty(truth, loss.shift, gain / (loss.matches(truth) * scale))
         labels, value = best_alignments(
-            x.left[ids], x.right[ids], *self._scores(x, ids, w), self._rules(), penalty
+            *self._scores(x, ids, w), self._rules(), penalty
         )
         score = value * scale + gain
         return Found(labels, score, score)
@@ -302,9 +307,7 @@ class Alignment(Structure):
         """Score of the best alignment of each pair: as `argmax`, without the paths."""
         nothing = Penalty(Ragged.pack([]), 0, np.zeros(len(ids)))
         rules = self._rules()._replace(traced=False)
-        _, value = best_alignments(
-            x.left[ids], x.right[ids], *self._scores(x, ids, w), rules, nothing
-        )
+        _, value = best_alignments(*self._scores(x, ids, w), rules, nothing)
         return value * self._scale(x, ids)
 
     def _rules(self) -> PathRules:
@@ -531,17 +534,14 @@ class Alignment(Structure):
     ) -> Iterator[tuple[Ints, AlignmentTables]]:
         """Filled tables of all ids, some at a time."""
         rows, cols = x.sizes
-        sides, layout, full = self._scores(x, ids, w)
+        left, right, sides, layout, full = self._scores(x, ids, w)
         begin = 0
-        for end in _cuts_of(self._area(x, ids), cells):
-            some = ids[begin:end]
+        for end in runs_of_cells(self._area(x, ids), cells):
+            part = slice(begin, end)
+            some = ids[part]
             lo, hi, start = band(rows[some], cols[some], self._width)
-            yield (
-                some,
-                fill_tables(
-                    x.left[some], x.right[some], lo, hi, start, sides, layout, full
-                ),
-            )
+            where = left[part], right[part], lo, hi, start
+            yield some, fill_tables(*where, sides, layout, full)
             begin = end
 
     def _area(self, x: SequencePairs, ids: Ints) -> Ints:
@@ -549,17 +549,15 @@ class Alignment(Structure):
         area: Ints = rows[ids] * np.minimum(cols[ids], 2 * self._width + 2)
         return area
 
-    def _scores(
-        self, x: SequencePairs, ids: Ints, w: Floats
-    ) -> tuple[tuple[Side, Side], AlignmentLayout, Floats]:
-        """Sides, layout and weights; of many cells, with joint letters tabulated."""
+    def _scores(self, x: SequencePairs, ids: Ints, w: Floats) -> PairScores:
+        """Sequences, layout and weights; of many cells, with joint letters tabulated."""
         assert self.layout is not None
         sides, layout, full = (x.s, x.t), self.layout, self.layout.full(w)
         grid = len(x.s.first) * len(x.t.first)
         local = (layout.blocks[:, WIDE] == 0).sum()
         if local > 1 and self._area(x, ids).sum() > grid:
-            return collapse(sides, layout, full)
-        return sides, layout, full
+            sides, layout, full = collapse(sides, layout, full)
+        return PairScores(x.left[ids], x.right[ids], sides, layout, full)
 
     def _one_state(self, tables: AlignmentTables) -> AlignmentTables:
         """Tables whose gaps extend at their opening scores, unless affine."""
@@ -582,15 +580,3 @@ class Alignment(Structure):
 
 def _flat(parts: Sequence[Any]) -> Any:
     return np.concatenate(parts) if parts else np.empty(0)
-
-
-def _cuts_of(area: Ints, cells: int) -> Iterator[int]:
-    """Ends of runs of tables with at most `cells` cells together, or one table."""
-    filled = 0
-    for k, size in enumerate(area.tolist()):
-        if filled and filled + size > cells:
-            yield k
-            filled = 0
-        filled += size
-    if filled:
-        yield len(area)

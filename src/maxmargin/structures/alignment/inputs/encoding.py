@@ -47,6 +47,14 @@ class Side(NamedTuple):
     names: tuple[str, ...] = ()  # of the records, for messages
 
 
+class MatchCells(NamedTuple):
+    """Which two positions a match of (i, j) compares, each two positions once."""
+
+    ptr: Ints  # (n + 1,) cells of each pair of sequences, row by row
+    row: Labels  # (cells,) row of `vectors`
+    vectors: Any  # (rows, width) both positions side by side, or a map of them
+
+
 class SequencePairs(NamedTuple):
     """Encoded pairs of sequences; a sequence that occurs often is stored once."""
 
@@ -54,6 +62,7 @@ class SequencePairs(NamedTuple):
     right: Ints  # (n,) sequence of side t
     s: Side
     t: Side
+    cells: MatchCells | None = None
 
     @property
     def n(self) -> int:

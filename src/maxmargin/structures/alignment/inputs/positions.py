@@ -63,10 +63,14 @@ class Positions:
         for name, letters in self.letters.items():
             check_distinct(letters, f"letters of track {name!r}")
         require(all(w >= 0 for w in self.widths.values()), "a track has no width")
-        size = sum(map(len, self.letters.values())) + sum(self.widths.values())
         if self.phi is None:
             raise ValueError("positions have no map")
-        require(self.phi.inputs in (None, size), "the map takes other rows")
+        require(self.phi.inputs in (None, self.width), "the map takes other rows")
+
+    @property
+    def width(self) -> int:
+        """Numbers in a row."""
+        return sum(map(len, self.letters.values())) + sum(self.widths.values())
 
     def rows(self, sequence: Any, where: str) -> Floats:
         """A row per position; letters never seen are zeros."""
@@ -99,7 +103,7 @@ class Positions:
         made: dict[Any, Any] = {}
         out = []
         for q, pair in enumerate(X):
-            if isinstance(pair, str) or len(pair) != 2:
+            if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
                 raise ValueError(f"pair {q}: two sequences are needed")
             for side, sequence in zip(("first", "second"), pair, strict=True):
                 key = sequence if isinstance(sequence, str) else id(sequence)
