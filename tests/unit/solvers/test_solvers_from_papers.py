@@ -125,9 +125,10 @@ def test_a_much_larger_C_does_not_lower_the_dual(kind, ratio):
         assert max(sums) <= 0.5 * ratio * (1 + 1e-9)
 
 
-def test_aggregates_keep_the_average_of_all_iterates():
+@pytest.mark.parametrize("memory", [1e6, 960.0])  # the second holds 32 entries
+def test_aggregates_keep_the_average_of_all_iterates(memory):
     rng = np.random.default_rng(0)
-    kept = Aggregates(3, 6, np.full(3, 0.7))
+    kept = Aggregates(3, 6, np.full(3, 0.7), memory)
     w, gaps = np.zeros(6), np.zeros(3)
     mean, mean_b = np.zeros(6), 0.0
     for k in range(20):
@@ -145,6 +146,7 @@ def test_aggregates_keep_the_average_of_all_iterates():
     got, value = kept.mean(w)
     assert np.allclose(got, mean)
     assert np.isclose(value, mean_b - 0.5 * mean @ mean)
+    assert kept.nbytes <= 3 * 32 + 8 + 0.8 * memory
 
 
 @pytest.mark.parametrize("kind", [NSlack, NSlackBlock])

@@ -201,14 +201,15 @@ class Aggregates:
         live = int(s.size.sum()) + need
         if live > self._most:
             raise MemoryError(
-                f"one plane per example needs {2 * PER_ENTRY * live / 1e6:.0f} MB, "
+                f"one plane per example needs {PER_ENTRY * live / HELD / 1e6:.0f} MB, "
                 f"more than the {self.memory / 1e6:.0f} MB allowed: allow more, or "
                 "use solver='one-slack', which keeps sums over examples only"
             )
-        roomy = 3 * live // 2 + need
-        self._sums = _new(self.n, min(roomy, self._most))
-        _compact(s, self._sums)
-        _make_room(self._sums, ids, sizes, 2 if roomy <= self._most else 1)
+        roomy = min(3 * live // 2 + need, self._most)
+        if roomy > len(s.idx):
+            self._sums = _new(self.n, roomy)
+        _compact(s, self._sums, np.argsort(s.at, kind="stable"))
+        _make_room(self._sums, ids, sizes, 2 if roomy < self._most else 1)
 
 
 def _new(n: int, entries: int) -> Sums:
@@ -236,11 +237,13 @@ def _make_room(s, ids, sizes, factor):
 
 
 @loop
-def _compact(old, new):
-    """Copy without holes and zeros."""
-    for i in range(len(old.at)):
+def _compact(old, new, order):
+    """Copy without holes and zeros; in place, if `order` is that of `old.at`."""
+    new.top[0] = 0
+    for i in order:
         to, m = new.top[0], 0
-        for p in range(old.at[i], old.at[i] + old.size[i]):
+        first, last = old.at[i], old.at[i] + old.size[i]
+        for p in range(first, last):
             if old.val[p] != 0.0:
                 new.idx[to + m], new.val[to + m] = old.idx[p], old.val[p]
                 m += 1
