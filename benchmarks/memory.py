@@ -120,7 +120,7 @@ def trainer_run(name, bound):
     sums = name in ("one-slack", "lse-cutting-plane")
     passes = min(int(10 * bound / CUTS), 2 * int(bound / CUTS) + 10) if sums else PASSES
     kind(tol=1e-9, max_iter=3, **settings).solve(sequences(50, form))
-    free = kind(tol=1e-9, max_iter=PASSES, memory=1e12, **settings)
+    free = kind(tol=1e-9, max_iter=PASSES, max_time=60.0, memory=1e12, **settings)
     small = sequences(SMALL, form)
     each = grown(lambda: free.solve(small))[1] / SMALL
     n = int(10 * bound / max(each, LEAST))
