@@ -329,6 +329,8 @@ class CCCP(Solver[LatentState]):
             wrong = mismatch(data[name], kind)
             require(not wrong, f"the checkpoint's {name} is {wrong}")
         require(min(data["rounds"], data["calls"]) >= 0, "a negative number of rounds")
+        told = data["outer"].dtype == OUTER and data["outer"].ndim == 1
+        require(told, "the rounds in the checkpoint are not a table of rounds")
         state.current = _restored(problem, data["current"])
         state.best = None if data["best"] is None else _restored(problem, data["best"])
         state.truth, state.tol = _outputs(problem, data["truth"]), float(data["tol"])

@@ -70,3 +70,13 @@ def test_a_feature_of_a_node_that_is_too_large():
         ValueError, match=r"node 1: a feature is 1e\+300, not finite or"
     ):
         NetworkSVM().fit(X, [["A", "B"]])
+
+
+def test_labels_of_nodes_may_be_tuples():
+    rng, chain = np.random.default_rng(0), np.array([[0, 1], [1, 2]])
+    names = [("a",), ("b", "c")]
+    X = [(rng.normal(size=(3, 2)), chain) for _ in range(12)]
+    y = [[names[int(v > 0)] for v in x[:, 0]] for x, _ in X]
+    model = NetworkSVM().fit(X, y)
+    assert {label for row in model.predict(X) for label in row} == set(names)
+    assert model.score(X, y) > 0.8

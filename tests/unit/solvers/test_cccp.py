@@ -217,11 +217,14 @@ def test_needs_the_capability():
 
 @pytest.mark.parametrize(
     "name, value",
-    [("rounds", "x"), ("rounds", -1), ("calls", 1.5), ("warm", 7), ("status", "x")],
-)
+    [
+        ("rounds", "x"), ("rounds", -1), ("calls", 1.5), ("warm", 7), ("status", "x"),
+        ("outer", np.array([[np.inf, 0.0]])),
+    ],
+)  # fmt: skip
 def test_numbers_of_a_checkpoint_are_numbers(name, value):
     solver, p = CCCP(OneSlack(tol=1e-2)), problem(*bags(0))
     _, state = solver.solve(p)
     held = {**solver.snapshot(p, state), name: value}
-    with pytest.raises(ValueError, match=r"checkpoint's|negative"):
+    with pytest.raises(ValueError, match=r"checkpoint|negative"):
         solver.restore(p, state, held)

@@ -70,6 +70,7 @@ from maxmargin.structures.network.smo_loops import ascend_linear
 
 CERTIFICATES = ("exact", "relaxed", "bound")
 BY_TREES = ("auto", "junction")  # ways of inference that use junction trees
+SCALAR = str | int | float | np.generic  # labels that arrays of one type may hold
 ASCENT_NODES = 500  # of a graph whose nodes are compared with each other
 
 
@@ -276,9 +277,10 @@ class Network(Structure):
         """Labels of the nodes of each graph, an array each."""
         names = np.empty(len(self._kinds.classes), dtype=object)
         names[:] = self._kinds.classes
-        common = np.array(list(self._kinds.classes))
-        if common.dtype.kind in "iufbU" and common.tolist() == names.tolist():
-            names = common
+        if all(isinstance(label, SCALAR) for label in self._kinds.classes):
+            common = np.array(list(self._kinds.classes))
+            if common.dtype.kind in "iufbU" and common.tolist() == names.tolist():
+                names = common
         flat = names[labels.data]
         return np.split(flat, labels.ptr[1:-1])
 
