@@ -19,8 +19,9 @@ import pytest
 from cases import alignment, chain, grammar
 from dense import ROWS, Dense, optimum, table
 from sklearn.base import clone
+from small import models as small
 
-from maxmargin import AlignmentSVM, ChainSVM, GrammarSVM
+from maxmargin import AlignmentSVM, ChainSVM, GrammarSVM, NetworkSVM
 from maxmargin.core import Ragged
 from maxmargin.inference.alignment import DELETE, INSERT
 from maxmargin.kernels import Linear, Polynomial, Rbf
@@ -290,3 +291,21 @@ def test_sampled_cuts_do_not_end_after_one_calm_turn(seed):
     model.set_params(kernel_method="sampled", tol=1e-3, random_state=seed)
     found = model.fit(X, y).result_
     assert found.primal <= 1.005 * exact.primal
+
+
+@pytest.mark.parametrize("rows", [3, 5])
+@pytest.mark.parametrize("name", ["tokens", "nodes of graphs", "matches"])
+def test_few_rows_drawn_do_not_end_training_early(name, rows):
+    """Rows drawn may be in the span already where others are not."""
+    model, (X, y) = {
+        "tokens": (ChainSVM(kernel="rbf"), small.sentences()),
+        "nodes of graphs": (NetworkSVM(kernel="rbf"), small.graphs()),
+        "matches": (AlignmentSVM(1.0, **MATCHES, kernel="rbf"), vectors()),
+    }[name]
+    model.set_params(kernel_method="exact", tol=1e-3)
+    exact = clone(model).fit(X * 2, y * 2).result_
+    for seed in range(4):
+        model.set_params(kernel_method="sampled", n_basis=rows, random_state=seed)
+        found = clone(model).fit(X * 2, y * 2).result_
+        assert found.dual <= exact.primal * (1 + 1e-6)
+        assert found.primal <= 1.005 * exact.primal

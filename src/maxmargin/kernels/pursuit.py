@@ -9,6 +9,7 @@ moves the points off the training rows where the kernel is differentiable.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -81,17 +82,41 @@ def residual(
     from `most` drawn at random, or fewer where these make more than `pairs` kernel
     values. ||v||^2 is that and ||P v||^2.
     """
-    n = len(rows)
-    most = max(min(most, int(pairs / max(n, 1))), 100)
-    few = np.arange(n) if n <= most else np.sort(rng.permutation(n)[:most])
-    values, held = np.zeros((len(few), R.shape[1])), np.zeros((phi.width, R.shape[1]))
-    step = max(64, BLOCK // max(len(few), 1))
-    for s in range(0, n, step):
-        part = rows[s : s + step]
-        values += kernel(X[rows[few]], kernel.points(X, part)) @ R[s : s + step]
-        held += phi(X[part]).T @ R[s : s + step]
+    few = some_rows(len(rows), rng, most, pairs)
+    held = np.zeros((phi.width, R.shape[1]))
+    for part, values in parts_of(rows, R, len(few)):
+        held += phi(X[part]).T @ values
     inside = phi(X[rows[few]]) @ held
+    left, error = distance(kernel, X, rows, R, few, inside)
+    return float(np.vdot(held, held)) + left, left, error
+
+
+def some_rows(
+    n: int, rng: np.random.Generator, most: int = 1000, pairs: float = 1e7
+) -> Ints:
+    """Up to `most` of n rows at random; fewer where that makes more than `pairs` pairs."""
+    most = max(min(most, int(pairs / max(n, 1))), 100)
+    return np.arange(n) if n <= most else np.sort(rng.permutation(n)[:most])
+
+
+def distance(
+    kernel: Kernel, X: Any, rows: Ints, R: Floats, few: Ints, inside: Floats
+) -> tuple[float, float]:
+    """||v - P v||^2 and its standard error, from the rows `few` of those of v.
+
+    `inside` are the values of P v at these rows.
+    """
+    n, values = len(rows), np.zeros((len(few), R.shape[1]))
+    for part, own in parts_of(rows, R, len(few)):
+        values += kernel(X[rows[few]], kernel.points(X, part)) @ own
     terms = np.einsum("ij,ij->i", R[few], values - inside)
     left = max(n / max(len(few), 1) * float(terms.sum()), 0.0)
     error = n * float(terms.std()) / np.sqrt(len(few)) if len(few) < n else 0.0
-    return float(np.vdot(held, held)) + left, left, error
+    return left, error
+
+
+def parts_of(rows: Ints, R: Floats, few: int) -> Iterator[tuple[Ints, Floats]]:
+    """Rows and coefficients, as many at a time as suits products with `few` rows."""
+    step = max(64, BLOCK // max(few, 1))
+    for s in range(0, len(rows), step):
+        yield rows[s : s + step], R[s : s + step]

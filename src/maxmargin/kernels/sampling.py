@@ -17,7 +17,7 @@ from scipy.linalg import qr, solve_triangular
 
 from maxmargin.core.data.arrays import Floats, Ints
 from maxmargin.kernels.functions import Kernel
-from maxmargin.kernels.maps import pivoted
+from maxmargin.kernels.maps import DEPENDENT, pivoted
 
 BLOCK = 2**17  # kernel values at once: what a cache holds
 LANDMARKS, LEAVES = 16, 512  # kernel values that rows are sorted by; ends of the tree
@@ -151,6 +151,12 @@ class Functions:
         self.values = np.concatenate((self.values, values), axis=1)
         self.ids, self._place = both, place
         return True
+
+    def missing(self) -> Floats:
+        """||phi(x) - P phi(x)||^2 of each row x, rounding set to zero."""
+        square = self.kernel.diagonal(self.X)
+        left = square - np.einsum("ij,ij->i", self.values, self.values)
+        return np.where(left > DEPENDENT * square, left, 0.0)
 
     def reduce(self, weights: Floats, most: int) -> Floats:
         """Keep `most` functions at most: the machine `weights`, and the latest.

@@ -33,6 +33,7 @@ from maxmargin.core.structure import MappedInputs
 from maxmargin.kernels.functions import Kernel, Linear
 from maxmargin.kernels.gram import refuse_large
 from maxmargin.kernels.maps import COPIES, Expansion
+from maxmargin.kernels.pursuit import distance, some_rows
 from maxmargin.kernels.sampling import Functions, KernelSums, draw, tree_order
 from maxmargin.solvers.base import Result, Solver, State, Status, Trainer, run
 from maxmargin.solvers.choose import choose
@@ -142,9 +143,7 @@ class SampledCuts(Solver[SampledState]):
             state.primal = state.dual = state.gap_estimate = 0.0
             return
         if last is not None and not grown and done <= state.rough:
-            result = last.result  # the span has all that can be asked for
-            state.primal, state.dual = result.primal, result.dual
-            state.gap_estimate, state.status = result.gap, result.status
+            self._look_at_other_rows(state, last)
             return
         turn = state.turn = self._train(state, last)
         if turn.result.status is Status.INTERRUPTED:
@@ -159,8 +158,11 @@ class SampledCuts(Solver[SampledState]):
             recent = [turn["primal"] for turn in state.trace[-CALM:]]
             before = max(recent) if len(recent) == CALM else np.inf
             gap = (before - state.primal) / max(state.primal, 1e-300)
+            gap = max(gap, state.rough)  # what this turn leaves open
         state.gap_estimate, state.planes = max(gap, 0.0), span.width
         state.oracle_calls += problem.n
+        if turn.whole and gap <= self.tol and state.status is None:
+            self._look_at_other_rows(state, turn)
         self._note(state)
 
     def verdict(self, state: SampledState) -> Status | None:
@@ -213,6 +215,34 @@ class SampledCuts(Solver[SampledState]):
         ids, S = draw(R, self.samples, rng, place)
         parts = _parts(R.shape[1], self._most(len(R)))
         return Drawn(ids, S, span.sums(ids, S, parts, R))
+
+    def _look_at_other_rows(self, state: SampledState, turn: Turn) -> None:
+        """End if many rows agree with those drawn; else the worst of them come next.
+
+        The rows drawn are few, and may be in the span where others are not.
+        """
+        span, result, R = state.span, turn.result, turn.R
+        rows, missing, left = np.flatnonzero(np.any(R, axis=1)), span.missing(), np.inf
+        if turn.whole:
+            few = some_rows(len(rows), state.rng)
+            inside = span.values[rows[few]] @ turn.held
+            left = sum(distance(self.kernel, state.cuts.X, rows, R[rows], few, inside))
+        elif not missing.any():
+            left = 0.0
+        state.primal, state.dual = result.primal, result.dual - 0.5 * left
+        gap = (state.primal - state.dual) / max(state.primal, 1e-300)
+        if turn.whole:
+            state.gap_estimate = max(gap, 0.0)
+        if gap <= max(self.tol, result.gap) or not missing.any():
+            state.gap_estimate, state.status = max(gap, 0.0), result.status
+            return
+        z, size = R.shape[1], np.abs(R).sum(axis=1) ** 2 if turn.whole else 1.0
+        most = _parts(z, self._most(len(R))) * z
+        ids = np.argsort(-missing * size, kind="stable")[:most]
+        ids = np.sort(ids[missing[ids] > 0.0])
+        S = np.zeros((len(ids), z))
+        S[:, 0] = 1.0  # a function of each row
+        state.drawn = Drawn(ids, S, span.sums(ids, S, len(ids), R))
 
     def _train(self, state: SampledState, last: Turn | None) -> Turn:
         cuts, span = state.cuts, state.span

@@ -36,7 +36,12 @@ MEASURED = 1000  # rows whose length in the space of the kernel is looked at
 def recertified(
     result: Result, primal: float, dual: float, rounding: float, tol: float
 ) -> Result:
-    """The result with other values; converged only if its gap still is small."""
+    """The result with other values; converged only if its gap still is small.
+
+    Without a dual value, the gap is what the trainer makes of its last steps.
+    """
+    if dual == -np.inf and result.dual == -np.inf:
+        return replace(result, primal=primal, rounding=rounding)
     gap = relative_gap(primal, dual, rounding)
     status = result.status
     if status is Status.CONVERGED and gap > tol:
