@@ -213,6 +213,17 @@ def test_positions_of_alignments(name, kernel):
     assert model.result_.primal == pytest.approx(best, rel=1e-5)
 
 
+@pytest.mark.parametrize("method", ["exact", "cholesky", "nystroem"])
+@pytest.mark.parametrize("kernel", KERNELS, ids=["quadratic", "rbf"])
+def test_symmetric_scores_are_those_of_one_kernel(kernel, method):
+    """Whatever map of the kernel positions have."""
+    best = dense_alignments("SVM1-margin", kernel, symmetric=True)
+    model = AlignmentSVM(C, kernel=kernel, tol=1e-7, **MATCHES, symmetric=True)
+    found = model.set_params(kernel_method=method, n_basis=80).fit(*vectors()).result_
+    assert found.dual == pytest.approx(best, rel=1e-5)
+    assert found.primal == pytest.approx(best, rel=1e-5)
+
+
 @pytest.mark.parametrize("symmetric", [False, True])
 @pytest.mark.parametrize("method", ["cpsp", "sampled", "cpsp-as-written"])
 @pytest.mark.parametrize("kernel", KERNELS, ids=["quadratic", "rbf"])

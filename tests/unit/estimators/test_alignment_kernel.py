@@ -1,5 +1,7 @@
 """Kernels on the positions of alignments."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -104,7 +106,7 @@ def test_the_primal_is_that_of_the_model_itself(method, kernel, symmetric):
     first = sum(known(p.left) * known(p.right) for p in structure.pairs[:-1])
     W = blocks[first : first + size**2].reshape(size, size)
     G = phi.kernel(phi.points, phi.points)
-    rest = float(w @ w) - float((np.triu(W) ** 2 if symmetric else W**2).sum())
+    rest = float(w @ w) - float((W**2).sum())
     x = structure.encode(X)
     truth = structure.encode_labels(x, Y)
     problem = Problem(
@@ -112,6 +114,19 @@ def test_the_primal_is_that_of_the_model_itself(method, kernel, symmetric):
     )
     objective = 0.5 * (np.trace(W.T @ G @ W @ G) + rest) + problem.risk_at(w).risk
     assert model.result_.primal == pytest.approx(objective, rel=1e-6)
+
+
+def test_files_whose_tied_weights_count_once_are_read():
+    X, Y = pairs(4)
+    made = AlignmentSVM(kernel="rbf", n_basis=3, symmetric=True).fit(X, Y).structure_
+    layout = made.layout
+    assert set(layout.factor) == {1.0, np.sqrt(0.5)}
+    made.validate()
+    before = layout._replace(factor=np.ones(len(layout.factor)))  # as 0.1.0 wrote them
+    replace(made, layout=before).validate()
+    other = layout._replace(factor=np.where(layout.factor < 1.0, 0.5, 1.0))
+    with pytest.raises(ValueError, match="layout of the weights"):
+        replace(made, layout=other).validate()
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "quadratic", "linear"])

@@ -36,11 +36,11 @@ from maxmargin.kernels.maps import (
 from maxmargin.kernels.row_pairs import RowPairs, halves, paired
 from maxmargin.solvers.base import Result
 from maxmargin.structures.alignment.inputs.positions import (
-    TRACK,
+    KERNEL_VIEW,
     Positions,
     learn_positions,
 )
-from maxmargin.structures.alignment.inputs.views import Pair, View
+from maxmargin.structures.alignment.inputs.views import Pair
 from maxmargin.structures.alignment.kernel_structure import KernelAlignment
 from maxmargin.structures.alignment.structure import Alignment
 
@@ -122,10 +122,9 @@ def with_kernel(
         plain = {f.name: getattr(structure, f.name) for f in fields(Alignment)}
         return KernelAlignment(**plain, rows=positions)
     phi = position_map(estimator, distinct, estimator._seed())
-    view = View((TRACK,), real=True)
     return replace(
         structure,
-        model=(*(structure.model or ()), Pair(view, view)),
+        model=(*(structure.model or ()), Pair(KERNEL_VIEW, KERNEL_VIEW)),
         positions=replace(positions, phi=phi),
     )
 

@@ -46,8 +46,12 @@ from maxmargin.structures.alignment.inputs.encoding import (
     distinct_sequences,
 )
 from maxmargin.structures.alignment.inputs.letters import LetterReader
-from maxmargin.structures.alignment.inputs.positions import TRACK, Positions
-from maxmargin.structures.alignment.inputs.views import Pair, View
+from maxmargin.structures.alignment.inputs.positions import (
+    KERNEL_VIEW,
+    TRACK,
+    Positions,
+)
+from maxmargin.structures.alignment.inputs.views import Pair
 from maxmargin.structures.alignment.layout import AlignmentLayout, lay_weights
 from maxmargin.structures.alignment.oracle import PairScores
 from maxmargin.structures.alignment.structure import Alignment
@@ -175,8 +179,7 @@ class KernelAlignment(Alignment):
         rest : array
             Weights of letters and gaps.
         """
-        view = View((TRACK,), real=True)
-        pair, size = Pair(view, view), int(phi.width)
+        pair, size = Pair(KERNEL_VIEW, KERNEL_VIEW), int(phi.width)
         symbols = replace(self.symbols, widths={**self.symbols.widths, TRACK: size})
         plain = {f.name: getattr(self, f.name) for f in fields(Alignment)}
         made = Alignment(**plain | {
@@ -185,9 +188,12 @@ class KernelAlignment(Alignment):
         })  # fmt: skip
         layout = lay_weights(
             symbols, made.pairs, made.gaps, made._views(0), made._views(1),
-            bool(made.symmetric),
+            bool(made.symmetric), KERNEL_VIEW,
         )  # fmt: skip
-        own = weights[np.triu_indices(size)] if self.symmetric else weights.ravel()
+        own = weights.ravel()
+        if self.symmetric:
+            twice = np.where(np.eye(size, dtype=bool), 1.0, np.sqrt(2.0))
+            own = (twice * weights)[np.triu_indices(size)]
         ahead = self._weights_of_letters()
         w = np.concatenate((rest[:ahead], own, rest[ahead:]))
         return replace(made, layout=layout, dim=layout.dim), w

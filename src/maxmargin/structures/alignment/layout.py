@@ -6,7 +6,12 @@ with u, v indicators of symbols or real vectors. All W_b, (left, right symbols),
 after the other, then the weights of gaps: those of a delete, those of an insert, each
 opening, slot, extension. `home` and `factor` say which coordinate of w, times which
 number, an entry is: tied entries share a home, and a known substitution matrix has one
-home and its scores as factors.
+home and its scores as factors. Tied entries of a kernel's features have the factor
+sqrt(1/2), so that both count in |w|^2: the model is that of the kernel
+
+    1/2 (K(s, s') K(t, t') + K(s, t') K(t, s'))
+
+whatever map of the kernel the features are.
 """
 
 from __future__ import annotations
@@ -51,9 +56,12 @@ class AlignmentLayout(NamedTuple):
 
 def lay_weights(
     symbols: Symbols, model: Sequence[Pair], gaps: Gaps, left: Sequence[View],
-    right: Sequence[View], symmetric: bool,
+    right: Sequence[View], symmetric: bool, kernel: View | None = None,
 ) -> AlignmentLayout:  # fmt: skip
-    """Offsets of all pairs and gap views; `left`, `right`: views as they are coded."""
+    """Offsets of all pairs and gap views.
+
+    left, right: views as they are coded. kernel: the view of a kernel's features.
+    """
     rows: list[tuple[int, ...]] = []
     ties, factors, offset = [], [], 0
     spans: dict[tuple[View, View], int] = {}
@@ -66,6 +74,8 @@ def lay_weights(
             tie, factor = np.full_like(index, offset), _known_scores(pair, symbols)
         elif symmetric and pair.left == pair.right:
             tie = np.minimum(index, index.T)
+            if pair.left == kernel:
+                factor = np.where(np.eye(a, dtype=bool), 1.0, np.sqrt(0.5))
         elif symmetric and mirror is not None:
             tie = mirror + np.arange(a * b).reshape(b, a).T
         elif symmetric and Pair(pair.right, pair.left) not in model:

@@ -66,7 +66,11 @@ from maxmargin.structures.alignment.inputs.letters import (
     check_rule,
     named_alphabets,
 )
-from maxmargin.structures.alignment.inputs.positions import TRACK, Positions
+from maxmargin.structures.alignment.inputs.positions import (
+    KERNEL_VIEW,
+    TRACK,
+    Positions,
+)
 from maxmargin.structures.alignment.inputs.views import Gaps, Pair, Prior, View, simple
 from maxmargin.structures.alignment.layout import (
     EXTEND,
@@ -169,8 +173,9 @@ class Alignment(Structure):
             parts.append((at, needed))
         symbols = learn_symbols(parts, letters, widths, self.unknown != "error")
         layout = lay_weights(
-            symbols, pairs, self.gaps, bound._views(0), bound._views(1), self.symmetric
-        )
+            symbols, pairs, self.gaps, bound._views(0), bound._views(1), self.symmetric,
+            None if self.positions is None else KERNEL_VIEW,
+        )  # fmt: skip
         return replace(bound, symbols=symbols, layout=layout, dim=layout.dim)
 
     def _learn_letters(self, X: Sequence[Any]) -> tuple[LetterReader, Sequence[Any]]:
@@ -202,10 +207,13 @@ class Alignment(Structure):
         entries = count_entries(self.symbols, self.pairs, self.gaps)
         known = len(self.layout.home) or self.dim
         require(entries == known, f"{entries} weights are needed, not {known}")
-        layout = lay_weights(
+        laid = (
             self.symbols, self.pairs, self.gaps, self._views(0), self._views(1),
             bool(self.symmetric),
         )  # fmt: skip
+        layout = lay_weights(*laid, None if self.positions is None else KERNEL_VIEW)
+        if (self.layout.factor == 1.0).all():  # files of 0.1: tied weights count once
+            layout = lay_weights(*laid)
         same_fields(self.layout, layout, "layout of the weights")
         require(self.dim == layout.dim, f"dim={self.dim} is not {layout.dim}")
 

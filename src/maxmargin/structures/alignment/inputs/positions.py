@@ -32,8 +32,10 @@ from maxmargin.structures.alignment.inputs.encoding import (
     record_name,
     tracks_of,
 )
+from maxmargin.structures.alignment.inputs.views import View
 
 TRACK = "kernel"  # the name of the track that is added
+KERNEL_VIEW = View((TRACK,), real=True)
 
 
 @dataclass(frozen=True, eq=False)
