@@ -65,7 +65,8 @@ class KernelSVM(MulticlassSVM):
         or training rows only (CPSP(tr)).
     solver : str or Solver
         The trainer over the explicit feature maps of the kernel methods. The method "exact"
-        with ``solver="auto"`` has solvers of its own, for two classes and for more.
+        with ``solver="auto"`` has solvers of its own, for two classes and for more; the
+        methods "...-as-written" take an object of their algorithm, with all its options.
     loss : {"zero-one"}, array (k, k), mapping or Loss
         An array is a table of costs, [true class, predicted class] in sorted order; a
         mapping has the costs by pair (true, predicted), 1 for pairs it does not have.

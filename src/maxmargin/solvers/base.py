@@ -185,6 +185,7 @@ class Solver(Trainer, Generic[S]):
     needs: ClassVar[tuple[type, ...]] = (MostViolated,)
     uses: ClassVar[tuple[type, ...]] = ()
     resumable: ClassVar[bool] = True  # whether it writes checkpoints
+    expands: ClassVar[bool] = False  # whether the result has points of a kernel, no w
 
     @abstractmethod
     def start(self, problem: Problem, warm: State | None = None) -> S:

@@ -105,6 +105,11 @@ def choose(solver: str | Trainer, problem: Problem, **settings: Any) -> Trainer:
     **settings
         tol, max_iter, max_time, seed; those that are None keep their default.
     """
+    if isinstance(solver, Solver) and solver.expands:
+        raise ValueError(
+            f"solver={type(solver).__name__}(..) trains a kernel machine, not weights: "
+            "it is chosen by kernel= and kernel_method="
+        )
     if isinstance(solver, Trainer):
         return solver
     if not isinstance(solver, str):

@@ -8,7 +8,14 @@ from maxmargin import ChainSVM, KernelSVM
 from maxmargin.kernels import GrowingBasis, Linear, Polynomial, Precomputed, Rbf, held
 from maxmargin.kernels.maps import map_points
 from maxmargin.solvers import Status, maximise
-from maxmargin.solvers.kernel import SampledCutsAsWritten, SubspaceAsWritten
+from maxmargin.solvers.enumerated import KernelDual
+from maxmargin.solvers.kernel import (
+    BinarySmo,
+    SampledCuts,
+    SampledCutsAsWritten,
+    Subspace,
+    SubspaceAsWritten,
+)
 from maxmargin.solvers.kernel.theorems import expected_sampled_cuts
 
 C, GAMMA, EPSILON = 2.0, 2.0, 1e-2
@@ -183,6 +190,44 @@ def test_chains_and_several_classes_take_both():
     X += 3 * y[:, None]
     model = KernelSVM(kernel_method="cpsp-as-written", n_basis=10).fit(X, y)
     assert model.score(X, y) > 0.9 and len(model.basis_) <= 10
+
+
+@pytest.mark.parametrize("preimage", ["train", "gradient", "fixed-point"])
+def test_an_object_of_the_algorithm_has_all_its_options(preimage):
+    rng = np.random.default_rng(0)
+    X = [rng.normal(size=(n, 2)) for n in (3, 4, 3, 4)]
+    Y = [(x[:, 0] * x[:, 1] > 0).astype(int).tolist() for x in X]
+    solver = SubspaceAsWritten(preimage=preimage, n_basis=4, epsilon=0.01)
+    options = {"kernel": Rbf(0.5), "kernel_method": "cpsp-as-written"}
+    model = ChainSVM(solver=solver, **options).fit(X, Y)
+    assert model.result_.notes["preimages"] == preimage
+    assert len(model.basis_) <= 4
+    rows = np.concatenate(X)
+    among = [bool((rows == point).all(axis=1).any()) for point in model.basis_]
+    assert all(among) if preimage == "train" else not all(among)
+
+
+@pytest.mark.parametrize("method", ["sampled-as-written", "cpsp-as-written"])
+def test_other_trainers_are_not_ignored(method):
+    X, y = board()
+    with pytest.raises(ValueError, match=f"{method}' is a solver of its own: leave"):
+        KernelSVM(kernel_method=method, solver="bcfw").fit(X, y)
+
+
+KERNEL_SOLVERS = [
+    BinarySmo, KernelDual, SampledCuts, SampledCutsAsWritten, Subspace,
+    SubspaceAsWritten,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KERNEL_SOLVERS)
+def test_a_kernel_machine_is_no_model_of_weights(kind):
+    """Their coefficients of points must not become weights of features."""
+    X = [np.eye(2)[[0, 1]], np.eye(2)[[1, 0]]]
+    Y = [[0, 1], [1, 0]]
+    for options in ({}, {"kernel": "rbf"}, {"kernel": "rbf", "kernel_method": "cpsp"}):
+        with pytest.raises(ValueError, match=rf"{kind.__name__}\(\.\.\) trains"):
+            ChainSVM(solver=kind(), **options).fit(X, Y)
 
 
 def test_a_growing_basis_is_the_map_of_its_points():

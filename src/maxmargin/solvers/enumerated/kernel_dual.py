@@ -122,6 +122,7 @@ class KernelDual(Solver[KernelDualState]):
     max_iter: int = 100_000
     kernel: Kernel = Linear()
     memory: float = MEMORY
+    expands: ClassVar[bool] = True
     penalties: ClassVar[tuple[str, ...]] = ("linear", "squared")
     needs: ClassVar[tuple[type, ...]] = (MappedInputs, FewOutputs)
 

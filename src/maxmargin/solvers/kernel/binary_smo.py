@@ -68,6 +68,7 @@ class BinarySmo(Solver[PairState]):
     max_iter: int = 10**7
     kernel: Kernel = Linear()
     memory: float = MEMORY
+    expands: ClassVar[bool] = True
     penalties: ClassVar[tuple[str, ...]] = ("linear",)
     needs: ClassVar[tuple[type, ...]] = (MappedInputs, FewOutputs)
 

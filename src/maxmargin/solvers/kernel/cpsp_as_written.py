@@ -99,6 +99,7 @@ class SubspaceAsWritten(Solver[PursuitState]):
     preimage: str | None = None
     epsilon: float = 1e-3
     memory: float = MEMORY
+    expands: ClassVar[bool] = True
     penalties: ClassVar[tuple[str, ...]] = ("linear",)
     needs: ClassVar[tuple[type, ...]] = (MappedInputs,)
     resumable: ClassVar[bool] = False

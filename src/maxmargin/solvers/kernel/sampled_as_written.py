@@ -93,6 +93,7 @@ class SampledCutsAsWritten(Solver[SampledCutState]):
     epsilon: float = 1e-3
     patience: int = 20
     memory: float = MEMORY
+    expands: ClassVar[bool] = True
     penalties: ClassVar[tuple[str, ...]] = ("linear",)
     needs: ClassVar[tuple[type, ...]] = (MappedInputs,)
     resumable: ClassVar[bool] = False

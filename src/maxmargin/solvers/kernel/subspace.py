@@ -117,6 +117,7 @@ class Subspace(Solver[BasisState]):
     inner: str | Trainer = "auto"
     inner_steps: int | None = None
     memory: float = MEMORY
+    expands: ClassVar[bool] = True
     penalties: ClassVar[tuple[str, ...]] = ("linear", "squared", "hard", "summed")
     needs: ClassVar[tuple[type, ...]] = (MappedInputs,)
     resumable: ClassVar[bool] = False

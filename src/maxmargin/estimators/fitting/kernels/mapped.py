@@ -206,14 +206,27 @@ class KernelMixin(StructuredEstimator):
         )  # fmt: skip
 
     def _as_written(self, kernel: Kernel) -> Trainer:
-        """The algorithms of Yu 2011 as printed; `tol` is their epsilon."""
+        """The algorithms of Yu 2011 as printed; `tol` is their epsilon.
+
+        `solver` may be an object of the algorithm, for the options it has beyond these.
+        """
+        sampled = self.kernel_method == "sampled-as-written"
+        kind = SampledCutsAsWritten if sampled else SubspaceAsWritten
+        if isinstance(self.solver, kind):
+            return replace(self.solver, kernel=kernel)
+        if self.solver != "auto":
+            given = self.solver if isinstance(self.solver, str) else type(self.solver)
+            raise ValueError(
+                f"solver={given!r}: kernel_method={self.kernel_method!r} is a solver "
+                f"of its own: leave solver='auto', or give a {kind.__name__}(..)"
+            )
         common: dict[str, Any] = {
             "max_time": self.max_time, "seed": self._seed(), "kernel": kernel,
             "epsilon": self.tol, "memory": self.memory,
         }  # fmt: skip
         if self.max_iter is not None:
             common["max_iter"] = self.max_iter
-        if self.kernel_method == "sampled-as-written":
+        if sampled:
             return SampledCutsAsWritten(**common, samples=self.n_basis)
         train = "train" if self.basis == "train" else None
         return SubspaceAsWritten(**common, n_basis=self.n_basis, preimage=train)
