@@ -136,7 +136,9 @@ def code(paper: str) -> str:
     root, seen = catalogue.HOME.parent, hashlib.sha256()
     files = sorted((root / "src").rglob("*.py"))
     files += sorted(
-        p for p in (catalogue.HOME / paper).glob("*.py") if p.stem != "statements"
+        p
+        for p in (catalogue.HOME / paper).glob("*.py")
+        if not p.stem.endswith("statements")
     )
     for path in files:
         seen.update(str(path.relative_to(root)).encode() + path.read_bytes())

@@ -293,6 +293,27 @@ def test_functions_that_were_not_enough_count_for_no_claim_of_cpsp():
         assert {one.verdict("yu2011", records) for one in judged} == {verdict}
 
 
+def test_curves_of_cpsp_are_compared_at_every_size():
+    """Only Adult with 100 functions or more is excepted, as in the thesis."""
+    sizes = ("10", "20", "50", "100", "200", "500", "1000")
+    for worse, verdict in [
+        (("adult", "100"), statements.HELD), (("adult", "50"), statements.FAILED),
+        (("ijcnn", "500"), statements.FAILED), ((), statements.HELD),
+    ]:  # fmt: skip
+        rows = [
+            {"set": s, "method": m} | {k: value + ((s, k) == worse) for k in sizes}
+            for s in ("adult", "ijcnn", "ocr0", "ocr*")
+            for m, value in (("CPSP", 0.0), ("Nystrom", 0.5), ("IncChol", 0.5))
+        ]
+        for one in rows:  # only ours is worse there
+            if one["method"] != "CPSP" and worse:
+                one[worse[1]] = 0.5
+        records = {"yu2011.figure6_7": {"name": "yu2011.figure6_7", "rows": rows}}
+        listed = statements.of_paper("yu2011")
+        curve = next(one for one in listed if one.place == "6.5.5, figure 6.7")
+        assert curve.verdict("yu2011", records) == verdict
+
+
 def test_every_tested_statement_can_say_why_it_does_not_hold():
     """Records are made unattended: a statement may turn with any of them."""
     records = runner.stored()

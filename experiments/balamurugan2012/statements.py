@@ -52,9 +52,24 @@ def _earlier(record: Record) -> bool:
     names = sorted({r["data"] for r in record["rows"]})
     return all(
         _late(row(record, data=n, method=_sdcd(record))["s to accuracy"])
-        < row(record, data=n, method="CP")["s to accuracy"]
+        <= 0.5 * row(record, data=n, method="CP")["s to accuracy"]
         for n in names
     )
+
+
+def _share(one: dict[str, Any]) -> float:
+    """When the accuracy level was reached, as a share of the seconds of the run."""
+    return _late(one["s to accuracy"]) / float(one["seconds"])
+
+
+def _at_once(record: Record) -> bool:
+    for name in sorted({r["data"] for r in record["rows"]}):
+        own, other = (
+            _share(row(record, data=name, method=m)) for m in (_sdcd(record), "CP")
+        )
+        if not (own <= 0.1 and other >= 2 * own):
+            return False
+    return True
 
 
 def _seconds(record: Record, method: str) -> list[float]:
@@ -156,9 +171,15 @@ STATEMENTS = [
     ),
     Statement(
         "V.B.1 and 2, figure 2",
-        "SDCD reaches the final accuracy of the cutting planes earlier, on all data sets",
+        "SDCD reaches the final accuracy of the cutting planes much earlier (in half the time), on all data sets",
         ("figure2",), _earlier,
         told("s to accuracy"),
+    ),
+    Statement(
+        "V.B.2, figure 2",
+        "SDCD predicts well after its first loops (a tenth of its time), the cutting planes only later in theirs (twice that share)",
+        ("figure2",), _at_once,
+        lambda r: ", ".join(f"{x['data']} {x['method']} after {100 * _share(x):.0f} % of its time" for x in r["rows"]),
     ),
     Statement(
         "V.B.1, table III", "The same on OCR: ten times at C = 0.1 and 1, as the table has it",
