@@ -99,8 +99,8 @@ class ProximalL1(Solver[ProximalState]):
 
     max_iter: int = 2000
     block: int = 16
-    sweeps: int = 20
-    steps: int = 10
+    sweeps: int = 8
+    steps: int = 3
     most: int = 64
     memory: float = MEMORY
     penalties: ClassVar[tuple[str, ...]] = ("linear",)
