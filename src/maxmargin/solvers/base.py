@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
@@ -36,6 +36,7 @@ from maxmargin.solvers.certificate import Status as Status
 from maxmargin.solvers.resume import Keeper, restore_into, snapshot_of
 
 PLATEAU = 20  # steps without progress after which approximate inference is blamed
+REACHABLE = 0.1  # share of the tolerance that rounding must leave to go on
 POOR = 0.5  # gap of a run that ended early, above which w = 0 may be better
 HISTORY = np.dtype(
     [
@@ -386,6 +387,9 @@ class Loop(Generic[S]):
         begun: float | None = None,
     ) -> None:
         self.solver, self.problem, self.state = solver, problem, state
+        self.tol = (
+            solver.tol
+        )  # of the gap with rounding; the solver may have to aim lower
         self.notes = notes or {}
         self.begun = working_time() if begun is None else begun
         self.compiled = compile_seconds()
@@ -457,6 +461,8 @@ class Loop(Generic[S]):
             state.planes, state.primal, state.dual, shown,
         ))  # fmt: skip
         self.status = self.solver.verdict(state)
+        if self.status is Status.CONVERGED and self._aim_lower():
+            self.status = None
         if self.status is None and self._stuck():
             self.status = Status.NO_PROGRESS
         if self.status is None and len(self.rows) >= self.solver.max_iter:
@@ -465,6 +471,24 @@ class Loop(Generic[S]):
             self.status = Status.MAX_TIME
         if watch is not None and watch(self._history(self.rows[-1:])[0], self.result):
             self.status = self.status or Status.STOPPED
+
+    def _aim_lower(self) -> bool:
+        """Whether only a lower gap proves the tolerance; the solver then aims at that.
+
+        The rounding error of the primal counts: (primal + rounding - dual) / primal has to
+        reach `tol`. Where rounding takes up most of it, training ends: see `finish`.
+        """
+        state = self.state
+        if not 0.0 < state.primal < math.inf:
+            return False
+        rounding = self.solver.rounding(self.problem, state)
+        if not relative_gap(state.primal, state.dual, rounding) > self.tol:
+            return False
+        target = self.tol - 1.01 * rounding / state.primal
+        if not target >= REACHABLE * self.tol:
+            return False
+        self.solver = replace(self.solver, tol=target)
+        return True
 
     def _stuck(self) -> bool:
         """Whether approximate inference leaves a gap that further steps do not close.
@@ -491,6 +515,7 @@ class Loop(Generic[S]):
             except KeyboardInterrupt:  # the user is in a hurry: do without it
                 self.status = Status.INTERRUPTED
             closed = self.solver.verdict(self.state) is Status.CONVERGED
+            closed = closed and not self._aim_lower()
             if closed and self.status is not Status.INTERRUPTED:
                 self.status = Status.CONVERGED
         self._try_zero()
@@ -504,9 +529,9 @@ class Loop(Generic[S]):
             self.rounding = self.solver.rounding(self.problem, self.state)
         except KeyboardInterrupt:
             self.status = Status.INTERRUPTED
-        tol, state = self.solver.tol, self.state
-        above = relative_gap(state.primal, state.dual, self.rounding) > tol
-        if self.status is Status.CONVERGED and above and state.gap() <= tol:
+        state = self.state
+        above = relative_gap(state.primal, state.dual, self.rounding) > self.tol
+        if self.status is Status.CONVERGED and above and state.gap() <= self.tol:
             self.status = Status.ROUNDING
 
     def _try_zero(self) -> None:

@@ -59,3 +59,29 @@ def test_rounding_does_not_matter_at_usual_settings():
 def test_without_a_primal_there_is_no_gap():
     assert relative_gap(np.inf, 0.0) == np.inf
     assert relative_gap(2.0, 1.0, float("nan")) == 0.5
+
+
+class Coarse(OneSlack):
+    """Its primal is known to half a tolerance only: a bound as kernel machines have."""
+
+    def rounding(self, problem, state):
+        return 0.5e-3 * state.primal
+
+
+class Coarser(OneSlack):
+    """Rounding errors as large as the tolerance."""
+
+    def rounding(self, problem, state):
+        return 1e-3 * state.primal
+
+
+def test_training_goes_on_until_the_gap_with_rounding_is_small_enough():
+    """It ended as soon as the gap without rounding was, and blamed the tolerance."""
+    gaps = []
+    for seed in range(5):
+        run = Coarse(tol=1e-3).solve(chain_problem(seed=seed))
+        assert run.result.status is Status.CONVERGED
+        gaps.append(run.result.gap)
+    assert 0.5e-3 < max(gaps) <= 1e-3
+    ended = Coarser(tol=1e-3).solve(chain_problem(seed=0)).result.status
+    assert ended is Status.ROUNDING
