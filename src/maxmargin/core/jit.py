@@ -1,4 +1,4 @@
-"""The Numba decorators: `loop`, `inner_loop`, and `dense_loop` for contiguous sums.
+"""The Numba decorators `loop`, `inner_loop`, `uncounted_loop` and `dense_loop`.
 
 Every compiled function of the package is one of them: kept on disk, without the GIL,
 serial. What Python calls is a `@loop`. What only other loops call is an `@inner_loop`,
@@ -6,6 +6,11 @@ which has no entry point for Python: a call from Python would end the process
 (`tests/test_architecture.py` checks that there is none). A loop calls loops of its own
 file or of a leaf file only (`LEAF_LOOPS` in that test), so that one sees what a change
 affects. Infinities and NaN keep their meaning in all loops.
+
+An `@uncounted_loop` is an inner loop that makes no arrays and returns none. Numba then
+leaves out its reference counts: atomic additions at every slice and every array of a
+tuple that is named, which took up to half of the time of loops over short rows, and made
+threads wait for each other.
 
 A `@dense_loop` may re-associate its sums, which vectorises products of contiguous
 arrays; on sums over scattered places it would make the processor gather, which is twice
@@ -36,6 +41,7 @@ _LOOP: dict[str, Any] = {
 }
 _loop = numba.njit(**_LOOP)
 _inner = numba.njit(**_LOOP | {"no_cpython_wrapper": True})
+_uncounted = numba.njit(**_LOOP | {"no_cpython_wrapper": True, "_nrt": False})
 _dense = numba.njit(**_LOOP | {"fastmath": {"reassoc", "contract", "nsz"}})
 
 LOOPS: dict[str, Any] = {}  # entry loops, by module and name
@@ -50,6 +56,11 @@ def loop(function: Callable[..., Any]) -> Any:
 def inner_loop(function: Callable[..., Any]) -> Any:
     """Compile `function` with the first loop that calls it; Python must not call it."""
     return _kept(_inner(function), INNER_LOOPS)
+
+
+def uncounted_loop(function: Callable[..., Any]) -> Any:
+    """Compile an inner loop that makes and returns no arrays, without their counts."""
+    return _kept(_uncounted(function), INNER_LOOPS)
 
 
 def dense_loop(function: Callable[..., Any]) -> Any:

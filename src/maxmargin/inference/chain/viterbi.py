@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.jit import inner_loop
+from maxmargin.core.jit import inner_loop, uncounted_loop
 
 
 @inner_loop
@@ -26,7 +26,15 @@ def joined_scores(w, layout, eta, legal):
     for _ in range(order):
         rows *= K
         size += rows * K
-    pair = np.empty(size)
+    pair, first, last = np.empty(size), np.empty(K), np.empty(K)
+    join_scores(w, layout, eta, legal, pair, first, last)
+    return pair, first, last
+
+
+@uncounted_loop
+def join_scores(w, layout, eta, legal, pair, first, last):
+    """Fill what `joined_scores` returns."""
+    K, order = layout.labels, layout.order
     at, below, rows = 0, 0, 1
     for j in range(order):
         rows *= K
@@ -41,23 +49,29 @@ def joined_scores(w, layout, eta, legal):
                 pair[at + s * K + c] = v
         below = at
         at += rows * K
-    first, last = np.zeros(K), np.zeros(K)
     for k in range(K):
-        if layout.start >= 0:
-            first[k] = eta * w[layout.start + k]
-        if layout.end >= 0:
-            last[k] = eta * w[layout.end + k]
+        first[k] = eta * w[layout.start + k] if layout.start >= 0 else 0.0
+        last[k] = eta * w[layout.end + k] if layout.end >= 0 else 0.0
         if len(legal) > 0:
             first[k] += legal[K * K + k]
             last[k] += legal[K * K + K + k]
-    return pair, first, last
 
 
 @inner_loop
 def forward(nodes, edges, pair, first, last, L, K, order, local, values):
     """Best value of each state at each token; returns the best of all and its state."""
+    known, ends = legal_states(pair, K, order)
+    return forward_among(
+        nodes, edges, pair, first, last, L, K, order, local, values, known, ends
+    )
+
+
+@uncounted_loop
+def forward_among(
+    nodes, edges, pair, first, last, L, K, order, local, values, known, ends
+):
+    """As `forward`, with the `legal_states`."""
     states = K**order
-    known, ends = _legal_states(pair, K, order)
     for k in range(K):
         values[k] = first[k] + nodes[k]
     rows, at = 1, 0
@@ -96,7 +110,7 @@ def forward(nodes, edges, pair, first, last, L, K, order, local, values):
     return best, state
 
 
-@inner_loop
+@uncounted_loop
 def backward(edges, pair, L, K, order, values, state, out):
     """Labels of the best path that ends in `state`."""
     states = K**order
@@ -123,7 +137,7 @@ def backward(edges, pair, L, K, order, values, state, out):
         t -= 1
 
 
-@inner_loop
+@uncounted_loop
 def path_score(nodes, edges, pair, first, last, labels, K, order):
     """Score of given labels (at least one)."""
     L = len(labels)
@@ -140,7 +154,7 @@ def path_score(nodes, edges, pair, first, last, labels, K, order):
     return total
 
 
-@inner_loop
+@uncounted_loop
 def _step(prev, pair, K, B, cur):
     """cur[b, c] = max_a prev[a, b] + pair[a, b, c]."""
     for b in range(B):
@@ -176,7 +190,7 @@ def _step(prev, pair, K, B, cur):
 
 
 @inner_loop
-def _legal_states(pair, K, order):
+def legal_states(pair, K, order):
     """States (a, b) that a mask allows before each b: (states, where those of b end).
 
     Empty if there is no mask. Each b has 2, 6, 10, .. of them, the last one repeated, so
@@ -204,7 +218,7 @@ def _legal_states(pair, K, order):
     return states, ends
 
 
-@inner_loop
+@uncounted_loop
 def _legal_step(prev, pair, K, states, ends, cur):
     """As `_step`, over the states that a mask allows."""
     q = 0
@@ -231,7 +245,7 @@ def _legal_step(prev, pair, K, states, ends, cur):
             q += 4
 
 
-@inner_loop
+@uncounted_loop
 def _add_edges(pair, edge, K, out):
     """Out = pair + edge scores of (last label of the state, new label)."""
     for s in range(len(pair) // K):

@@ -220,6 +220,8 @@ class Islands:
             "columns": np.zeros(longest * K, np.int32),
             "found": np.zeros(longest, np.int32), "counts": np.zeros(layout.others),
             "g": np.zeros(slots), "old": np.zeros(slots),
+            "begin": np.zeros(K), "end": np.zeros(K),
+            "pair": np.zeros(sum(K ** (j + 1) for j in range(1, layout.order + 1))),
         }  # fmt: skip
 
     def make_room(self, stalls: int, side_by_side: Map = map) -> bool:

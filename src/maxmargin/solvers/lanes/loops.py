@@ -26,12 +26,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.core.data.arrays import Floats, Ints, Labels, inner
-from maxmargin.core.jit import inner_loop, loop
+from maxmargin.core.jit import inner_loop, loop, uncounted_loop
 from maxmargin.core.structure import SequenceLayout
 from maxmargin.inference.chain.viterbi import (
     backward,
-    forward,
-    joined_scores,
+    forward_among,
+    join_scores,
+    legal_states,
     path_score,
 )
 from maxmargin.solvers.lanes.groups import (
@@ -126,11 +127,14 @@ class Lane(NamedTuple):
     columns: Labels  # (longest * K) these labels
     found: Labels  # (longest,)
     counts: Floats  # of label tuples, like `tail`, 0 between calls
+    pair: Floats  # scores of label tuples, and of first and last labels
+    begin: Floats
+    end: Floats
     g: Floats  # (slots of a block)
     old: Floats  # (slots of a block)
 
 
-@inner_loop
+@uncounted_loop
 def _take(task, blocks, lane, i, b, news, whole, full):
     """Take islands of block b in the labels found that are new: how many there were.
 
@@ -182,7 +186,7 @@ def _take(task, blocks, lane, i, b, news, whole, full):
     return new
 
 
-@inner_loop
+@uncounted_loop
 def _ascend(blocks, lane, b, upper, stretch, least):
     """Pairwise steps in all groups of block b: the rise of the dual."""
     m, f, room, at = (
@@ -212,7 +216,7 @@ def _ascend(blocks, lane, b, upper, stretch, least):
     return total
 
 
-@inner_loop
+@uncounted_loop
 def _write(task, inputs, blocks, lane, i, b):
     """Add what the steps did to the weights."""
     a, T, K = task.ptr[i], task.ptr[i + 1] - task.ptr[i], task.layout.labels
@@ -238,7 +242,7 @@ def _write(task, inputs, blocks, lane, i, b):
     add(inputs, lane, task.layout, a, first, first + width)
 
 
-@inner_loop
+@uncounted_loop
 def _heights(task, blocks, lane, i, b):
     """lane.g = heights of the islands of block b; returns the sum of alpha * g."""
     first, f = blocks.cut[b] - task.ptr[i], blocks.first[b]
@@ -253,7 +257,7 @@ def _heights(task, blocks, lane, i, b):
     return part
 
 
-@inner_loop
+@uncounted_loop
 def _tops(blocks, lane, b):
     """Sum over the groups of block b of the largest height, if positive."""
     m, f, total = blocks.held[b], blocks.first[b], 0.0
@@ -268,7 +272,7 @@ def _tops(blocks, lane, b):
     return total
 
 
-@inner_loop
+@uncounted_loop
 def _refresh(task, inputs, blocks, lane, i, b):
     """Fill the scores that the islands of block b have: how many."""
     a, K = task.ptr[i], task.layout.labels
@@ -284,8 +288,8 @@ def _refresh(task, inputs, blocks, lane, i, b):
     return fill_listed(inputs, lane, task.layout, a, first, first + width, lane.nodes)
 
 
-@inner_loop
-def _oracle(task, inputs, lane, i, low, high):
+@uncounted_loop
+def _oracle(task, inputs, lane, known, ends, i, low, high):
     """Find the most violated labels of the tokens `low` to `high` - 1 of example i.
 
     All other tokens have their true labels. Fills the scores of these tokens and of
@@ -297,7 +301,8 @@ def _oracle(task, inputs, lane, i, low, high):
     nodes, augmented = lane.nodes[start * K :], lane.augmented[start * K :]
     found, L = lane.found[start:stop], stop - start
     truth, none = task.truth[a + start : a + stop], nodes[:0]
-    pair, first, last = joined_scores(lane.tail, task.layout, task.eta, task.legal)
+    pair, first, last = lane.pair, lane.begin, lane.end
+    join_scores(lane.tail, task.layout, task.eta, task.legal, pair, first, last)
     if start > 0:
         first[:] = 0.0
     if a + stop < task.ptr[i + 1]:
@@ -316,14 +321,24 @@ def _oracle(task, inputs, lane, i, low, high):
                 augmented[t * K + k] = -np.inf
             else:
                 augmented[t * K + k] = nodes[t * K + k] + factor * task.cost[row, k]
-    best, state = forward(
-        augmented, none, pair, first, last, L, K, order, none, lane.values
+    best, state = forward_among(
+        augmented, none, pair, first, last, L, K, order, none, lane.values, known, ends
     )
     backward(none, pair, L, K, order, lane.values, state, found)
     return best - own
 
 
 @inner_loop
+def _legal_states(task, lane):
+    """The states that a mask allows before each label, see `legal_states`."""
+    layout = task.layout
+    join_scores(
+        lane.tail, layout, task.eta, task.legal, lane.pair, lane.begin, lane.end
+    )
+    return legal_states(lane.pair, layout.labels, layout.order)
+
+
+@uncounted_loop
 def _ahead(task, blocks, lane, i, b, high):
     """What islands found before token `high` that begin after block b add to the slack."""
     a, order, found = task.ptr[i], task.layout.order, lane.found
@@ -399,6 +414,18 @@ def visit(
     full[b] is 1 where block b has too few slots, 2 where it must end elsewhere.
     Returns the rise of the dual as the lane sees it.
     """
+    known, ends = _legal_states(task, lane)
+    return _visit(
+        task, inputs, blocks, lane, known, ends, ids, stretch, least, news, patience,
+        ahead, whole, gaps, found, full,
+    )  # fmt: skip
+
+
+@uncounted_loop
+def _visit(
+    task, inputs, blocks, lane, known, ends, ids, stretch, least, news, patience, ahead,
+    whole, gaps, found, full,
+):  # fmt: skip
     rise = 0.0
     for i in ids:
         found[i], gaps[i] = 0, 0.0
@@ -408,7 +435,7 @@ def visit(
         for b in range(blocks.first_block[i], blocks.first_block[i + 1]):
             low = blocks.cut[b] - task.ptr[i]
             high = min(blocks.cut[b + 1] - task.ptr[i] + ahead, T)
-            slack += _oracle(task, inputs, lane, i, low, high)
+            slack += _oracle(task, inputs, lane, known, ends, i, low, high)
             slack -= _ahead(task, blocks, lane, i, b, high)
             part += _heights(task, blocks, lane, i, b)
             found[i] += _take(task, blocks, lane, i, b, news, whole, full)
@@ -432,6 +459,17 @@ def sweep(
     gaps[b] is the gap that block b had; blocks with `closed` or less are left alone.
     load[b] is the number of scores that it took.
     """
+    return _sweep(
+        task, inputs, blocks, lane, owner, order, stretch, least, closed, patience,
+        gaps, load,
+    )  # fmt: skip
+
+
+@uncounted_loop
+def _sweep(
+    task, inputs, blocks, lane, owner, order, stretch, least, closed, patience, gaps,
+    load,
+):  # fmt: skip
     rise = 0.0
     for b in order:
         i = owner[b]
@@ -451,10 +489,18 @@ def sweep(
 @loop
 def slacks(task, inputs, lane, ids, out):
     """Slack of each example at the weights of the lane."""
+    known, ends = _legal_states(task, lane)
+    _slacks(task, inputs, lane, known, ends, ids, out)
+
+
+@uncounted_loop
+def _slacks(task, inputs, lane, known, ends, ids, out):
     for i in ids:
         out[i] = 0.0
         if task.ptr[i + 1] > task.ptr[i]:
-            out[i] = _oracle(task, inputs, lane, i, 0, task.ptr[i + 1] - task.ptr[i])
+            out[i] = _oracle(
+                task, inputs, lane, known, ends, i, 0, task.ptr[i + 1] - task.ptr[i]
+            )
 
 
 @loop
