@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from maxmargin.core.jit import uncounted_loop
-from maxmargin.solvers.lanes.scores import product, tuples
+from maxmargin.solvers.lanes.scores import product, product_from, products_at, tuples
 
 
 @uncounted_loop
@@ -42,13 +42,29 @@ def insert(task, blocks, lane, i, b, low, high, group, loss, h):
         task.layout, task.truth, found, a, T, first + low, first + low, first + high,
         lane.counts, 1.0,
     )  # fmt: skip
+    begin, end, tokens = low, high, 0
+    for r in range(blocks.first[b], s + 1):
+        begin = min(begin, np.int64(blocks.low[r]))
+        end = max(end, np.int64(blocks.high[r]))
+        tokens += blocks.high[r] - blocks.low[r] + 1
+    K, table = task.layout.labels, lane.augmented  # which inference no longer needs
+    own = high - low + 1  # one by one it would be own * tokens
+    many = own * tokens > (end - begin + 1) * (2 * own + K // 8)
+    if many:
+        products_at(
+            share, task.truth, a + first, found, first + low, low, high, begin, end, K,
+            table,
+        )  # fmt: skip
     for j in range(m + 1):
         r, q = blocks.first[b] + j, blocks.label_at[b] + j * width
         lj, hj = np.int64(blocks.low[r]), np.int64(blocks.high[r])
-        v = product(
-            share, task.truth, a + first, found, first + low, low, high, blocks.labels,
-            q, lj, hj,
-        )  # fmt: skip
+        if many:
+            v = product_from(table, task.truth, a + first, blocks.labels, q, lj, hj, K)
+        else:
+            v = product(
+                share, task.truth, a + first, found, first + low, low, high,
+                blocks.labels, q, lj, hj,
+            )  # fmt: skip
         v += task.curve * task.eta**2 * tuples(
             task.layout, task.truth, blocks.labels, a, T, q, first + lj, first + hj,
             lane.counts, 0.0,

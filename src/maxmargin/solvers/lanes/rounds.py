@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from maxmargin.core.jit import loop
+from maxmargin.core.jit import loop, uncounted_loop
 from maxmargin.solvers.lanes.scores import add_rows
 
 
@@ -60,6 +60,11 @@ def add_shared(w, rows, size, before, changes):
 @loop
 def add_log(w, begin, features, values, at, columns, changes, K):
     """Add the changes that another lane has logged to weights that are not shared."""
+    _add_log(w, begin, features, values, at, columns, changes, K)
+
+
+@uncounted_loop
+def _add_log(w, begin, features, values, at, columns, changes, K):
     for e in range(len(begin) - 1):
         i, j = at[e], at[e + 1]
         add_rows(

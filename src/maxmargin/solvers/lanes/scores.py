@@ -225,6 +225,35 @@ def product(share, truth, a, one, at1, low1, high1, two, at2, low2, high2):
 
 
 @uncounted_loop
+def products_at(share, truth, a, labels, at, low, high, first, last, K, table):
+    """Products of an island with each label at the tokens from `first` to `last`.
+
+    That of label k at token u comes to table[u * K + k]; arguments as in `product`.
+    """
+    for e in range(first * K, (last + 1) * K):
+        table[e] = 0.0
+    for t in range(low, high + 1):
+        y, o = np.int64(truth[a + t]), np.int64(labels[at + t - low])
+        if y == o:
+            continue
+        for u in range(first, last + 1):
+            r = t * (t + 1) // 2 + u if u <= t else u * (u + 1) // 2 + t
+            table[u * K + y] += share[r]
+            table[u * K + o] -= share[r]
+
+
+@uncounted_loop
+def product_from(table, truth, a, labels, at, low, high, K):
+    """Inner product with an island by what `products_at` has made, tuples apart."""
+    out = 0.0
+    for u in range(low, high + 1):
+        z, p = np.int64(truth[a + u]), np.int64(labels[at + u - low])
+        if z != p:
+            out += table[u * K + z] - table[u * K + p]
+    return out
+
+
+@uncounted_loop
 def group_step(G, room, m, g, alpha, group, j0, upper, stretch, tiny, least):
     """The best pairwise step in the group of island j0, in place; the rise it makes.
 
