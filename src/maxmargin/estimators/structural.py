@@ -176,7 +176,7 @@ class StructuralSVM(StructuredEstimator):
         if isinstance(data.structure, OwnPairs):
             check_zero_at_truth(OwnLoss(data.structure.owner), data.truth)
             return joint_plan(self, data.structure, data, C)
-        check_own_loss(data.structure, data.truth)
+        check_own_loss(data.structure, data.x, data.truth)
         if self.init is not None and data.structure.offers(Latent) is None:
             raise ValueError(
                 f"init={self.init!r:.80}: weights to start from are for outputs with hidden "

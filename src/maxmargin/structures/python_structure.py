@@ -48,6 +48,7 @@ from maxmargin.core.structure import (
 from maxmargin.losses.python_loss import OwnLoss, pickled, unpickled
 
 METHODS = ("joint_feature", "loss", "argmax")
+FEW = 3  # examples whose loss is tried before training
 
 
 class ZeroWeights:
@@ -255,12 +256,28 @@ def own_loss(structure: Structure) -> OwnLoss | None:
     return OwnLoss(structure.owner) if isinstance(structure, OwnStructure) else None
 
 
-def check_own_loss(structure: Structure, truth: Ragged) -> None:
-    """Refuse a loss of the user's that is not zero for the truth itself."""
+def check_own_loss(structure: Structure, x: Any, truth: Ragged) -> None:
+    """Refuse a loss of the user's that is not zero for the truth, or is negative.
+
+    A negative loss would go unnoticed: `argmax` with the loss added would return the
+    truth for ever, and w = 0 would be optimal. So a few examples are asked for an output
+    at the weights -psi(truth), where the truth has a low score.
+    """
     loss = own_loss(structure)
-    if loss is None or structure.offers(Latent) is not None:
+    if loss is None:
         return
-    check_zero_at_truth(loss, truth)
+    few = np.arange(min(truth.n, FEW))
+    true = truth.take(few)
+    latent = structure.offers(Latent)
+    if latent is not None:
+        true = latent.complete(x, few, np.zeros(structure.dim), truth)
+    else:
+        check_zero_at_truth(loss, truth)
+    for i in few:
+        one = true.take(few[i : i + 1])
+        w = np.zeros(structure.dim)
+        structure.features(x, few[i : i + 1], one).add_to(w, np.array([-1.0]))
+        loss.value(one, structure.argmax(x, few[i : i + 1], w).labels)
 
 
 def check_zero_at_truth(loss: OwnLoss, truth: Ragged) -> None:

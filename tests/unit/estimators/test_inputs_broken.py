@@ -1,5 +1,7 @@
 """Inputs that would lead compiled loops out of their arrays are refused."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -81,11 +83,26 @@ class Own:
         return 1 if truth is None else 1 - truth
 
 
+class Right(Own):
+    """The same with an argmax that is right, which never meets a negative loss."""
+
+    def argmax(self, w, x, truth=None):
+        def score(y):
+            gain = 0.0 if truth is None else self.loss(truth, y)
+            return w @ self.joint_feature(x, y) + gain
+
+        return max((0, 1), key=score)
+
+
 def test_own_features_of_another_length_are_refused():
     """They used to be multiplied with what lies behind w."""
     X, y = [np.array([1.0, 2.0]), np.array([0.5, 1.0])], [0, 0]
     with pytest.raises(ValueError, match="has length 1002"):
         StructuralSVM(Own(longer=1000)).fit(X, y)
+    model = StructuralSVM(Right()).fit(X, y)
+    model.structure_ = replace(model.structure_, owner=Own(longer=1000))
+    with pytest.raises(ValueError, match="has length 1002"):
+        model.predict(X)
 
 
 @pytest.mark.parametrize("cost", [-1.0, np.nan, np.inf])
@@ -94,6 +111,20 @@ def test_own_losses_that_are_negative_are_refused(cost):
     X, y = [np.array([1.0, 2.0]), np.array([0.5, 1.0])], [0, 0]
     with pytest.raises(ValueError, match=r"must be finite and >= 0|not zero"):
         StructuralSVM(Own(loss=cost)).fit(X, y)
+
+
+class RightWithHiddenParts(Right):
+    def complete(self, w, x, y):
+        return y
+
+
+@pytest.mark.parametrize("made", [Right, RightWithHiddenParts])
+def test_negative_losses_are_refused_where_argmax_is_right(made):
+    """The truth would be the best output for ever: "converged, primal 0, exact"."""
+    X, y = [np.array([1.0, 2.0]), np.array([0.5, 1.0])], [0, 0]
+    with pytest.raises(ValueError, match=r"the loss of an output is -1.0"):
+        StructuralSVM(made(loss=-1.0)).fit(X, y)
+    assert list(StructuralSVM(made()).fit(X, y).predict(X)) == y
 
 
 def test_a_sparse_psi_that_is_broken_is_refused():
