@@ -10,6 +10,7 @@ from small.problems import chain_problem
 from maxmargin.core import Formulation, Rows
 from maxmargin.solvers import OneSlack
 from maxmargin.solvers.base import State
+from maxmargin.solvers.distributed import Cocoa
 from maxmargin.solvers.planes import PlaneBlocks
 from maxmargin.solvers.resume import restore_into, snapshot_of
 
@@ -123,3 +124,51 @@ def test_cuts_that_overflow_are_refused():
 
 def one_slack():
     return OneSlack().start(chain_problem(0, n=3, longest=2), None)
+
+
+def handed_over():
+    """A problem, a trainer, and what four rounds of it leave for a checkpoint."""
+    problem = chain_problem(0, n=8)
+    solver = Cocoa(tol=1e-12, shards=2, portions=2)
+    state = solver.start(problem)
+    for _ in range(4):
+        solver.step(problem, state)
+    return problem, solver, solver.snapshot(problem, state)
+
+
+def gone_on(problem, solver, data):
+    """The state after another round."""
+    state = solver.start(problem)
+    solver.restore(problem, state, data)
+    solver.step(problem, state)
+    return state
+
+
+def test_shards_go_on():
+    problem, solver, data = handed_over()
+    assert gone_on(problem, solver, data).turn == 5
+
+
+@pytest.mark.parametrize(
+    "name, value",
+    [
+        ("shards", [(1, 5), (5, 9)]), ("shards", [(0, 4), (4, 9)]), ("shards", []),
+        ("shards", [(0, 4), (4, 10**9)]), ("shards", [(0, 5), (4, 8)]),
+        ("shards", [(0, 8), (8, 8)]), ("shards", [(-4, 4), (4, 8)]),
+        ("shards", [(0, 8)]), ("shards", [0, 8]), ("turns", [4]), ("turns", [4, "x"]),
+        ("turns", [4, 2**40]), ("turns", [-1, 4]), ("turn", 3), ("portions", 0),
+        ("sigma", 0.0), ("gaps", ["x"]),
+    ],
+)  # fmt: skip
+def test_shards_of_a_file_are_those_of_the_data(name, value):
+    """Others would lead the search for constraints beyond the examples."""
+    problem, solver, data = handed_over()
+    data["lead"][name] = value
+    with pytest.raises(ValueError):
+        gone_on(problem, solver, data)
+
+
+def test_a_shard_that_claims_a_round_that_it_cannot_repeat_begins_anew():
+    problem, solver, data = handed_over()
+    data["shards"][0]["turn"] = 5
+    assert gone_on(problem, solver, data).turn == 5

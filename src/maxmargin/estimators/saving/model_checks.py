@@ -62,6 +62,11 @@ def check_whole(estimator: Any) -> None:
         raise ModelFileError(f"the model is not whole ({error})") from error
 
 
+def is_fitted(estimator: Any) -> bool:
+    """Whether an estimator has a structure of its own, or of an estimator inside."""
+    return bool({"structure_", "estimator_"} & set(vars(estimator)))
+
+
 def validated_later(value: Any) -> bool:
     """Structures are validated here, when their size is known to be that of the weights."""
     return isinstance(value, Structure)
@@ -74,6 +79,8 @@ def _check(estimator: Any) -> None:
     for name, value in held.items():
         if name in INNER or isinstance(value, BaseEstimator):
             require(isinstance(value, BaseEstimator), f"{name} is not an estimator")
+            learnt = is_fitted(value) or not name.endswith("_")
+            require(learnt, f"the {type(value).__name__} in {name} is not fitted")
             _check(value)
         elif name == "tagger_":  # of the user's, perhaps
             require(callable(getattr(value, "predict", None)), "there is no tagger")

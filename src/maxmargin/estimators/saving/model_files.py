@@ -10,7 +10,11 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 import maxmargin
-from maxmargin.estimators.saving.model_checks import check_whole, validated_later
+from maxmargin.estimators.saving.model_checks import (
+    check_whole,
+    is_fitted,
+    validated_later,
+)
 from maxmargin.estimators.saving.model_tags import TAGS
 from maxmargin.io.model_file.archive import MOST_BYTES, ModelFileError
 from maxmargin.io.model_file.model import Place, read_model, versions, write_model
@@ -120,7 +124,7 @@ def load_as(
 def _check_loaded(estimator: Any) -> None:
     if not isinstance(estimator, BaseEstimator):
         raise ModelFileError(f"the file holds a {type(estimator).__name__}, no model")
-    if not {"structure_", "estimator_"} & set(vars(estimator)):
+    if not is_fitted(estimator):
         raise ModelFileError("the estimator in the file is not fitted")
     check_whole(estimator)
 

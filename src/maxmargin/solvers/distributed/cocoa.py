@@ -46,6 +46,7 @@ import numpy as np
 from maxmargin.core.cuts import Risk
 from maxmargin.core.data.arrays import Labels
 from maxmargin.core.data.memory import MEMORY
+from maxmargin.core.data.validation import mismatch, require
 from maxmargin.core.data.vector_changes import Change, Weights
 from maxmargin.core.problem import Problem
 from maxmargin.solvers.base import Solver, State, Status
@@ -87,6 +88,19 @@ class ShardsState(State):
     trust: float = 0.5
     portions: int = 1
     gaps: list[float] = field(default_factory=list)  # seen in the last rounds
+
+    def check_restored(self) -> None:
+        """Refuse shards, read from a file, that are not spans with a turn each."""
+        for name, kind in (("shards", list[tuple[int, int]]), ("turns", list[int])):
+            wrong = mismatch(getattr(self, name), kind)
+            require(not wrong, f"the checkpoint's {name} are {wrong}")
+        wrong = mismatch(self.gaps, list[float])
+        require(not wrong, f"the checkpoint's gaps are {wrong}")
+        require(len(self.turns) == len(self.shards) > 0, "each shard has a turn")
+        last = max(self.turns)
+        require(min(self.turns) >= 0 and last <= self.turn, "a turn is out of range")
+        require(self.portions >= 1, f"the checkpoint's portions are {self.portions}")
+        require(self.sigma > 0.0, f"the checkpoint's sigma is {self.sigma!r}")
 
 
 @dataclass(frozen=True)
@@ -164,7 +178,9 @@ class Cocoa(Solver[ShardsState]):
     ) -> None:
         """Shards, wherever they are now, take over what was held."""
         restore_into(state, data["lead"])
-        state.shards = [(int(a), int(b)) for a, b in state.shards]
+        ends = [0, *(b for _, b in state.shards)]
+        spans = list(pairwise(ends)) == state.shards and min(np.diff(ends)) > 0
+        require(spans and ends[-1] == problem.n, "the shards are not those of the data")
         messages = [
             Handover(held, b - a, self._local())
             for held, (a, b) in zip(data["shards"], state.shards, strict=True)

@@ -138,7 +138,7 @@ def improve_shard(
     part: tuple[Problem, int], memory: dict[str, Any], lease: Lease, message: Message
 ) -> tuple[Change, Reply]:
     """A round of one shard: (dw, reply). Asked twice, it answers the same."""
-    if memory.get("turn", 0) == message.turn:
+    if "answer" in memory and memory["turn"] == message.turn:
         return memory["answer"]
     if memory.get("turn", 0) != message.after:
         memory.clear()
