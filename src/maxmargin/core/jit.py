@@ -7,10 +7,11 @@ which has no entry point for Python: a call from Python would end the process
 file or of a leaf file only (`LEAF_LOOPS` in that test), so that one sees what a change
 affects. Infinities and NaN keep their meaning in all loops.
 
-An `@uncounted_loop` is an inner loop that makes no arrays and returns none. Numba then
-leaves out its reference counts: atomic additions at every slice and every array of a
-tuple that is named, which took up to half of the time of loops over short rows, and made
-threads wait for each other.
+Numba counts references by atomic additions at every slice and every array of a tuple that
+is named, which took up to half of the time of loops over short rows, and made threads
+wait for each other. Where a loop is seen to make no arrays and to return none, its counts
+are left out (`compiled/compiler.py`). An `@uncounted_loop` is an inner loop of which this
+is known: its counts are always left out.
 
 A `@dense_loop` may re-associate its sums, which vectorises products of contiguous
 arrays; on sums over scattered places it would make the processor gather, which is twice
@@ -18,6 +19,9 @@ as slow as plain loads (AMD EPYC, 3.1 against 1.5 ns an entry). It sums in a loc
 variable, in a loop that writes no array. Otherwise the compiler makes a vector and a
 scalar version and chooses between them by the addresses of the arrays, so that the last
 bit of a sum depends on where they happen to lie (the same test checks this).
+
+What a loop calls is compiled for it alone and has no entry point, also where it is a
+`@loop` itself (`compiled/compiler.py`).
 
 At the first call of a loop its machine code is taken from the wheel, else from the
 user's cache, else it is compiled (`compiled/`). `LOOPS` lists the loops of the modules
@@ -27,10 +31,12 @@ imported so far by name.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache, partial
 from typing import Any
 
 import numba
 
+from maxmargin.core.compiled.compiler import InnerCompiler, LoopCompiler
 from maxmargin.core.compiled.machine_code import LoopCache
 
 _LOOP: dict[str, Any] = {
@@ -39,10 +45,7 @@ _LOOP: dict[str, Any] = {
     "fastmath": {"contract", "nsz"},
     "no_cfunc_wrapper": True,
 }
-_loop = numba.njit(**_LOOP)
-_inner = numba.njit(**_LOOP | {"no_cpython_wrapper": True})
-_uncounted = numba.njit(**_LOOP | {"no_cpython_wrapper": True, "_nrt": False})
-_dense = numba.njit(**_LOOP | {"fastmath": {"reassoc", "contract", "nsz"}})
+_DENSE = _LOOP | {"fastmath": {"reassoc", "contract", "nsz"}}
 
 LOOPS: dict[str, Any] = {}  # entry loops, by module and name
 INNER_LOOPS: dict[str, Any] = {}
@@ -50,29 +53,49 @@ INNER_LOOPS: dict[str, Any] = {}
 
 def loop(function: Callable[..., Any]) -> Any:
     """Compile `function` at its first call."""
-    return _kept(_loop(function), LOOPS)
-
-
-def inner_loop(function: Callable[..., Any]) -> Any:
-    """Compile `function` with the first loop that calls it; Python must not call it."""
-    return _kept(_inner(function), INNER_LOOPS)
-
-
-def uncounted_loop(function: Callable[..., Any]) -> Any:
-    """Compile an inner loop that makes and returns no arrays, without their counts."""
-    return _kept(_uncounted(function), INNER_LOOPS)
+    return _entry(function, _LOOP)
 
 
 def dense_loop(function: Callable[..., Any]) -> Any:
     """Compile `function` at its first call; its sums may be re-associated."""
-    return _kept(_dense(function), LOOPS)
+    return _entry(function, _DENSE)
+
+
+def inner_loop(function: Callable[..., Any]) -> Any:
+    """Compile `function` with the first loop that calls it; Python must not call it."""
+    return _inner(function, _LOOP)
+
+
+def uncounted_loop(function: Callable[..., Any]) -> Any:
+    """Compile an inner loop that makes and returns no arrays, without their counts."""
+    return _inner(function, _LOOP | {"_nrt": False})
+
+
+def _entry(function: Callable[..., Any], options: dict[str, Any]) -> Any:
+    """A loop for Python; other loops are linked with a version without entry point."""
+    dispatcher = numba.njit(**options, pipeline_class=LoopCompiler)(function)
+    if not _plain():
+        _kept(dispatcher, LOOPS)
+        inner = cache(partial(_inner, function, options))
+        dispatcher.get_call_template = lambda *types: inner().get_call_template(*types)
+        dispatcher.get_overload = lambda types: inner().get_overload(types)
+    return dispatcher
+
+
+def _inner(function: Callable[..., Any], options: dict[str, Any]) -> Any:
+    made = options | {"no_cpython_wrapper": True}
+    dispatcher = numba.njit(**made, pipeline_class=InnerCompiler)(function)
+    return dispatcher if _plain() else _kept(dispatcher, INNER_LOOPS)
+
+
+def _plain() -> bool:
+    """Whether nothing is compiled, and `njit` returns the plain function."""
+    return bool(vars(numba.config)["DISABLE_JIT"])
 
 
 def _kept(dispatcher: Any, loops: dict[str, Any]) -> Any:
     """Give a dispatcher of Numba our cache, and list it."""
-    if vars(numba.config)["DISABLE_JIT"]:  # njit has returned the plain function
-        return dispatcher
     function = dispatcher.py_func
-    dispatcher._cache = LoopCache(dispatcher)
+    dispatcher._cache = LoopCache(dispatcher, "entry" if loops is LOOPS else "inner")
     loops[f"{function.__module__}.{function.__qualname__}"] = dispatcher
     return dispatcher

@@ -1,6 +1,7 @@
 """Machine code of loops: from the wheel, from the user's cache, or compiled by Numba.
 
 code_stamp.py    What a loop's machine code depends on, as a hash
+compiler.py      How Numba compiles loops: what it need not do
 compiling.py     Compile time: left out of time limits, announced to users
 levels.py        Levels of processors that machine code is made for
 machine_code.py  The cache of a loop: looks into packs, then into the user's folder

@@ -60,10 +60,18 @@ def entry_name(loop: str, stamp: str, signature: str, *more: str) -> str:
 
 
 class LoopCache:
-    """The cache of one loop, as Numba's dispatcher wants it."""
+    """The cache of one loop, as Numba's dispatcher wants it.
 
-    def __init__(self, dispatcher: Any) -> None:
+    Parameters
+    ----------
+    dispatcher : Dispatcher
+    kind : {"entry", "inner"}
+        Whether its code is called by Python, or linked into that of other loops.
+    """
+
+    def __init__(self, dispatcher: Any, kind: str) -> None:
         function = dispatcher.py_func
+        self.kind = kind
         self.loop = f"{function.__module__}.{function.__qualname__}"
         self._dispatcher, self._stamp, self._enabled = dispatcher, "", True
 
@@ -118,12 +126,15 @@ class LoopCache:
 
     def shipped_name(self, sig: Any) -> str:
         """Name of a signature's code in a pack."""
-        return entry_name(self.loop, self.stamp(), signature_text(sig))
+        return self._name(sig)
 
     def cached_name(self, sig: Any) -> str:
         """Name of a signature's code in the user's cache."""
-        target = map(str, asdict(_here()).values())
-        return entry_name(self.loop, self.stamp(), signature_text(sig), *target)
+        return self._name(sig, *map(str, asdict(_here()).values()))
+
+    def _name(self, sig: Any, *target: str) -> str:
+        more = target if self.kind == "entry" else (*target, self.kind)
+        return entry_name(self.loop, self.stamp(), signature_text(sig), *more)
 
     def stamp(self) -> str:
         """Hash of the loop and of all that it calls."""
