@@ -1,7 +1,11 @@
 """Softmax of scores over a temperature that is fitted on held-out examples.
 
     p(c) ~ exp( - below(c)^power / T + bias(c) ),    below(c) = best score - score(c)
-    min_T,power,bias  - sum_i log p(truth_i)
+    min_T,power,bias  - sum_i log p(truth_i)  -  log p(coin)
+
+The coin is one more example: the best and the second of an example (the mean over all),
+of which either may be right. Without it T would be zero where all held-out examples are
+right, and the model would seem to be sure.
 
 Scores of max-margin models have no scale of their own: the order of outputs does not
 change with T, but how sure the model seems does. The power is 1 unless `power=True`;
@@ -16,6 +20,7 @@ with weights, or on rare labels, has shifted.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 import scipy
@@ -142,6 +147,41 @@ def _raised(candidates: Candidates, power: float) -> Candidates:
     return below._replace(scores=-((-below.scores) ** power))
 
 
+class _Coin(NamedTuple):
+    """One more example with two candidates, each of which is the truth by half.
+
+    Its cost is the mean over examples; its weight is the mean of their weights.
+    """
+
+    share: Floats
+    apart: Floats  # score of the best less that of the second
+
+    @classmethod
+    def of(cls, candidates: Candidates, weight: Floats) -> _Coin:
+        """The best and the second of each example that counts and has a second."""
+        scores, owner = candidates.below_top().scores, candidates.owner
+        order = np.lexsort((-scores, owner))
+        second = candidates.ptr[:-1] + 1
+        there = (np.diff(candidates.ptr) > 1) & (weight > 0.0)
+        apart = np.zeros(candidates.n)
+        apart[there] = -scores[order[second[there]]]
+        there &= np.isfinite(apart)
+        share = weight[there] / np.count_nonzero(weight)
+        return cls(share, apart[there])
+
+    def cost(self, beta: float) -> float:
+        """Minus the log likelihood at 1 / T = beta."""
+        half = 0.5 * beta * self.apart
+        return float(self.share @ np.logaddexp(half, -half))
+
+    def slopes(self, beta: float) -> tuple[float, float]:
+        """First and second derivative of the cost."""
+        tanh = np.tanh(0.5 * beta * self.apart)
+        first = 0.5 * self.apart * tanh
+        second = 0.25 * self.apart**2 * (1.0 - tanh**2)
+        return float(self.share @ first), float(self.share @ second)
+
+
 def _best_power(candidates: Candidates, at: Ints, weight: Floats) -> float:
     """The power with the best likelihood, each with the temperature that suits it."""
 
@@ -151,7 +191,8 @@ def _best_power(candidates: Candidates, at: Ints, weight: Floats) -> float:
         logits = np.where(raised.scores > -np.inf, beta * raised.scores, -np.inf)
         sums = np.log(np.add.reduceat(np.exp(logits), candidates.ptr[:-1]))
         counted = weight > 0.0
-        return -float(weight[counted] @ (logits[at[counted]] - sums[counted]))
+        likely = float(weight[counted] @ (logits[at[counted]] - sums[counted]))
+        return _Coin.of(raised, weight).cost(beta) - likely
 
     found = scipy.optimize.minimize_scalar(
         cost, bounds=POWERS, method="bounded", options={"xatol": 0.02}
@@ -176,13 +217,16 @@ def _newton(candidates: Candidates, at: Ints, weight: Floats) -> float:
     possible = scores > -np.inf
     scores = np.where(possible, scores, 0.0)
     truth = np.where(at >= 0, scores[at], 0.0)
+    coin = _Coin.of(candidates, weight)
 
     def slope(beta: float) -> tuple[float, float]:
         p = np.where(possible, np.exp(beta * scores), 0.0)
         p /= np.add.reduceat(p, starts)[owner]
         mean = np.add.reduceat(p * scores, starts)
         square = np.add.reduceat(p * scores * scores, starts)
-        return float(weight @ (mean - truth)), float(weight @ (square - mean * mean))
+        first, second = coin.slopes(beta)
+        first += float(weight @ (mean - truth))
+        return first, second + float(weight @ (square - mean * mean))
 
     if slope(0.0)[0] >= 0.0:
         return 0.0  # scores say nothing, or the opposite
@@ -210,7 +254,7 @@ def _with_bias(
     table = np.where(possible, table, 0.0)
     kept = np.flatnonzero(weight > 0.0)
     column = at[kept] - kept * k
-    total = weight.sum()
+    total, coin = weight.sum(), _Coin.of(candidates, weight)
 
     def objective(v: Floats) -> tuple[float, Floats]:
         logits = np.where(possible, v[0] * table + v[1:], -np.inf)
@@ -220,10 +264,12 @@ def _with_bias(
         p /= sums
         log = (logits[kept, column] - top[kept, 0]) - np.log(sums[kept, 0])
         value = -float(weight[kept] @ log) + 0.5 * RIDGE * total * float(v[1:] @ v[1:])
+        value += coin.cost(float(v[0]))
         p *= weight[:, None]
         p[kept, column] -= weight[kept]
         rest = p.sum(axis=0) + RIDGE * total * v[1:]
-        return value / total, np.append(float((p * table).sum()), rest) / total
+        first = float((p * table).sum()) + coin.slopes(float(v[0]))[0]
+        return value / total, np.append(first, rest) / total
 
     start = np.append(inverse, np.zeros(k))
     bounds = [(0.0, None)] + [(None, None)] * k

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
+from scipy.special import logsumexp
 from sklearn.isotonic import IsotonicRegression
 
 from maxmargin.calibration import (
@@ -59,11 +60,15 @@ def test_the_temperature_has_the_best_likelihood(rows, data):
         return
     fitted = Temperature.fit(scores, truth)
 
-    def value(beta):
-        p = Temperature(beta)(scores)
-        return sum(
-            -math.log(max(p.row(i)[t], 1e-300)) for i, t in enumerate(truth) if t >= 0
-        )
+    seen = [(np.array(row), t) for row, t in zip(rows, truth) if t >= 0]
+
+    def value(beta):  # of the truths, and of a coin that is thrown for the best two
+        log = [beta * row[t] - logsumexp(beta * row) for row, t in seen]
+        coins = []
+        for row, _ in seen:
+            two = beta * np.sort(row)[-2:]
+            coins.append((two - logsumexp(two)).mean() if len(two) > 1 else 0.0)
+        return -sum(log) - np.mean(coins)
 
     best = value(fitted.inverse)
     for beta in [0.0, 0.1, 0.5, 1.0, 3.0, fitted.inverse * 1.01, fitted.inverse * 0.99]:
@@ -86,6 +91,19 @@ def test_impossible_candidates_have_no_probability():
     assert Temperature.fit(scores, [0, 1] * 19 + [1, 0]).inverse > 0
 
 
+@pytest.mark.parametrize("options", [{}, {"power": True}, {"bias": True}])
+def test_no_certainty_where_all_held_out_examples_are_right(options):
+    few, many = (Candidates.of_table([[2.0, 0.0, 0.5]] * n) for n in (10, 10_000))
+    few_p, many_p = (
+        Temperature.fit(some, [0] * some.n, **options)(some).row(0)[0]
+        for some in (few, many)
+    )
+    most = 0.999 if options.get("bias") else 0.99
+    assert 0.8 < few_p < most and few_p < many_p < 1 - 1e-6
+    weighted = Temperature.fit(few, [0] * 10, sample_weight=[5.0] * 10, **options)
+    assert weighted(few).row(0)[0] == pytest.approx(few_p, abs=1e-3)
+
+
 def test_biases_minimise_the_likelihood():
     scores, truth = sample(400, k=3, scale=1.7, seed=1)
     truth = np.where(truth == 2, 1, truth)  # label 2 never is the truth
@@ -95,7 +113,10 @@ def test_biases_minimise_the_likelihood():
     def value(v):
         logits = v[0] * table + v[1:]
         log = logits - np.logaddexp.reduce(logits, axis=1, keepdims=True)
-        return -log[np.arange(400), truth].mean() + 0.5 * 1e-3 * v[1:] @ v[1:]
+        two = v[0] * np.sort(table, axis=1)[:, 1:]
+        coin = (two - np.logaddexp.reduce(two, axis=1, keepdims=True)).mean() / 400
+        likely = log[np.arange(400), truth].mean() + coin
+        return -likely + 0.5 * 1e-3 * v[1:] @ v[1:]
 
     found = minimize(value, np.zeros(4), method="Nelder-Mead",
                      options={"xatol": 1e-9, "fatol": 1e-13, "maxiter": 20_000})  # fmt: skip

@@ -44,6 +44,7 @@ def test_detection_says_when_it_cannot_tell(tmp_path):
         (CRF, ("sequences", "crfsuite")),
         ("B\tw=a\tc=1\nO\tw=b\tc=2\n", ("sequences", "crfsuite")),
         ("a\tN\tB\nb\tV\tO\n", ("sequences", "conll")),
+        ("a\tN\tB\nb\tV\tO\nc\tO\n", ("sequences", "conll")),  # a cell is missing
         ("\ufeff1 1:2\n2 1:3\n", ("multiclass", "svmlight")),
         (">P1;a\nx\nAC*\n", ("alignments", "alignment")),
         ("", None),

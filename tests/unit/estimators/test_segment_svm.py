@@ -59,6 +59,10 @@ def test_labels_in_labels_out(model):
     assert tagged.score(WORDS, SPANS) == model.score(WORDS, y) == 1.0  # either form
 
 
+def test_one_sentence_at_a_time(model):
+    assert [model.tag(row) for row in WORDS] == SPANS
+
+
 def test_n_best_begins_with_the_best(model):
     for listed, best in zip(model.predict_nbest(WORDS, 3), SPANS, strict=True):
         assert listed[0][0] == best and len(listed) == 3

@@ -106,8 +106,18 @@ def detect(path: str, name: str, task: str | None = None) -> tuple[str, str]:
     tokens = [line for line in lines if not line.startswith(("-DOCSTART-", "# "))]
     tabs = [line.count("\t") for line in tokens]
     attributes = len(set(tabs)) > 1 and 2 * tabs.count(0) <= len(tabs)
-    if suffix == ".crfsuite" or attributes:
+    if suffix == ".crfsuite" or (attributes and _labels_first(tokens)):
         return "sequences", "crfsuite"
     if all(ATTRIBUTE.fullmatch(line) for line in lines):
         return "sequences", "crfsuite"
     return "sequences", "conll"
+
+
+def _labels_first(lines: list[str]) -> bool:
+    """Whether the first cells repeat more than the last: labels, then attributes.
+
+    Columns of words have their labels last, also where a row lacks a cell.
+    """
+    cells = [line.rstrip("\n").split("\t") for line in lines]
+    first, last = ({row[at] for row in cells} for at in (0, -1))
+    return len(first) <= len(last)

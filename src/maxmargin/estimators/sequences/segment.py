@@ -259,6 +259,18 @@ class SegmentSVM(StructuredEstimator):
             return []
         return self._found(self._segments.encode(by_position(X)))
 
+    def tag(self, sentence: Any) -> Any:
+        """Output of ONE sentence, for services, in the form of the training data.
+
+        Examples
+        --------
+        >>> from maxmargin import SegmentSVM
+        >>> X, y = [["Ana", "ríe"], ["hoy", "ríe", "Ana"]], [[(0, 1, "P")], [(2, 3, "P")]]
+        >>> SegmentSVM(C=1.0).fit(X, y).tag(["Ana", "ríe", "hoy"])
+        [(0, 1, 'P')]
+        """
+        return self.predict([sentence])[0]
+
     def _found(self, x: SegmentInputs) -> list[list[Span]]:
         return self._segments.spans(predict_found(self, x).labels)
 
