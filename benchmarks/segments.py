@@ -114,13 +114,19 @@ def speed(parts: dict[str, Any]) -> dict[str, Any]:
 
 def compared(parts: dict[str, Any], tol: float) -> Iterator[dict[str, Any]]:
     """A row for each model and C."""
+    from maxmargin.structures.segments.vocabulary import FAMILIES
+
     for order, C in product((1, 2), CHAIN_C):
         found = chain(parts, order=order, C=C, tol=tol)
         yield {"who": f"ChainSVM(order={order}, C={C})"} | found
-    for skip, C in product((False, True), SEGMENT_C):
-        found = segments(parts, C=C, max_length=LONGEST, skip_pairs=skip, tol=tol)
-        who = f"SegmentSVM(max_length={LONGEST}, C={C}, skip_pairs={skip})"
-        yield {"who": who} | found
+    plain = {"segment_features": FAMILIES}
+    settings: dict[str, dict[str, Any]] = {
+        "no seen, skip_pairs=False": {**plain, "skip_pairs": False},
+        "no seen": plain, "default": {},
+    }  # fmt: skip
+    for (name, options), C in product(settings.items(), SEGMENT_C):
+        found = segments(parts, C=C, max_length=LONGEST, tol=tol, **options)
+        yield {"who": f"SegmentSVM(max_length={LONGEST}, C={C}), {name}"} | found
 
 
 def main() -> None:

@@ -63,6 +63,29 @@ def test_one_sentence_at_a_time(model):
     assert [model.tag(row) for row in WORDS] == SPANS
 
 
+def test_evidence_of_training_comes_from_other_tenths():
+    X = [["Ana", "ríe"], ["Eva", "va"], ["Ana", "va"]]
+    y = [[(0, 1, "PER")]] * 3
+    model = mm.SegmentSVM(C=1.0, segment_features=["phrase", "seen"]).fit(X, y)
+
+    def seen(x, i):
+        names = model.structure_.piece_names()
+        row = x.pieces.row(int(x.ptr[i]) * model.max_length)
+        return [names[f] for f in row if names[f].startswith("seen phrase")]
+
+    trained = model._training_data(X, y, None).x
+    assert [seen(trained, i) for i in range(3)] == [
+        ["seen phrase: PER 1x >=90%"], [], ["seen phrase: PER 1x >=90%"],
+    ]  # fmt: skip
+    later = model.structure_.encode(X)
+    assert seen(later, 0) == ["seen phrase: PER 2-3x >=90%"]
+    few, many = (mm.SegmentSVM(tol=0.5).fit(X * n, y * n) for n in (666, 667))
+    assert few.structure_.evidence is None  # 1998 spans
+    assert many.structure_.evidence is not None
+    with pytest.raises(ValueError, match="segment_features: 'a' is not known"):
+        mm.SegmentSVM(segment_features="all").fit(X, y)
+
+
 def test_n_best_begins_with_the_best(model):
     for listed, best in zip(model.predict_nbest(WORDS, 3), SPANS, strict=True):
         assert listed[0][0] == best and len(listed) == 3

@@ -1,5 +1,6 @@
 """Segmentations: features of segments, spans in and out, constraints, factored planes."""
 
+from collections import Counter
 from itertools import pairwise
 
 import cases.segments as case
@@ -71,6 +72,84 @@ def test_features_of_segments_are_those_of_their_definition(seed):
         found = [names[f] for f in rows.row(a * widest + b - a - 1)]
         expected = plain_features(*asked, a, b, *sentence[a]) & seen
         assert len(found) == len(set(found)) and set(found) == expected
+
+
+def seen_features(views, spans, sizes, widest, sentences):
+    """Names of the features "seen" of all segments, from counts on some sentences."""
+    true, places = Counter(), Counter()
+    for i in sentences:
+        every = [(a, b) for a in range(sizes[i]) for b in range(a + 1, sizes[i] + 1)]
+        for a, b in every:
+            if b - a <= widest:
+                places.update(views(i, a, b))
+        for a, b, label in spans[i]:
+            true.update((view, label) for view in views(i, a, b))
+
+    def names(i, a, b):
+        out = set()
+        for view in views(i, a, b):
+            for label in ("LOC", "PER"):
+                c = true[view, label]
+                if c:
+                    lengths = widest if view[0] == "before" else 1
+                    rate = c * lengths / places[view]
+                    count = "1x" if c < 2 else "2-3x" if c < 4 else "4+x"
+                    part = ["<20%", "20-60%", "60-90%", ">=90%"]
+                    at = sum(rate >= edge for edge in (0.2, 0.6, 0.9))
+                    out.add(f"seen {view[0]}: {label} {count} {part[at]}")
+        return out
+
+    return names
+
+
+@given(seed=seeds)
+@settings(max_examples=20)
+def test_evidence_is_counted_on_all_data_or_on_other_tenths(seed):
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(0, 5, size=int(rng.integers(3, 25))).tolist() + [1, 1]
+    X = [rng.choice(["Ana", "ana", "de", "Río"], size=n).tolist() for n in sizes]
+    widest, n = int(rng.integers(1, 4)), len(sizes)
+    Y = [case.spans(rng, size, widest, ["LOC", "PER"]) for size in sizes]
+    Y[-2:] = [[(0, 1, "PER")], [(0, 1, "LOC")]]
+    asked = ("length", "phrase", "before", "around", "seen")
+    structure = Segments(max_length=widest, segment_features=asked).bind(X, Y)
+    structure.validate()
+    x = structure.encode(X)
+    inner = structure.cross_fitted(x, structure.encode_labels(x, Y))
+
+    def views(i, a, b):
+        low = ["_", *(word.lower() for word in X[i]), "_"]
+        around = low[a], low[b + 1]
+        return [
+            ("phrase", *low[a + 1 : b + 1]),
+            ("before", low[a]),
+            ("around", *around),
+        ]
+
+    ends = np.linspace(0, n, 11).astype(int)
+    names = structure.piece_names()
+    assert len(names) == structure.n_pieces
+    of_all = seen_features(views, Y, sizes, widest, range(n))
+    for low, high in pairwise(ends):
+        others = [i for i in range(n) if not low <= i < high]
+        of_others = seen_features(views, Y, sizes, widest, others)
+        for i in range(low, high):
+            every = [(a, w) for a in range(sizes[i]) for w in range(widest)]
+            for a, w in every:
+                b, row = a + w + 1, (x.ptr[i] + a) * widest + w
+                if b <= sizes[i]:
+                    for pieces, expected in (
+                        (x.pieces, of_all),
+                        (inner.pieces, of_others),
+                    ):
+                        found = [names[f] for f in pieces.row(row)]
+                        assert len(found) == len(set(found))
+                        seen = {name for name in found if name.startswith("seen")}
+                        assert seen == expected(i, a, b)
+                    plain = {
+                        f for f in inner.pieces.row(row) if f < structure.evidence.n
+                    }
+                    assert plain <= set(x.pieces.row(row))
 
 
 @given(seed=seeds)

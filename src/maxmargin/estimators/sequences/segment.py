@@ -36,6 +36,7 @@ from maxmargin.estimators.fitting.prediction import (
     joined_layers,
     predict_found,
 )
+from maxmargin.estimators.fitting.training import TrainingData
 from maxmargin.features.builtin import NAMES, builtin_templates
 from maxmargin.features.tables import Gazetteer
 from maxmargin.features.templates import Templates
@@ -45,10 +46,14 @@ from maxmargin.metrics.sequences import SpanScore, span_f1, span_scores
 from maxmargin.reports.drawing.marked_text import tagging_html, words_of
 from maxmargin.reports.weight_tables import largest_weights, transition_table
 from maxmargin.structures.chain.weight_names import first_column
+from maxmargin.structures.segments.evidence import SEEN
 from maxmargin.structures.segments.inputs import SegmentInputs
 from maxmargin.structures.segments.spans import Span, given_spans, written
 from maxmargin.structures.segments.structure import Segments
 from maxmargin.structures.segments.vocabulary import FAMILIES
+
+AUTO = (*FAMILIES, SEEN)
+SEEN_FROM = 2000  # spans of training, below which "auto" leaves "seen" out
 
 
 @describe_parameters()
@@ -75,10 +80,12 @@ class SegmentSVM(StructuredEstimator):
         Templates that make features of tokens: an object of `maxmargin.features`, "ner",
         "pos" or "chunk", or the path of a template file. None: tokens come with their
         features.
-    segment_features : sequence of str
+    segment_features : "auto" or sequence of str
         Features of whole spans: "length", "phrase" (all words), "shape" (how they are
         written), "before", "after", "around" (words beside the span), "ends" (first and
-        last word). All but "length" need the words.
+        last word). "seen": how often the phrase and the words beside it were seen at
+        spans of each label, in training counted on the other tenths of the data. All
+        but "length" need the words. "auto": all, "seen" from 2000 spans on.
     words : str
         Where the word of a token is: the key of its dict, the prefix of one of its
         listed features ("w=" for "w=Ana"), or a column of the templates. Not needed if
@@ -141,7 +148,7 @@ class SegmentSVM(StructuredEstimator):
         *,
         max_length: int = 6,
         features: Templates | str | None = None,
-        segment_features: Sequence[str] = FAMILIES,
+        segment_features: Sequence[str] | str = "auto",
         words: str | None = None,
         gazetteers: Sequence[Gazetteer] = (),
         roles: str | None = "bioes",
@@ -227,11 +234,16 @@ class SegmentSVM(StructuredEstimator):
         return self
 
     def _structure(self, X: Any, y: Any) -> Structure:
+        auto = (
+            isinstance(self.segment_features, str) and self.segment_features == "auto"
+        )
+        families = AUTO if auto else tuple(self.segment_features)
         return Segments(
             max_length=self.max_length,
             roles=self.roles,
             shared=self.shared,
-            segment_features=tuple(self.segment_features),
+            segment_features=families,
+            seen_from=SEEN_FROM if families is AUTO else 0,
             gazetteers=tuple(self.gazetteers),
             templates=_templates(self.features, X),
             words=self.words,
@@ -242,6 +254,13 @@ class SegmentSVM(StructuredEstimator):
             longer=self.longer,
             told_scheme=self.scheme,
         )
+
+    def _training_data(
+        self, X: Any, y: Any, sample_weight: SampleWeight
+    ) -> TrainingData:
+        data = super()._training_data(X, y, sample_weight)
+        assert isinstance(data.structure, Segments)
+        return data._replace(x=data.structure.cross_fitted(data.x, data.truth))
 
     def _known_losses(self, structure: Structure) -> LossesByName:
         return {
@@ -343,14 +362,13 @@ class SegmentSVM(StructuredEstimator):
         structure = self._segments
         if label not in structure.labels[1:]:
             raise ValueError(f"unknown label {label!r}; see classes_")
-        spot, known = structure.layout, structure.vocabulary
-        if known is None or known.n == 0:
+        spot, names = structure.layout, structure.piece_names()
+        if not names:
             return []
         kinds = spot.labels - 1
-        block = self.coef_[spot.pieces : spot.pieces + known.n * kinds]
+        block = self.coef_[spot.pieces : spot.pieces + len(names) * kinds]
         column = block.reshape(-1, kinds)[:, structure.labels.index(label) - 1]
         order = np.argsort(-column if n >= 0 else column, kind="stable")[: abs(n)]
-        names = known.names()
         return [(names[j], float(column[j])) for j in order.tolist()]
 
     def _encoded(self, X: Any, y: Any) -> tuple[Any, Ragged]:

@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 
 from maxmargin.core.data.arrays import Floats, Ints, Ragged
+from maxmargin.core.data.tokens.label_schemes import SCHEMES
 from maxmargin.inference.chain.variants import LAYERS
+from maxmargin.structures.segments.evidence import SEEN
+from maxmargin.structures.segments.layout import ROLES
+from maxmargin.structures.segments.spans import LONGER
+from maxmargin.structures.segments.vocabulary import FAMILIES
+
+WIDEST = 1000  # tokens of a segment, and window
 
 
 def legal_pairs(labels: Sequence[Hashable], forbidden: Any) -> Floats:
@@ -69,3 +76,41 @@ def check_layers(ids: Ints, needed: Ints) -> None:
             "penalties are computed in: split the sequence, use coarser costs, or "
             "rescaling='margin' with penalty='linear'"
         )
+
+
+def check_settings(segments: Any) -> None:
+    """Refuse hyper-parameters of `Segments` that mean nothing."""
+    whole = isinstance(segments.max_length, int | np.integer)
+    if not whole or not 1 <= segments.max_length <= WIDEST:
+        raise ValueError(
+            f"max_length={segments.max_length!r} is not a number of tokens from 1 to {WIDEST}"
+        )
+    if segments.roles not in ROLES:
+        raise ValueError(f"roles={segments.roles!r} is not 'bioes', 'bio' or None")
+    if segments.longer not in LONGER:
+        raise ValueError(f"longer={segments.longer!r} is not 'error' or 'split'")
+    if segments.told_scheme not in (None, *SCHEMES):
+        raise ValueError(
+            f"scheme={segments.told_scheme!r} is not one of {', '.join(map(repr, SCHEMES))}"
+        )
+    if not 0 <= segments.window <= WIDEST:
+        raise ValueError(f"window={segments.window!r} is out of range")
+    for name in segments.segment_features:
+        if name not in (*FAMILIES, SEEN):
+            raise ValueError(
+                f"segment_features: {name!r} is not known; choose from "
+                f"{', '.join(map(repr, (*FAMILIES, SEEN)))}"
+            )
+    for gazetteer in segments.gazetteers:
+        if not gazetteer.lower:
+            raise ValueError(
+                f"gazetteer {gazetteer.name!r} is sensitive to case: segments are "
+                "compared in lower case, make it with lower=True"
+            )
+    if segments.templates is not None and segments.templates.bigrams:
+        raise ValueError(
+            "templates with bigrams (features of label pairs) are not known to "
+            "segments: leave the bigrams out"
+        )
+    if segments.templates is not None and segments.window:
+        raise ValueError("templates read neighbours themselves: leave window at 0")

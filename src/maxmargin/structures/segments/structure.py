@@ -60,7 +60,17 @@ from maxmargin.structures.segments.constraints import (
     check_layers,
     check_neighbours,
     check_possible,
+    check_settings,
     legal_pairs,
+)
+from maxmargin.structures.segments.evidence import (
+    SEEN,
+    check_evidence,
+    cross_fitted,
+    evidence_of,
+    n_seen,
+    seen_names,
+    with_evidence,
 )
 from maxmargin.structures.segments.inputs import (
     SegmentInputs,
@@ -77,7 +87,6 @@ from maxmargin.structures.segments.layout import (
 )
 from maxmargin.structures.segments.oracle import best_rows, cost_tables, join, tables
 from maxmargin.structures.segments.spans import (
-    LONGER,
     Span,
     codes_of,
     given_spans,
@@ -91,7 +100,6 @@ from maxmargin.structures.segments.weight_names import SegmentNames, segment_par
 _NO_CODES, _NO_COST, _NOTHING = np.empty(0, np.int32), np.empty((0, 0)), np.empty(0)
 NOT_BOUND = SegmentLayout(*[0] * 15)
 OUTSIDE = "O"
-WIDEST = 1000  # tokens of a segment, and window
 
 
 @dataclass(frozen=True)
@@ -108,7 +116,8 @@ class Segments(Structure):
     shared : bool, default=True
         Whether features of tokens also have weights by label, whatever the role.
     segment_features : tuple of str
-        Features of whole segments, see `structures.segments.vocabulary`.
+        Features of whole segments, see `structures.segments.vocabulary`, and "seen",
+        see `structures.segments.evidence`.
     gazetteers : tuple of Gazetteer
         Lists of names; a segment that is one of them has a feature.
     templates : Templates, optional
@@ -158,6 +167,8 @@ class Segments(Structure):
     vocabulary: SegmentVocabulary | None = field(
         default=None, repr=False, compare=False
     )
+    evidence: Ragged | None = field(default=None, repr=False, compare=False)
+    seen_from: int = field(default=0, repr=False)  # true segments, for "seen"
     sparse: bool = field(default=True, repr=False)
     columns: int = field(default=0, repr=False)
     legal: Floats = field(
@@ -170,7 +181,7 @@ class Segments(Structure):
     def validate(self) -> None:
         """The layout and the mask are those of the labels, features and settings."""
         check_types(self)
-        self._check_settings()
+        check_settings(self)
         if not self.labels:
             require(self.layout == NOT_BOUND and self.dim == 0, "there are no labels")
             return
@@ -182,57 +193,22 @@ class Segments(Structure):
             require(numbers == list(range(self.columns)), "features are numbered wrong")
         if self.vocabulary is not None:
             self.vocabulary.validate()
+        if self.evidence is not None and self.vocabulary is not None:
+            check_evidence(self.evidence, self.vocabulary.n, self.n_pieces)
         if self.fitted is not None:
             self.fitted.validate()
             same = self.columns == self.fitted.n_features and self.window == 0
             require(same, "the templates have other features")
         require((self.templates is None) == (self.fitted is None), "templates are lost")
-        layout = self._layout_of(self.labels, self.columns, self.vocabulary)
+        layout = self._layout_of(self.labels, self.columns, self.n_pieces)
         same_fields(self.layout, layout, "layout of the weights")
         require(self.dim == layout.dim, f"dim={self.dim} is not {layout.dim}")
         legal = legal_pairs(self.labels, self.forbidden)
         require(np.array_equal(self.legal, legal), "the mask does not fit the labels")
 
-    def _check_settings(self) -> None:
-        """Refuse hyper-parameters that mean nothing."""
-        whole = isinstance(self.max_length, int | np.integer)
-        if not whole or not 1 <= self.max_length <= WIDEST:
-            raise ValueError(
-                f"max_length={self.max_length!r} is not a number of tokens from 1 to {WIDEST}"
-            )
-        if self.roles not in ROLES:
-            raise ValueError(f"roles={self.roles!r} is not 'bioes', 'bio' or None")
-        if self.longer not in LONGER:
-            raise ValueError(f"longer={self.longer!r} is not 'error' or 'split'")
-        if self.told_scheme not in (None, *SCHEMES):
-            raise ValueError(
-                f"scheme={self.told_scheme!r} is not one of {', '.join(map(repr, SCHEMES))}"
-            )
-        if not 0 <= self.window <= WIDEST:
-            raise ValueError(f"window={self.window!r} is out of range")
-        for name in self.segment_features:
-            if name not in FAMILIES:
-                raise ValueError(
-                    f"segment_features: {name!r} is not known; choose from "
-                    f"{', '.join(map(repr, FAMILIES))}"
-                )
-        for gazetteer in self.gazetteers:
-            if not gazetteer.lower:
-                raise ValueError(
-                    f"gazetteer {gazetteer.name!r} is sensitive to case: segments are "
-                    "compared in lower case, make it with lower=True"
-                )
-        if self.templates is not None and self.templates.bigrams:
-            raise ValueError(
-                "templates with bigrams (features of label pairs) are not known to "
-                "segments: leave the bigrams out"
-            )
-        if self.templates is not None and self.window:
-            raise ValueError("templates read neighbours themselves: leave window at 0")
-
     def bind(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
         """Know labels, features and layout of the data."""
-        self._check_settings()
+        check_settings(self)
         if len(X) == 0:
             raise ValueError("there are no sequences to learn from")
         given = read_sentences(X, self.templates, self.words)
@@ -254,15 +230,24 @@ class Segments(Structure):
             sparse = is_sparse(tokens.matrix)
         cut = split_long(spans, self.max_length, self.longer)
         known = self._vocabulary(given, cut)
-        layout = self._layout_of(labels, columns, known)
+        codes = codes_of(cut, labels, given.ptr)
+        evidence, extra = None, 0
+        if SEEN in self.segment_features and sum(map(len, cut)) >= self.seen_from:
+            pieces = known.encode(given.words, given.ptr, int(self.max_length))
+            sizes = len(found), int(self.max_length)
+            evidence, extra = (
+                evidence_of(known, pieces, codes, *sizes),
+                n_seen(len(found)),
+            )
+        layout = self._layout_of(labels, columns, known.n + extra)
         if layout.dim >= 2**31:
             raise ValueError(f"{layout.dim} weights are too many: use fewer features")
         bound = replace(
             self, dim=layout.dim, labels=labels, scheme=scheme, names=names,
             fitted=fitted, vocabulary=known, sparse=sparse, columns=columns,
-            legal=legal_pairs(labels, self.forbidden), layout=layout,
+            legal=legal_pairs(labels, self.forbidden), layout=layout, evidence=evidence,
         )  # fmt: skip
-        check_neighbours(labels, bound.legal, codes_of(cut, labels, given.ptr))
+        check_neighbours(labels, bound.legal, codes)
         return bound
 
     def _vocabulary(
@@ -277,17 +262,18 @@ class Segments(Structure):
             for at, row in zip(given.ptr, spans, strict=False)
             for a, b, _ in row
         ]
+        families = tuple(f for f in self.segment_features if f != SEEN)
         return SegmentVocabulary.learn(
-            self.segment_features, self.gazetteers, given.words, given.ptr,
+            families, self.gazetteers, given.words, given.ptr,
             np.array(flat, np.int64).reshape(-1, 2), int(self.max_length),
         )  # fmt: skip
 
     def _layout_of(
-        self, labels: Sequence[Hashable], columns: int, known: SegmentVocabulary | None
+        self, labels: Sequence[Hashable], columns: int, n_pieces: int
     ) -> SegmentLayout:
         return layout_of(
             len(labels), ROLES[self.roles], bool(self.shared), int(self.max_length),
-            columns * (2 * int(self.window) + 1), known.n if known is not None else 0,
+            columns * (2 * int(self.window) + 1), n_pieces,
             bool(self.start_end), bool(self.skip_pairs),
         )  # fmt: skip
 
@@ -296,9 +282,18 @@ class Segments(Structure):
         given = read_sentences(X, self.templates, self.words)
         assert self.vocabulary is not None
         pieces = self.vocabulary.encode(given.words, given.ptr, int(self.max_length))
+        if self.evidence is not None:
+            pieces = with_evidence(pieces, self.evidence)
         if self.fitted is not None:
             return SegmentInputs(self.fitted.encode(X).unigrams, pieces, given.ptr)
         return SegmentInputs(self._vectors(given), pieces, given.ptr)
+
+    def cross_fitted(self, x: SegmentInputs, truth: Ragged) -> SegmentInputs:
+        """The training data, whose evidence comes from other tenths of them."""
+        if self.evidence is None or self.vocabulary is None:
+            return x
+        sizes = len(self.labels) - 1, int(self.max_length)
+        return x._replace(pieces=cross_fitted(self.vocabulary, x.pieces, truth, *sizes))
 
     def _vectors(self, given: Sentences) -> Vectors:
         tokens = given.tokens
@@ -522,10 +517,22 @@ class Segments(Structure):
 
     def feature_names(self) -> Sequence[str]:
         """Name of each weight, made when asked for."""
-        pieces = self.vocabulary.names() if self.vocabulary is not None else []
-        return SegmentNames(
-            self.layout, self.labels, self.inputs(), pieces, self.sparse
+        inputs, pieces = self.inputs(), self.piece_names()
+        return SegmentNames(self.layout, self.labels, inputs, pieces, self.sparse)
+
+    def piece_names(self) -> list[str]:
+        """Name of each feature of segments."""
+        names = self.vocabulary.names() if self.vocabulary is not None else []
+        return names + (
+            seen_names(self.labels[1:]) if self.evidence is not None else []
         )
+
+    @property
+    def n_pieces(self) -> int:
+        """Number of features of segments."""
+        known = self.vocabulary.n if self.vocabulary is not None else 0
+        extra = n_seen(len(self.labels) - 1) if self.evidence is not None else 0
+        return known + extra
 
     def inputs(self) -> Sequence[str]:
         """Name of each feature of tokens; those of neighbours carry '[-1]', '[+1]', .."""
