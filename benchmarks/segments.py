@@ -3,6 +3,7 @@
     python -m benchmarks.segments                   F1 and speed, a few minutes
     python -m benchmarks.segments --quick           on 800 sentences
     python -m benchmarks.segments --task speed      decoding at a length limit of 6 only
+    python -m benchmarks.segments --task evidence   "seen" by the number of sentences
 
 Features of words are those of the template `ner` (22 a token). Times are CPU seconds of
 one thread, without the compilation of loops. Compare the rows with the best C by testa.
@@ -129,15 +130,39 @@ def compared(parts: dict[str, Any], tol: float) -> Iterator[dict[str, Any]]:
         yield {"who": f"SegmentSVM(max_length={LONGEST}, C={C}), {name}"} | found
 
 
+def evidence(parts: dict[str, Any], tol: float) -> Iterator[dict[str, Any]]:
+    """F1 without and with the features "seen" on testa and on later training sentences."""
+    from maxmargin import SegmentSVM
+    from maxmargin.structures.segments.evidence import SEEN
+    from maxmargin.structures.segments.vocabulary import FAMILIES
+
+    X, y = parts["train"]
+    tests = parts["testa"], (X[3500:7000], y[3500:7000])
+    options = {"features": "ner", "longer": "split", "max_length": LONGEST, "C": 0.06}
+    for n in (100, 300, 600, 1000, 3000):
+        row: dict[str, Any] = {"sentences": n}
+        for name, families in {"without": FAMILIES, "with": (*FAMILIES, SEEN)}.items():
+            model = SegmentSVM(tol=tol, segment_features=families, **options)
+            model.fit(X[:n], y[:n])
+            row[name] = [round(100 * model.score(*part), 2) for part in tests]
+        yield row
+
+
 def main() -> None:
     """Run and print JSON lines."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--task", choices=("all", "ner", "speed"), default="all")
+    parser.add_argument(
+        "--task", choices=("all", "ner", "speed", "evidence"), default="all"
+    )
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--tol", type=float, default=0.02)
     args = parser.parse_args()
     most = 800 if args.quick else None
     parts = {name: spanish(name, most) for name in ("train", "testa", "testb")}
+    if args.task == "evidence":
+        for row in evidence(parts, args.tol):
+            print(json.dumps(row), flush=True)
+        return
     if args.task != "ner":
         row = {"who": "SegmentSVM(max_length=6)"} | speed(parts)
         print(json.dumps(row), flush=True)
