@@ -77,13 +77,7 @@ def main() -> None:
     given = {k: getattr(args, k) for k in Setting._fields}
     given = {k: v for k, v in given.items() if v is not None}
     torch.set_num_threads(1)
-    folder = Path(os.environ.get("MAXMARGIN_DATA", "../shared/data")) / "conll2002_esp"
-    whole = sentences(folder / "esp.train.txt.gz")
-    labels = sorted({label for _, y in whole for label in y})
-    train = whole[: args.sentences]
-    test = sentences(folder / f"esp.test{'a' if args.dev else 'b'}.txt.gz")
-    vocabulary = [known(train, part) for part in range(len(PARTS))]
-    sets = [encode(some, vocabulary, labels) for some in (train, test)]
+    sets, labels = read("testa" if args.dev else "testb", args.sentences)
     for kind in args.kinds:
         setting = SETTINGS.get(kind, Setting())._replace(**given)
         runs = {}
@@ -92,6 +86,17 @@ def main() -> None:
             if args.json:
                 keep(Path(args.json), kind, setting, runs)
         show(kind, list(runs.values()))
+
+
+def read(test: str, limit: int | None = None) -> tuple[list[Any], list[str]]:
+    """Training sentences and those of a test file, encoded, and the labels."""
+    folder = Path(os.environ.get("MAXMARGIN_DATA", "../shared/data")) / "conll2002_esp"
+    whole = sentences(folder / "esp.train.txt.gz")
+    labels = sorted({label for _, y in whole for label in y})
+    train = whole[:limit]
+    vocabulary = [known(train, part) for part in range(len(PARTS))]
+    some = (train, sentences(folder / f"esp.{test}.txt.gz"))
+    return [encode(part, vocabulary, labels) for part in some], labels
 
 
 def keep(path: Path, kind: str, setting: Setting, runs: dict[str, Any]) -> None:

@@ -20,7 +20,7 @@ from maxmargin.decode.sequences.chain import Chain
 from maxmargin.torch.losses import structured_loss
 
 IGNORED = -100
-WordIds = Sequence[Sequence[int | None]]
+WordIds = Sequence[Sequence[int | None]] | Tensor
 
 
 class HeadOutput(NamedTuple):
@@ -33,17 +33,19 @@ class HeadOutput(NamedTuple):
 def first_pieces(word_ids: WordIds) -> list[list[int]]:
     """Positions of the first piece of each word, row by row.
 
+    What belongs to no word is None, or in a tensor a negative number.
+
     Examples
     --------
     >>> first_pieces([[None, 0, 0, 1, None]])
     [[1, 3]]
     """
     rows = []
-    for row in word_ids:
+    for row in word_ids.tolist() if isinstance(word_ids, Tensor) else word_ids:
         before: int | None = None
         places = []
         for t, word in enumerate(row):
-            if word is not None and word != before:
+            if word is not None and word >= 0 and word != before:
                 places.append(t)
             before = word
         rows.append(places)
@@ -59,7 +61,13 @@ def label_names(labels: Sequence[Hashable] | Mapping[int, Hashable]) -> tuple[An
     ('O', 'B-X')
     """
     if isinstance(labels, Mapping):
-        return tuple(labels[k] for k in sorted(labels, key=int))
+        keys = sorted(labels, key=int)
+        if [int(k) for k in keys] != list(range(len(keys))):
+            raise ValueError(
+                f"labels has the numbers {keys}; one name is needed for each column, "
+                f"0 .. {len(keys) - 1}"
+            )
+        return tuple(labels[k] for k in keys)
     return tuple(labels)
 
 
@@ -181,7 +189,16 @@ class TokenClassificationHead(nn.Module):
         mask: Tensor | None = None,
     ) -> list[list[Any]]:
         """Names of the labels of the words of each row."""
-        logits = self.classifier(hidden)
+        return self.decode_logits(self.classifier(hidden), word_ids, mask)
+
+    @torch.no_grad()
+    def decode_logits(
+        self,
+        logits: Tensor,
+        word_ids: WordIds | None = None,
+        mask: Tensor | None = None,
+    ) -> list[list[Any]]:
+        """As `decode`, from the logits that `forward` has returned."""
         words, sizes = _gather(logits, _places(logits, None, word_ids, mask))
         found = self.chain.decode(words, sizes).tolist()
         names = self.labels
@@ -245,8 +262,9 @@ def _check(fine: bool, message: str) -> None:
 
 def _gather(logits: Tensor, places: list[list[int]]) -> tuple[Tensor, Any]:
     """Logits of the given pieces, padded at the end, and the number of each row."""
-    sizes = torch.tensor([len(row) for row in places])
-    index = torch.zeros(len(places), int(sizes.max()), dtype=torch.long)
+    sizes = torch.tensor([len(row) for row in places], dtype=torch.long)
+    longest = max(map(len, places), default=1)
+    index = torch.zeros(len(places), longest, dtype=torch.long)
     for b, row in enumerate(places):
         index[b, : len(row)] = torch.tensor(row)
     wide = index.to(logits.device)[:, :, None].expand(-1, -1, logits.shape[2])

@@ -17,7 +17,6 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.autograd import Function
-from torch.autograd.function import once_differentiable
 from torch.nn.utils.rnn import PackedSequence, pad_packed_sequence
 
 from maxmargin.core.data.arrays import Floats
@@ -58,8 +57,14 @@ class StructuredLoss(nn.Module):
         n_jobs: int | None = None,
     ) -> None:
         super().__init__()
+        if not isinstance(structure, ScoreStructure):
+            raise TypeError(
+                f"structure={structure!r} must be an object such as Chain() or "
+                "SpanTree() of maxmargin.decode"
+            )
         if reduction not in REDUCTIONS:
             raise ValueError(f"reduction={reduction!r} is not one of {REDUCTIONS}")
+        _check_labels(n_labels, structure.label_count())
         self.structure = structure
         self.reduction = reduction
         self.n_jobs = n_jobs
@@ -167,6 +172,11 @@ class StructuredLoss(nn.Module):
         main = given.get(first) if isinstance(scores, Mapping) else scores
         if main is None:
             raise ValueError(f"scores: the table {first!r} is missing")
+        if isinstance(main, Tensor) and main.is_nested:
+            raise TypeError(
+                f"scores: {first!r} is a nested tensor; pad it with "
+                "torch.nested.to_padded_tensor and give the lengths as mask"
+            )
         if isinstance(main, PackedSequence):
             if mask is not None:
                 raise ValueError("packed scores know their lengths: give no mask")
@@ -196,6 +206,7 @@ class _Evaluate(Function):
             raise ValueError("the batch has no rows: there is no loss of nothing")
         wanted = any(ctx.needs_input_grad)
         value, ctx.gradient = loss.evaluate(batch, _plain(target), wanted)
+        ctx.save_for_backward(*tables)
         ctx.structure, ctx.batch, ctx.names = loss.structure, batch, names
         ctx.like = [(t.shape, t.dtype, t.device) for t in tables]
         ctx.rows, ctx.share = batch.rows, 1.0
@@ -207,15 +218,30 @@ class _Evaluate(Function):
         return whole.to(tables[0].device, _result_type(tables[0]))
 
     @staticmethod
-    @once_differentiable
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
+        if torch.is_grad_enabled():  # create_graph=True: see _Once
+            grads = _Evaluate.gradients(ctx, upstream)
+            sources = [t for t in (*ctx.saved_tensors, upstream) if t.requires_grad]
+            return (
+                None,
+                None,
+                None,
+                None,
+                *(None if g is None else _Once.apply(g, *sources) for g in grads),
+            )
+        return None, None, None, None, *_Evaluate.gradients(ctx, upstream)
+
+    @staticmethod
+    @torch.no_grad()
+    def gradients(ctx: Any, upstream: Tensor) -> list[Tensor | None]:
+        """Gradient by each table, None where none is needed."""
         each = upstream.detach().cpu().double() * ctx.share
         factor = each.expand(ctx.rows).contiguous().numpy()
         arrays = ctx.batch.arrays
         out = tuple(np.zeros(a.shape, a.dtype) for a in arrays)
         ctx.gradient(factor, out)
         by_name = dict(zip(ctx.structure.tables, out, strict=True))
-        grads = [
+        return [
             torch.from_numpy(by_name[name]).reshape(shape).to(device, dtype)
             if needed
             else None
@@ -223,7 +249,36 @@ class _Evaluate(Function):
                 ctx.names, ctx.needs_input_grad[4:], ctx.like, strict=True
             )
         ]
-        return None, None, None, None, *grads
+
+
+class _Once(Function):
+    """A gradient as it is; its own derivative is refused.
+
+    Without this PyTorch would take the gradient for a constant, and a penalty on it
+    would silently do nothing.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, gradient: Tensor, *sources: Tensor) -> Tensor:
+        return gradient.view_as(gradient)
+
+    @staticmethod
+    def backward(ctx: Any, *upstream: Tensor) -> Any:
+        raise RuntimeError(
+            "structured losses can be differentiated once, not twice: this gradient has "
+            "no derivative. Penalise the scores or the weights, not the gradient"
+        )
+
+
+def _check_labels(n_labels: Any, names: int | None) -> None:
+    """Refuse what is no number of labels, or not the number of names."""
+    if n_labels is None:
+        return
+    whole = isinstance(n_labels, int | np.integer) and not isinstance(n_labels, bool)
+    if not whole or n_labels < 1:
+        raise ValueError(f"n_labels={n_labels!r} must be a whole number from 1 on")
+    if names is not None and names != n_labels:
+        raise ValueError(f"n_labels={n_labels}, but {names} labels have names")
 
 
 def _names(learn: Any) -> list[str]:
@@ -248,7 +303,9 @@ def _arrays(tables: Mapping[str, Tensor]) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """A tensor, or the tensors of a list or tuple, as arrays."""
+    """A tensor, or the tensors of a list or tuple, as arrays; packed rows are padded."""
+    if isinstance(value, PackedSequence):
+        value = pad_packed_sequence(value, batch_first=True)[0]
     if isinstance(value, Tensor):
         return value.detach().cpu().numpy()
     if isinstance(value, list | tuple) and any(isinstance(v, Tensor) for v in value):

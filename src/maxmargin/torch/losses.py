@@ -29,7 +29,7 @@ import numpy as np
 from maxmargin.core.data.arrays import Floats, Ragged
 from maxmargin.core.formulations import Formulation
 from maxmargin.decode.machinery import smoothing
-from maxmargin.decode.machinery.base import ScoreStructure
+from maxmargin.decode.machinery.base import ScoreStructure, named_loss
 from maxmargin.decode.machinery.batch import ScoreBatch, Table
 from maxmargin.decode.machinery.oracle import (
     default_loss,
@@ -86,7 +86,7 @@ class StructuredHinge(StructuredLoss):
         super().__init__(structure, **options)
         if penalty not in ("linear", "squared"):
             raise ValueError(f"penalty={penalty!r} is not 'linear' or 'squared'")
-        self.loss = default_loss(structure) if loss is None else loss
+        self.loss = known_loss(structure, loss)
         self.formulation = Formulation(rescaling, penalty)
 
     def evaluate(
@@ -179,6 +179,8 @@ class LogLikelihood(StructuredLoss):
             )
         else:
             log_z = self.structure.log_partition(summed, self.threads())
+            # Scores may be overwritten before the marginals are computed.
+            summed = summed.with_main(summed.main.copy())
         self.structure.check_found(log_z)
 
         def gradient(factor: Floats, out: Sequence[Table]) -> None:
@@ -245,7 +247,7 @@ class SoftmaxMargin(LogLikelihood):
     ) -> None:
         super().__init__(structure, **options)
         check_positive("temperature", temperature)
-        self.loss = default_loss(structure) if loss is None else loss
+        self.loss = known_loss(structure, loss)
         self.temperature = temperature
 
     def summed_scores(self, batch: ScoreBatch, truth: Ragged) -> ScoreBatch:
@@ -389,6 +391,13 @@ class SparseMAP(StructuredLoss):
             self.structure.add_indicators(batch, truth, -factor, out)
 
         return np.maximum(found.value - own, 0.0), gradient
+
+
+def known_loss(structure: ScoreStructure, loss: Any) -> Any:
+    """The loss, by default the structure's first; a name must be one that it lists."""
+    if loss is None:
+        return default_loss(structure)
+    return named_loss(loss, structure.losses) if isinstance(loss, str) else loss
 
 
 def check_positive(name: str, value: Any) -> None:

@@ -326,3 +326,30 @@ def test_a_wrong_scheme_is_refused_at_once():
         Chain(labels=("O", "B-X"), scheme="iobes")
     with pytest.raises(ValueError, match="label 'X' does not fit"):
         Chain(labels=("O", "X"), scheme="bio")
+
+
+@pytest.mark.parametrize(
+    "labels, scheme, dead",
+    [
+        (("O", "I-X"), "bio", "I-X"),  # a tagger of IOB1
+        (("O", "B-X", "I-X"), "bioes", "B-X"),
+        (("O", "B-X", "I-X"), "bilou", "B-X"),
+        (("O", "S-X", "E-X"), "bioes", "E-X"),
+        (("O", "B-X"), "iob1", "B-X"),
+    ],
+)
+def test_labels_that_no_legal_sequence_contains(labels, scheme, dead):
+    message = f"label '{dead}' is in no legal sequence of these labels under scheme='{scheme}'"
+    with pytest.raises(ValueError, match=message):
+        best_labels(np.zeros((2, len(labels))), labels, scheme)
+
+
+def test_labels_that_are_rare_but_legal():
+    for labels, scheme in (
+        (("O", "B-X"), "bio"),
+        (("O", "I-X"), "iob1"),
+        (("O", "S-X"), "bioes"),
+        (("B-X", "E-X"), "bioes"),
+        (("O", "U-X", "B-Y", "L-Y"), "bilou"),
+    ):
+        Chain(labels=labels, scheme=scheme)

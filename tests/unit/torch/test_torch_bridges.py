@@ -99,6 +99,16 @@ def test_the_head_learns():
     assert head(hidden).loss is None
 
 
+def test_logits_of_the_head_are_decoded_with_its_transitions():
+    head = TokenClassificationHead(NAMES, hidden_size=4).eval()
+    with torch.no_grad():
+        head.chain.transitions.normal_(std=3.0)
+    hidden, ids = torch.randn(3, 5, 4), [[None, 0, 0, 1, 2]] * 3
+    logits = head(hidden).logits
+    assert head.decode_logits(logits, ids) == head.decode(hidden, ids)
+    assert head.decode_logits(logits, ids) != decode_logits(logits, NAMES, ids)
+
+
 def test_mistakes_name_the_row():
     head = TokenClassificationHead(NAMES)
     logits = torch.zeros(2, 3, 5)
@@ -119,6 +129,32 @@ def test_mistakes_name_the_row():
         decode_logits(logits, NAMES, [[0, 1, 2], [0, 1, 2, 3]])
     with pytest.raises(ValueError, match="word_ids of 1 rows for 2"):
         decode_logits(logits, NAMES, [[0, 1, 2]])
+
+
+def test_word_numbers_as_a_tensor():
+    ids = [[None, 0, 0, 1, None], [None, 0, None, None, None]]
+    tensor = torch.tensor([[-1 if w is None else w for w in row] for row in ids])
+    assert first_pieces(tensor) == first_pieces(ids) == [[1, 3], [1]]
+    logits = torch.randn(2, 5, 5)
+    assert decode_logits(logits, NAMES, tensor) == decode_logits(logits, NAMES, ids)
+
+
+def test_names_of_all_columns():
+    logits = torch.randn(1, 3, 5)
+    names = dict(enumerate(NAMES))
+    text = {str(k): name for k, name in names.items()}
+    assert decode_logits(logits, text) == decode_logits(logits, names)
+    with pytest.raises(ValueError, match="one name is needed for each column"):
+        decode_logits(logits, {k + 1: name for k, name in names.items()})
+
+
+def test_logits_of_no_rows():
+    assert decode_logits(torch.zeros(0, 3, 5), NAMES) == []
+    assert decode_logits(torch.zeros(0, 3, 5), NAMES, []) == []
+    head = TokenClassificationHead(NAMES)
+    assert head.decode(torch.zeros(0, 3, 5)) == []
+    with pytest.raises(ValueError, match="no rows"):
+        head(torch.zeros(0, 3, 5), torch.zeros(0, 3, dtype=torch.long))
 
 
 def test_the_last_layer_is_the_chain_svm():

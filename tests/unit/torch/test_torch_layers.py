@@ -310,6 +310,53 @@ def test_scores_that_are_no_tensors_are_refused():
         layer.decode(given)
 
 
+def test_nested_tensors_are_refused():
+    layer = StructuredHinge(Chain(), n_labels=2)
+    nested = torch.nested.nested_tensor(
+        [torch.zeros(3, 2), torch.zeros(1, 2)], layout=torch.jagged
+    )
+    with pytest.raises(TypeError, match=r"pad it with torch\.nested\.to_padded_tensor"):
+        layer.decode(nested)
+
+
+def test_packed_targets():
+    layer = StructuredHinge(Chain(), n_labels=2, reduction="none")
+    x, y, n = scores(2, 3, 2), torch.tensor([[0, 1, 1], [1, 0, 0]]), [2, 3]
+    pack = torch.nn.utils.rnn.pack_padded_sequence
+    packed = [pack(t, n, batch_first=True, enforce_sorted=False) for t in (x, y)]
+    torch.testing.assert_close(layer(*packed), layer(x, y, n))
+
+
+@pytest.mark.parametrize("kind", LOSSES)
+@pytest.mark.parametrize("reduction", ["mean", "none"])
+def test_scores_may_be_overwritten_after_the_loss(kind, reduction):
+    layer = structured_loss(kind, Chain(), n_labels=3, reduction=reduction)
+    y, grads = torch.tensor([[0, 1, 2], [2, 0, 1]]), []
+    for overwrite in (False, True):
+        leaf = scores(2, 3, 3).requires_grad_()
+        x = leaf * 1.0
+        if kind == "perturbed":
+            layer.reset()
+        loss = layer(x, y).sum()
+        if overwrite:
+            x.detach().mul_(3.0)
+        loss.backward()
+        grads.append(leaf.grad)
+    torch.testing.assert_close(*grads)
+
+
+@pytest.mark.parametrize("kind", LOSSES)
+def test_second_derivatives_are_refused(kind):
+    layer = structured_loss(kind, Chain(), n_labels=3)
+    x, y = scores(1, 2, 3).requires_grad_(), torch.tensor([[0, 1]])
+    loss = layer(x, y)
+    plain = torch.autograd.grad(loss, x, retain_graph=True)[0]
+    (slope,) = torch.autograd.grad(loss, x, create_graph=True)
+    torch.testing.assert_close(slope, plain)
+    with pytest.raises(RuntimeError, match="once, not twice"):
+        (loss + (slope**2).sum()).backward()
+
+
 def test_one_table_to_learn_by_its_name():
     layer = StructuredHinge(Chain(), n_labels=2, learn="transitions")
     assert list(layer.state_dict()) == ["transitions"]
@@ -323,9 +370,23 @@ def test_one_table_to_learn_by_its_name():
         ("perturbed", {"samples": 2.5}),
         ("perturbed", {"samples": 0}),
         ("perturbed", {"sigma": float("nan")}),
+        ("hinge", {"n_labels": 2.0}),
+        ("hinge", {"n_labels": 0}),
     ],
 )
 def test_options_that_are_none(name, option):
     (key,) = option
     with pytest.raises(ValueError, match=f"{key}=.* must be a"):
-        structured_loss(name, Chain(), n_labels=2, **option)
+        structured_loss(name, Chain(), **({"n_labels": 2} | option))
+
+
+@pytest.mark.parametrize("name", ["hinge", "softmax-margin"])
+def test_mistakes_are_found_when_the_layer_is_made(name):
+    with pytest.raises(
+        ValueError, match="loss='f1' is not one of 'hamming', 'zero-one'"
+    ):
+        structured_loss(name, Chain(), n_labels=2, loss="f1")
+    with pytest.raises(ValueError, match="n_labels=2, but 3 labels have names"):
+        structured_loss(name, Chain(labels=NAMES), n_labels=2)
+    with pytest.raises(TypeError, match="must be an object such as Chain"):
+        structured_loss(name, Chain, n_labels=2)

@@ -37,14 +37,46 @@ def legal_tables(
         )
     names = list(range(k)) if labels is None else list(labels)
     flat = np.zeros(k * k + 2 * k)
-    if scheme == "bilou":  # BIOES with other letters
-        names, scheme = [_as_bioes(name) for name in names], "bioes"
-    if scheme == "iob1":
-        flat = flat + _iob1(names)
-        scheme = None
-    if scheme is not None or allowed is not None:
-        flat = flat + legal_scores(names, scheme, allowed)
+    if scheme is not None:
+        flat = flat + _scheme_scores(names, scheme)
+        _check_useful(names, scheme, *_split(flat, k))
+    if allowed is not None:
+        flat = flat + legal_scores(names, None, allowed)
+    return _split(flat, k)
+
+
+def _split(flat: Floats, k: int) -> tuple[Floats, Floats, Floats]:
+    """Transitions, first and last labels."""
     return flat[: k * k].reshape(k, k), flat[k * k : k * k + k], flat[k * k + k :]
+
+
+def _scheme_scores(names: Sequence[Hashable], scheme: str) -> Floats:
+    """0 or -inf by the rules of a scheme."""
+    if scheme == "iob1":
+        return _iob1(names)
+    if scheme == "bilou":  # BIOES with other letters
+        return legal_scores([_as_bioes(name) for name in names], "bioes", None)
+    return legal_scores(names, scheme, None)
+
+
+def _check_useful(
+    names: Sequence[Hashable], scheme: str, pairs: Floats, first: Floats, last: Floats
+) -> None:
+    """Refuse labels that no legal sequence contains: the scheme is another one.
+
+    Otherwise a tagger with the labels O and I-X, say, would silently answer O everywhere.
+    """
+    step, before, behind = pairs == 0, first == 0, last == 0
+    for _ in names:
+        before = before | step[before].any(axis=0)
+        behind = behind | step[:, behind].any(axis=1)
+    dead = np.flatnonzero(~(before & behind))
+    if len(dead):
+        raise ValueError(
+            f"label {names[dead[0]]!r} is in no legal sequence of these labels under "
+            f"scheme={scheme!r}: is the scheme another one ('bio', 'iob1', 'bioes', "
+            "'bilou'), or is a label missing?"
+        )
 
 
 def _as_bioes(label: Hashable) -> Hashable:
