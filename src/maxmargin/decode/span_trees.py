@@ -224,9 +224,10 @@ class SpanTree(ScoreStructure):
         out = np.zeros(batch.main.shape if wanted else (1, 1, 1, 1))
 
         def task(first: int, last: int) -> None:
-            bad = sum_spans(first, last, batch.main, sizes, out, log_z, factor, wanted)
-            for b in np.flatnonzero(bad) + first:
-                sum_spans_logs(b, batch.main, sizes, out, log_z, factor, wanted)
+            for b in range(first, last):
+                rest = (out, log_z, factor, wanted)
+                if sum_spans(b, batch.main, int(sizes[b]), *rest):
+                    sum_spans_logs(b, batch.main, sizes, *rest)
 
         over_rows(batch.rows, task, n_jobs, 10 * _work(batch), apart=True)
         return log_z, (out,)

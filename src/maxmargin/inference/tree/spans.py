@@ -15,8 +15,12 @@ a part of a table is counted as a reference, which takes as long as the search i
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from maxmargin.core.data.arrays import Floats
 from maxmargin.core.jit import inner_loop, loop
 from maxmargin.inference.hypergraph import Hypergraph, empty_edges
 
@@ -168,75 +172,92 @@ def fill_binary(first, last, table, sizes, empty, rows, count):
                 depth += 2
 
 
-@loop
-def sum_spans(first, last, spans, sizes, out, log_z, factor, wanted):
+def sum_spans(
+    b: int,
+    spans: NDArray[np.floating[Any]],
+    n: int,
+    out: Floats,
+    log_z: Floats,
+    factor: Floats,
+    wanted: bool,
+) -> bool:
     """Log of the sum of exp(score) over trees; if wanted, factor * marginals in `out`.
 
-    Tells the rows where probabilities go beyond `LARGE`; `sum_spans_logs` does these.
+    Tells whether probabilities go beyond `LARGE`; `sum_spans_logs` does such rows.
     With exp(-a) per token, a chosen so that the sum is near one,
 
         inside[i, j] = own[i, j] * sum_k inside[i, k] * inside[k + 1, j]
 
     needs no exponential, and its inner loop runs over contiguous entries.
     """
-    N, L = spans.shape[1], spans.shape[3]
-    own, power = np.empty((N, N)), np.empty((N, N, L))
-    inside, across = np.empty((N, N)), np.empty((N, N))
-    down, up = np.empty((N, N)), np.empty((N, N))
-    bad = np.zeros(last - first, np.bool_)
-    for b in range(first, last):
-        n = sizes[b]
-        best = 0.0
-        for i in range(n - 1, -1, -1):
-            for j in range(i, n):
-                own[i, j] = _powers(spans[b, i, j], power[i, j])
-            _fill_best(i, n, own, inside)
-        best = inside[0, n - 1]
-        slope = best / n + 0.7 if n > 1 else best
-        if not best > -np.inf:
-            log_z[b] = -np.inf
-            continue
-        _fill_inside(n, slope, own, inside, across)
-        total = inside[0, n - 1]
-        largest = 0.0
-        for i in range(n):
-            for j in range(i, n):
-                largest = max(largest, inside[i, j])
-        bad[b - first] = not (1.0 / LARGE < total < LARGE and largest < LARGE)
-        if bad[b - first]:
-            continue
-        log_z[b] = np.log(total) + slope * n
-        if not wanted:
-            continue
-        largest = _fill_outside(n, own, inside, across, down, up)
-        if not largest < LARGE * LARGE:
-            bad[b - first] = True
-            continue
-        for i in range(n):
-            for j in range(i, n):
-                p = factor[b] * inside[i, j] * (down[i, j] + up[j, i]) / total
-                for c in range(L):
-                    out[b, i, j, c] = p * power[i, j, c]
-    return bad
+    power = np.empty((n * (n + 1) // 2, spans.shape[3]))
+    top = np.empty(len(power))
+    _less_the_largest(spans[b], n, power, top)
+    np.exp(power, out=power)  # NumPy takes several numbers at a time
+    return bool(_sum_scaled(b, n, power, top, out, log_z, factor, wanted))
 
 
-@inner_loop
-def _powers(scores, out):
-    """Softmax of the label scores of a span; returns their log-sum-exp."""
-    top = -np.inf
-    for c in range(len(out)):
-        top = max(top, np.float64(scores[c]))
-    if top == -np.inf:
-        for c in range(len(out)):
-            out[c] = 0.0
-        return top
-    s = 0.0
-    for c in range(len(out)):
-        out[c] = np.exp(np.float64(scores[c]) - top)
-        s += out[c]
-    for c in range(len(out)):
-        out[c] /= s
-    return top + np.log(s)
+@loop
+def _less_the_largest(spans, n, power, top):
+    """Label scores of the spans (i, j), row by row, less the largest of each (`top`)."""
+    at = 0
+    for i in range(n):
+        for j in range(i, n):
+            scores, own = spans[i, j], power[at]
+            most = -np.inf
+            for c in range(len(own)):
+                most = max(most, np.float64(scores[c]))
+            base = most if most > -np.inf else 0.0
+            for c in range(len(own)):
+                own[c] = np.float64(scores[c]) - base
+            top[at] = most
+            at += 1
+
+
+@loop
+def _sum_scaled(b, n, power, top, out, log_z, factor, wanted):
+    """`sum_spans` of row b from exp(score - top) of all labels of its spans."""
+    own, part = np.empty((n, n)), np.empty((n, n))
+    inside, across = np.empty((n, n)), np.empty((n, n))
+    down, up = np.empty((n, n)), np.empty((n, n))
+    at = len(top)
+    for i in range(n - 1, -1, -1):
+        at -= n - i
+        for j in range(i, n):
+            total = 0.0
+            for p in power[at + j - i]:
+                total += p
+            part[i, j] = 1.0 / total if total > 0.0 else 0.0
+            own[i, j] = top[at + j - i] + np.log(total) if total > 0.0 else -np.inf
+        _fill_best(i, n, own, inside)
+    best = inside[0, n - 1]
+    slope = best / n + 0.7 if n > 1 else best
+    if not best > -np.inf:
+        log_z[b] = -np.inf
+        return False
+    _fill_inside(n, slope, own, inside, across)
+    total = inside[0, n - 1]
+    largest = 0.0
+    for i in range(n):
+        for j in range(i, n):
+            largest = max(largest, inside[i, j])
+    if not (1.0 / LARGE < total < LARGE and largest < LARGE):
+        return True
+    log_z[b] = np.log(total) + slope * n
+    if not wanted:
+        return False
+    largest = _fill_outside(n, own, inside, across, down, up)
+    if not largest < LARGE * LARGE:
+        return True
+    at = 0
+    for i in range(n):
+        for j in range(i, n):
+            p = factor[b] * inside[i, j] * (down[i, j] + up[j, i]) / total * part[i, j]
+            row, cells = power[at], out[b, i, j]
+            for c in range(len(row)):
+                cells[c] = p * row[c]
+            at += 1
+    return False
 
 
 @inner_loop
