@@ -19,7 +19,7 @@ import argparse
 import json
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -79,7 +79,7 @@ def words_of_fold(words: int) -> tuple[tuple, tuple]:
     return (train[0][:words], train[1][:words]), tests
 
 
-def summed_rows(words: int) -> list[dict[str, Any]]:
+def summed_rows(words: int, only: Sequence[str]) -> list[dict[str, Any]]:
     """The summed error on the first words of fold 0, tested on as many of the others."""
     train, test = words_of_fold(words)
     chain = Chain(start_end=False, bias=False)
@@ -87,7 +87,8 @@ def summed_rows(words: int) -> list[dict[str, Any]]:
     eight = train[0][:8], train[1][:8]
     tiny = make("ocr", chain, eight, eight, C_SUMMED, "summed")
     rows = []
-    for name, solver in SUMMED.items():
+    for name in only:
+        solver = SUMMED[name]
         replace(solver, max_iter=3).solve(tiny.problem)  # compiles
         begin = time.process_time()
         result, _ = solver.solve(task.problem)
@@ -217,11 +218,15 @@ def main() -> None:
     parser.add_argument(
         "--words", type=int, default=200, help="words of OCR; 0: fold 0"
     )
+    parser.add_argument(
+        "--only", nargs="+", choices=tuple(SUMMED), default=tuple(SUMMED),
+        metavar="ALGORITHM", help="of the part summed: some of its algorithms",
+    )  # fmt: skip
     parser.add_argument("--json", type=Path, help="file to write the rows to")
     given = parser.parse_args()
     warnings.simplefilter("ignore")  # runs that end by a limit say so in their row
     made: dict[str, Callable[[], list]] = {
-        "summed": lambda: summed_rows(given.words),
+        "summed": lambda: summed_rows(given.words, given.only),
         "kernels": lambda: kernel_rows(given.rows),
         "samples": lambda: sample_rows(given.rows),
         "bounds": lambda: bound_rows(min(given.words or 100, 100)),
