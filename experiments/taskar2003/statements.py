@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from experiments.statements import Statement, told
+from experiments.statements import Statement, gain, row, told
 
 Record = dict[str, Any]
 PAGES = (
@@ -44,6 +44,12 @@ def _fewer(record: Record, ours: str) -> str:
 def _means(record: Record) -> str:
     """Mean errors over the schools."""
     return ", ".join(f"{k} {100 * v:.2f} % wrong" for k, v in record["errors"].items())
+
+
+def _slightly_worse(record: Record) -> bool:
+    more, spread = gain(row(record, method="one-against-all")["over multi-class"])
+    errors = row(record, method="multi-class")["error %"]
+    return bool(2 * spread < more <= errors / 5)
 
 
 def _mean(record: Record, method: str) -> float:
@@ -97,8 +103,9 @@ STATEMENTS = [
         told("error"),
     ),
     Statement(
-        "7", "One-against-all SVMs are slightly worse than multi-class SVMs",
-        why="not run: no such machine is in the package",
+        "7", "One-against-all SVMs are slightly worse than multi-class SVMs (by two standard errors, and by a fifth at most)",
+        ("one_against_all",), _slightly_worse,
+        told("error %"),
     ),
     Statement(
         "7, figure 1c", "Links between pages help: RMNs err less than SVMs",
