@@ -1,7 +1,8 @@
 """Algorithms as their papers print them, beside our variants, in one run.
 
     python -m benchmarks.as_written [--parts summed kernels samples bounds]
-                                    [--rows 1000] [--words 200] [--json FILE]
+                                    [--rows 1000] [--words 200] [--only ALGORITHM ...]
+                                    [--json FILE]
 
 summed   Balamurugan et al. 2012 on OCR words: Algorithm 2 (SDCD, both readings of its
          rule), Algorithm 1 (with and without emptying S_i), OP2-n-slack
