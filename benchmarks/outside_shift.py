@@ -18,7 +18,7 @@ from maxmargin import ChainSVM
 from maxmargin.metrics import span_f1
 
 from .text import crfsuite
-from .text_data import FRESH, Task, builtin, spanish
+from .text_data import FRESH, Task, builtin, litbank, spanish, words_only
 
 PARTS = {"testa": (0, 2000), "testb": (4000, 7000)}
 TYPES = {"testa": ("PER", "LOC", "ORG"), "testb": ("PER", "LOC", "ORG", "MISC")}
@@ -41,6 +41,12 @@ TASKS = {
     for test in PARTS
     for kind in TYPES[test]
 } | {"LitBank names, words": FRESH["LitBank names, words"]}
+TASKS |= {
+    f"LitBank names, fifth {k}": (
+        lambda k=k: Task(words_only(), *litbank(("PROP",), k), True)
+    )
+    for k in (0, 1)
+}
 
 
 def main() -> None:

@@ -94,8 +94,11 @@ def phrases(corpus: str, kinds: tuple[str, ...]) -> tuple[Part, Part]:
     return _parts((a, tagged_words(tree), marks(tree)) for a, tree in _trees(corpus))
 
 
-def litbank(kinds: tuple[str, ...]) -> tuple[Part, Part]:
-    """Words of novels; labels are the outermost mentions of some kinds, as BIO."""
+def litbank(kinds: tuple[str, ...], fifth: int = 4) -> tuple[Part, Part]:
+    """Words of novels; labels are the outermost mentions of some kinds, as BIO.
+
+    Every fifth novel, from number `fifth` on, is for the test.
+    """
     documents: list[tuple[list[Any], list[Any], list[Any]]] = []
     path = DATA / "coref_litbank" / "litbank_coref.txt.gz"
     with gzip.open(path, "rt", encoding="utf-8") as file:
@@ -117,7 +120,7 @@ def litbank(kinds: tuple[str, ...]) -> tuple[Part, Part]:
             if labels[a] == "O":
                 labels[a:b] = [f"B-{kind}"] + [f"I-{kind}"] * (b - a - 1)
     return _parts(
-        (i % 5 != 4, tokens, labels)
+        (i % 5 != fifth, tokens, labels)
         for i, (X, y, _) in enumerate(documents)
         for tokens, labels in zip(X, y, strict=True)
     )

@@ -1,6 +1,7 @@
 """SegmentSVM: what users call."""
 
 import io
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -79,6 +80,16 @@ def test_evidence_of_training_comes_from_other_tenths():
     ]  # fmt: skip
     later = model.structure_.encode(X)
     assert seen(later, 0) == ["seen phrase: PER 2-3x >=90%"]
+    assert any("seen phrase" in n for n, _ in model.top_segment_features("PER", 3))
+    file = io.BytesIO()
+    model.save(file)
+    again = mm.load(io.BytesIO(file.getvalue()))
+    assert again.predict_nbest(X, 2) == model.predict_nbest(X, 2)
+    damaged = again.structure_.evidence._replace(
+        data=again.structure_.evidence.data + 999
+    )
+    with pytest.raises(ValueError, match="evidence"):
+        replace(again.structure_, evidence=damaged).validate()
     few, many = (mm.SegmentSVM(tol=0.5).fit(X * n, y * n) for n in (666, 667))
     assert few.structure_.evidence is None  # 1998 spans
     assert many.structure_.evidence is not None
