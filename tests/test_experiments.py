@@ -335,6 +335,18 @@ def test_a_share_of_the_blocks_of_an_alignment_is_shifted():
     assert same[0] == 120 and same[0] > same[1] > same[2]
 
 
+def test_only_the_profile_model_knows_profiles():
+    """Real-valued tracks would enter the features of the others, too."""
+    from experiments.yu2011.table4_1 import MODELS, Part
+
+    sequence = {"residue": "AC", "profile": np.zeros((2, 20))}
+    part = Part([(sequence, sequence)], [np.c_[[0, 1], [0, 1]]])
+    for name in MODELS:
+        for own in part.seen_by(name).X[0]:
+            assert ("profile" in own) == (name == "profile")
+            assert own["residue"] == "AC"
+
+
 def test_pages_are_those_of_the_records():
     """`python -m experiments report` has been run after the last change."""
     for paper in catalogue.PAPERS:

@@ -35,6 +35,7 @@ def run(data: Path, quick: bool = False, seed: int = 0) -> dict:
         model = AlignmentSVM(
             C, features=name, gaps="structural", symmetric=True, tol=0.01
         )
+        train, test = train.seen_by(name), test.seen_by(name)
         begin = time.process_time()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

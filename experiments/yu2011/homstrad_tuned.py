@@ -92,6 +92,7 @@ def one_fit(
     model = AlignmentSVM(
         C, features=name, gaps="structural", symmetric=True, loss=loss, tol=0.02
     )
+    train, valid, test = (part.seen_by(name) for part in (train, valid, test))
     begin = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
