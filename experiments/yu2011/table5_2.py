@@ -94,7 +94,7 @@ def table(docs: list, most: int, quick: bool) -> list[dict]:
             tuned(f"latent, r = {r:g}", CoreferenceSVM, measure, r=r)
             for r in (RS[1:2] if quick else RS)
         ]
-        plain = tuned("latent, r = 1", CoreferenceSVM, measure)
+        plain = tuned("latent, r = 1", CoreferenceSVM, measure, r=1.0)
         plans = {
             "SVM-cluster": tuned("SVM-cluster", CorrelationSVM, measure),
             "Latent structural SVM": plain,
