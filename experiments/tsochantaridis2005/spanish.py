@@ -159,7 +159,10 @@ def one(method: str, X: Sequences, y: list, train: Any, test: Any, grids: dict) 
 
 def fitted(method: str, value: float, X: Sequences, y: list, ids: Any) -> Any:
     """A method with this value of its parameter, trained on these sentences."""
-    options: dict[str, Any] = {"rescaling": None, "penalty": "squared", "tol": TOL}
+    options: dict[str, Any] = {
+        "rescaling": None, "penalty": "squared", "tol": TOL,
+        "order": 1, "scheme": None, "outside_shift": 0.0,  # as the CRF and the perceptron
+    }  # fmt: skip
     makes: dict[str, Callable[[], Any]] = {
         "HMM": lambda: HMM(smoothing=value),
         "CRF": lambda: CRF(c2=value),
