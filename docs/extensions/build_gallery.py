@@ -60,6 +60,9 @@ def parse(path):
             n = next((i for i, row in enumerate(rows) if not row.startswith("#")), 0)
             text = "\n".join(row.lstrip("#").strip() for row in rows[:n])
             code = "\n".join(rows[n:]).strip("\n")
+            code = code.replace(
+                "  # fmt: skip", ""
+            )  # for the formatter, not for readers
             cells.append(Cell(text, code, line + n))
         line += chunk.count("\n") + 1
     return title, intro.strip(), cells

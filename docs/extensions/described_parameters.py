@@ -11,9 +11,13 @@ griffe takes the first of several values in braces for the default, so
 ``{"a", "b"}, default="b"`` becomes ``"a" | "b", default="b"`` on the page. For functions
 the defaults of the signature are written into the docstring, and parameters that share a
 description get one each: griffe would give all of them the default of the first.
+
+Parameters and methods that the first version did not have get a note; `names.json` lists
+the names of that version.
 """
 
 import inspect
+import json
 import re
 from importlib import import_module
 from pathlib import Path
@@ -25,6 +29,9 @@ ENTRY = re.compile(r"^(\*{0,2}\w+(?:, \*{0,2}\w+)*)(?: : (.*))?$")
 SAID = re.compile(r",? ?(?:default=.*|optional)$")
 MATH = re.compile(r"^( *)\.\. math:: (.*(?:\n\1 +\S.*)*)", re.MULTILINE)
 GALLERY = Path(__file__).parents[1] / "gallery"
+NAMES = Path(__file__).with_name("names.json")
+FIRST = json.loads(NAMES.read_text(encoding="utf8"))["0.1.0"]
+NOTE = "*New in version 0.2.*"
 DECORATOR = "maxmargin.estimators.fitting.parameters.describe_parameters"
 
 
@@ -38,11 +45,22 @@ class DescribedParameters(griffe.Extension):
             assert cls.docstring is not None
             text = CHOICES.sub(_alternatives, inspect.getdoc(made))
             cls.docstring.value = MATH.sub(_formula, text) + _examples(cls.name)
+        if cls.docstring is not None and cls.name in FIRST:
+            cls.docstring.value = _noted(cls.docstring.value, FIRST[cls.name])
 
     def on_function(self, *, func: griffe.Function, **_: object) -> None:
         """Write the defaults of the signature into the docstring."""
         if func.docstring is not None:
-            func.docstring.value = _with_defaults(func)
+            text = _with_defaults(func)
+            owner = func.parent
+            if owner is not None and owner.is_class:
+                known = FIRST.get(owner.name)
+                if known is not None and func.name not in known:
+                    first, mark, rest = text.partition("\n\n")
+                    text = f"{first} {NOTE}{mark}{rest}"
+            elif func.name in FIRST:
+                text = _noted(text, FIRST[func.name])
+            func.docstring.value = text
 
     def on_object(self, *, obj: griffe.Object, **_: object) -> None:
         """Turn formulas of any docstring into formulas of the page."""
@@ -94,6 +112,28 @@ def _with_defaults(func: griffe.Function) -> str:
     return head + mark + "\n".join(out)
 
 
+def _noted(text: str, known: list[str]) -> str:
+    """The docstring with a note at each parameter whose name is not known."""
+    head, mark, rest = text.partition("Parameters\n----------\n")
+    if not mark:
+        return text
+    lines = rest.split("\n")
+    end = next(
+        (k for k, line in enumerate(lines) if set(line) == {"-"}), len(lines) + 1
+    )
+    own = lines[: end - 1]  # up to the title of the next section
+    at = [k for k, line in enumerate(own) if line and not line.startswith(" ")]
+    for k, after in zip(reversed(at), [len(own), *reversed(at)], strict=False):
+        entry = ENTRY.match(own[k])
+        if entry and not set(entry.group(1).split(", ")) & set(known):
+            last = max(j for j in range(k, after) if own[j].strip())
+            if last > k:
+                own[last] += f" {NOTE}"
+            else:
+                own.insert(k + 1, f"    {NOTE}")
+    return head + mark + "\n".join([*own, *lines[end - 1 :]])
+
+
 def _formula(found: re.Match[str]) -> str:
     return f"{found.group(1)}$${' '.join(found.group(2).split())}$$"
 
@@ -105,7 +145,7 @@ def _examples(name: str) -> str:
         text = path.read_text(encoding="utf8")
         if re.search(rf"\b{name}\(", text):
             title = text.split("\n", 1)[0].strip('"')
-            links.append(f"- [{title}](../gallery/{path.stem}.md)")
+            links.append(f"- [{title}](../../gallery/{path.stem}.md)")
     return "\n\n**Examples using this**\n\n" + "\n".join(links) + "\n" if links else ""
 
 

@@ -18,7 +18,7 @@ import warnings
 from pathlib import Path
 
 BLOCK = re.compile(r"```python\n(.*?)```\n(\n```text\n.*?```\n)?", re.DOTALL)
-MOST_LINES, WIDEST = 24, 100
+MOST_LINES, WIDEST = 24, 92
 
 
 def rewritten(page):

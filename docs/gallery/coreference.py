@@ -37,12 +37,20 @@ for cluster in sorted(set(clusters)):
     print(cluster, [s for s, c in zip(spans, clusters) if c == cluster])
 
 # %%
+# The text, with a colour for each cluster:
 import matplotlib.pyplot as plt
 
-fig, ax = plt.subplots(figsize=(6, 1.2), layout="constrained")
-for k, (span, cluster) in enumerate(zip(spans, clusters)):
-    box = {"facecolor": plt.cm.Pastel1(cluster), "edgecolor": "none", "pad": 5}
-    ax.text(k, 0, span, ha="center", va="center", bbox=box, fontsize=12)
-ax.set(xlim=(-0.6, len(spans) - 0.4), ylim=(-1, 1))
+fig, ax = plt.subplots(figsize=(6, 1.1), layout="constrained")
+for row, words in enumerate(new.sentences):
+    pen = 0.0
+    for at, word in enumerate(words):
+        paint = "none"
+        for (sentence, first, last), cluster in zip(new.mentions, clusters):
+            if sentence == row and first <= at <= last:
+                paint = plt.cm.Pastel1(cluster)
+        box = {"facecolor": paint, "edgecolor": "none", "pad": 4}
+        ax.text(pen, -row, word, va="center", bbox=box, family="monospace", fontsize=12)
+        pen += len(word) + 1.5
+ax.set(xlim=(-1, 36), ylim=(-1.5, 0.5))
 ax.axis("off")
 fig.savefig("clusters.png", dpi=110)

@@ -41,10 +41,11 @@ labels = tagger.classes_
 scores = tagger.transitions()
 table = [[scores[a, b] for b in labels] for a in labels]
 fig, ax = plt.subplots(figsize=(4.2, 3.4), layout="constrained")
-shown = ax.imshow(table, cmap="RdBu", vmin=-0.5, vmax=0.5)
+most = max(abs(v) for row in table for v in row)
+shown = ax.imshow(table, cmap="RdBu", vmin=-most, vmax=most)
 ax.set(xticks=range(len(labels)), yticks=range(len(labels)), xlabel="label",
        ylabel="label before", title="Which label follows which")  # fmt: skip
 ax.set_xticklabels(labels)
 ax.set_yticklabels(labels)
-fig.colorbar(shown)
+fig.colorbar(shown, label="weight")
 fig.savefig("transitions.png", dpi=110)

@@ -30,10 +30,14 @@ print("with a hint:", legal.predict([given], forced=[{0: "B-LOC"}])[0])
 import matplotlib.pyplot as plt
 
 labels = legal.classes_
-table = [[0 if b.startswith("I-") and a == "O" else 1 for b in labels] for a in labels]
-fig, ax = plt.subplots(figsize=(3.4, 2.8), layout="constrained")
-ax.imshow(table, cmap="RdYlGn", vmin=-0.4, vmax=1.4)
-ax.set(xticks=range(3), yticks=range(3), title="Allowed steps (row, then column)")
+fig, ax = plt.subplots(figsize=(3.8, 2.4), layout="constrained")
+for a, before in enumerate(labels):
+    for b, after in enumerate(labels):
+        legal_step = not after.startswith("I-") or before != "O"
+        ax.text(b, -a, "yes" if legal_step else "no", ha="center", va="center",
+                color="tab:green" if legal_step else "tab:red", fontsize=12)  # fmt: skip
+ax.set(xticks=range(3), yticks=range(0, -3, -1), xlim=(-0.5, 2.5), ylim=(-2.5, 0.5),
+       xlabel="next label", ylabel="label", title="May this label come next?")  # fmt: skip
 ax.set_xticklabels(labels)
 ax.set_yticklabels(labels)
 fig.savefig("allowed.png", dpi=110)

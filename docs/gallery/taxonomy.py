@@ -25,7 +25,7 @@ X, y = sample(80)
 X_test, y_test = sample(2000)
 
 # %%
-# How far apart are the true and the predicted class in the tree? 1: brothers, 2: not even
+# How far apart are the true and the predicted class in the tree? 1: siblings, 2: not even
 # the same kind of animal.
 plain = MulticlassSVM(C=0.1).fit(X, y)
 aware = MulticlassSVM(C=0.1, taxonomy=tree, loss="taxonomy").fit(X, y)

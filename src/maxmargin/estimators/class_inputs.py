@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping, Set
 from numbers import Number
 from typing import Any
@@ -14,6 +13,7 @@ from sklearn.utils.validation import validate_data
 
 from maxmargin.core.data.arrays import Floats, Ints, usable
 from maxmargin.core.data.validation import check_sparse, is_missing
+from maxmargin.core.warned import warn
 from maxmargin.estimators.fitting.inputs import by_position, object_array, refuse_lazy
 
 NEARNESS = ("rbf", "poly", "quadratic", "cubic")  # kernels that compare whole rows
@@ -199,12 +199,11 @@ def warn_if_one_column_rules(X: Any, kernel: Any) -> None:
     others = int((variance > 1e-12 * np.maximum(mean**2, 1e-300)).sum()) - 1
     j, total = int(np.argmax(variance)), float(variance.sum())
     if others > 0 and total > 0.0 and variance[j] > RULES * total:
-        warnings.warn(
+        warn(
             f"column {j} makes up {variance[j] / total:.2%} of the squared distances "
             f"between rows, so kernel={kernel!r} hardly sees the {others} others: scale "
             "the columns to similar ranges, for instance with StandardScaler",
             UserWarning,
-            stacklevel=4,
         )
 
 

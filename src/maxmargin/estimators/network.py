@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
@@ -15,6 +14,7 @@ from maxmargin.core.data.tokens.sequences import has_hidden
 from maxmargin.core.loss import Loss, ZeroOne
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import Augment, ByLoss, Latent, Layers, Structure
+from maxmargin.core.warned import warn
 from maxmargin.estimators.calibrating.held_out import LabelScores
 from maxmargin.estimators.calibrating.labels import label_probabilities
 from maxmargin.estimators.fitting.inputs import check_same_length, warn_if_alike
@@ -192,9 +192,9 @@ class NetworkSVM(KernelMixin):
             self._check_plain(y)
             return CliqueNetwork(*options, patterns=self.cliques)
         if self.cliques != "table":
-            warnings.warn(
+            warn(
                 f"cliques={self.cliques!r} is not used: no training graph has cliques; "
-                "list their nodes in Graph(cliques=..)", stacklevel=4,
+                "list their nodes in Graph(cliques=..)",
             )  # fmt: skip
         if has_hidden(y):
             if self.kernel is not None or self.edge_kernel is not None:

@@ -15,12 +15,12 @@ name of the document; the first of them is kept as its name.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from maxmargin.core.data.foreign.nltk_trees import from_nltk, is_nltk
+from maxmargin.core.warned import warn
 from maxmargin.io.text import read_lines
 from maxmargin.io.trees.nltk_trees import to_nltk
 
@@ -164,11 +164,10 @@ def warn_of_empty_elements(trees: Iterable[Tree]) -> None:
     """Say so where trees have traces, which sentences outside of a treebank do not have."""
     found = sum(map(_has_empty, trees))
     if found:
-        warnings.warn(
+        warn(
             f"{found} trees have empty elements ({EMPTY}), which count as words: "
             "strip_tree of maxmargin.io leaves them out, and function tags, too",
             UserWarning,
-            stacklevel=4,
         )
 
 

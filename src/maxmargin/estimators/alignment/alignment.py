@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
@@ -18,6 +17,7 @@ from maxmargin.core.data.arrays import Floats, Ints
 from maxmargin.core.data.memory import MEMORY
 from maxmargin.core.loss import ZeroOne
 from maxmargin.core.structure import Layers, Structure
+from maxmargin.core.warned import warn
 from maxmargin.estimators.alignment.confidence import (
     column_confidence,
     column_temperature,
@@ -562,11 +562,10 @@ def _named_model(
         names = ", ".join(map(repr, known))
         raise ValueError(f"features={features!r} is not known: choose from {names}")
     if vectors and features in ("anova2", "tensor"):
-        warnings.warn(
+        warn(
             f"features={features!r} is about letters: the real-valued tracks "
             f"{', '.join(map(repr, vectors))} are not used; features='simple' or 'all' "
             "uses them",
-            stacklevel=2,
         )
     if not known[features]:
         raise ValueError(

@@ -16,7 +16,6 @@ constant per letter: `local_shift` chooses one that brings them into this region
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
@@ -28,6 +27,7 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.core.data.arrays import Floats, Ints
 from maxmargin.core.data.foreign.biopython_records import from_biopython
 from maxmargin.core.data.validation import check_positive, check_types
+from maxmargin.core.warned import warn
 from maxmargin.structures.alignment.inputs.views import View
 from maxmargin.structures.alignment.paths import match_counts
 from maxmargin.structures.alignment.structure import Alignment
@@ -181,11 +181,10 @@ class Significance:
                 "random sequences at all"
             )
         if np.mean(matched) > MANY:
-            warnings.warn(
+            warn(
                 f"random sequences are matched over {np.mean(matched):.0%} of their "
                 "length, so their scores grow with the length and have another "
                 "distribution: p-values are rough",
-                stacklevel=2,
             )
         self.score_distribution_ = fit_distribution(scores, space)
         return self

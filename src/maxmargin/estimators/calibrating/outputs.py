@@ -5,7 +5,6 @@ p(y) ~ exp(score(y) / T)   over the n best outputs,   T fitted on held-out examp
 
 from __future__ import annotations
 
-import warnings
 from itertools import pairwise
 from typing import Any
 
@@ -15,6 +14,7 @@ from maxmargin.calibration.candidates import Candidates
 from maxmargin.calibration.conformal import ConformalSets
 from maxmargin.calibration.temperature import Temperature
 from maxmargin.core.structure import NBest
+from maxmargin.core.warned import warn
 from maxmargin.estimators.calibrating.calibration import (
     MOST,
     Calibration,
@@ -41,10 +41,9 @@ def calibrated(
     if seen.labels is not None and seen.labels.n == 0:
         raise ValueError("no label of y is given: there is nothing to calibrate on")
     if seen.never:
-        warnings.warn(
+        warn(
             f"{seen.never} of {len(y)} held-out examples have a true output that training "
             "has not shown: no set can hold it, and probabilities are as if it never occurred",
-            stacklevel=4,
         )
     temperature = sets = None
     if (seen.output_truth >= 0).any():
@@ -94,7 +93,7 @@ def output_sets(model: Calibrated, X: Any, coverage: float) -> list[list[Any]]:
             else f"the true output is among the {known.n} best ones less often than "
             f"coverage={coverage}: sets hold all {known.n}; calibrate with a larger n"
         )
-        warnings.warn(why, stacklevel=3)
+        warn(why)
     outputs, candidates = _listed(model, X, known.n)
     chosen = known.output_sets.sets(candidates.below_top(), coverage)
     starts = candidates.ptr.tolist()

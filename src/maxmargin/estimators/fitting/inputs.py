@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,6 +13,7 @@ from sklearn.utils import _safe_indexing, check_random_state
 
 from maxmargin.core.data.arrays import Floats
 from maxmargin.core.loss import Loss
+from maxmargin.core.warned import warn
 from maxmargin.losses.labels import Hamming
 
 if TYPE_CHECKING:  # it imports checks of model files, which import this file
@@ -48,11 +48,10 @@ def warn_if_alike(labels: Iterable[Any]) -> None:
             continue
         other = seen.setdefault(label.strip().lower(), label)
         if other != label:
-            warnings.warn(
+            warn(
                 f"labels {other!r} and {label!r} differ in case or blanks only, and are "
                 "learned as two labels: write them alike if they are the same",
                 UserWarning,
-                stacklevel=4,
             )
             return
 
@@ -81,7 +80,7 @@ def warn_of_labels(labels: Sequence[Any], first: bool = False) -> None:
             "no scheme and any may follow any: check the spelling"
         )
     if said:
-        warnings.warn(said, UserWarning, stacklevel=4)
+        warn(said, UserWarning)
 
 
 def check_examples(data: Any, name: str = "X") -> int:

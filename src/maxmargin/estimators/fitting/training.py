@@ -11,7 +11,6 @@ and `partial_fit` is in the schedule.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
@@ -30,6 +29,7 @@ from maxmargin.core.structure import (
     MostViolated,
     Structure,
 )
+from maxmargin.core.warned import warn
 from maxmargin.estimators.fitting.callbacks import Watched, watching
 from maxmargin.estimators.saving.checkpoint import FileKeeper
 from maxmargin.solvers.base import (
@@ -314,9 +314,9 @@ def next_batch(state: State | None) -> Schedule:
             )
         few = plan.problem.structure.offers(FewOutputs) is not None
         if not isinstance(trainer, CONTINUED):
-            warnings.warn(
+            warn(
                 "partial_fit continues the dual by a trainer of its own: the solver "
-                f"{type(trainer).__name__} is not used; leave it at 'auto'", stacklevel=4,
+                f"{type(trainer).__name__} is not used; leave it at 'auto'",
             )  # fmt: skip
         kind: type[SummedStream | EnumeratedStream | StreamDual] = StreamDual
         if plan.problem.formulation.penalty == "summed":
@@ -339,12 +339,11 @@ def warn_unless_converged(result: Result) -> None:
     hint = result.notes.get("hint")
     if result.status not in AS_ASKED:
         more = "" if hint is None else f"; {hint}"
-        warnings.warn(
+        warn(
             f"{result.status.value} ({result.summary()}){more}", ConvergenceWarning,
-            stacklevel=5,
         )  # fmt: skip
     elif hint is not None:
-        warnings.warn(hint, ConvergenceWarning, stacklevel=5)
+        warn(hint, ConvergenceWarning)
 
 
 SAMPLE = 200  # examples
@@ -478,13 +477,12 @@ def warn_if_large(problem: Problem, size: float) -> None:
     """Say before training that it will take long, where features are huge for C."""
     if size > LARGE:
         better = 100.0 * float(problem.C.max()) / size
-        warnings.warn(
+        warn(
             f"features are large for this C: C times the mean squared length of a "
             f"constraint is {size:.0e}, so training may take very long. Scale the "
             f"features down (normalize=True where there is such a parameter), or try C = "
             f"{better:.1g}",
             ConvergenceWarning,
-            stacklevel=6,
         )
 
 

@@ -63,7 +63,9 @@ class LabelTable:
                 if not nodes:
                     raise ValueError("y has no labels: all sets are empty")
             made = cls(tuple(nodes), parents, np.arange(len(nodes)), True, tops)
-            made._check_known(rows, "in the taxonomy")
+            made._check_known(
+                rows, "in the taxonomy: give a label without a parent as {label: None}"
+            )
             return made
         _matrix(y)
         columns = _column_names(y)

@@ -13,7 +13,6 @@ import hashlib
 import os
 import signal
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,6 +24,7 @@ import scipy.sparse as sp
 
 from maxmargin.core.data.safe_files import Lock, remove_halves
 from maxmargin.core.problem import Problem
+from maxmargin.core.warned import warn
 from maxmargin.estimators.saving.model_files import class_of, tag_of
 from maxmargin.io.model_file.archive import ModelFileError
 from maxmargin.io.model_file.model import read_model, write_model
@@ -119,10 +119,10 @@ class FileKeeper:
         try:
             write_model(data, self.path, tag_of, notes, level=0)
         except OSError as error:
-            warnings.warn(
+            warn(
                 f"the checkpoint {self.path} could not be written ({error}); training "
                 "goes on, the last one that could be written is unchanged",
-                RuntimeWarning, stacklevel=2,
+                RuntimeWarning,
             )  # fmt: skip
         end = time.perf_counter()
         self._next = end + max(self.every, (end - begin) / SHARE)
@@ -134,9 +134,9 @@ class FileKeeper:
             try:
                 self.path.unlink(missing_ok=True)
             except OSError as error:
-                warnings.warn(
+                warn(
                     f"the checkpoint {self.path}, which is not needed any more, could "
-                    f"not be removed ({error})", RuntimeWarning, stacklevel=2,
+                    f"not be removed ({error})", RuntimeWarning,
                 )  # fmt: skip
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
@@ -19,6 +18,7 @@ from maxmargin.core.data.validation import (
     require,
 )
 from maxmargin.core.structure import Structure
+from maxmargin.core.warned import warn
 from maxmargin.estimators.class_inputs import check_labels
 from maxmargin.estimators.fitting.base import StructuredEstimator
 from maxmargin.estimators.fitting.inputs import (
@@ -425,12 +425,11 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
         ]
         least = min(chance.least() for chance in random)
         if least > p_value:
-            warnings.warn(
+            warn(
                 f"no window can have a p-value of {p_value:g}: that of the best "
                 f"{structure.length} letters is {least:.2g}; ask for more, or learn a longer "
                 "motif",
                 UserWarning,
-                stacklevel=2,
             )
         found = []
         for i in range(x.n):

@@ -54,7 +54,7 @@ def svg_arcs(
         wide = LETTER * max(len(word), len(label), 2)
         center.append(pen + wide / 2)
         pen += wide + GAP
-    level = _levels(arcs)
+    level, leaves = _levels(arcs), _leaves(arcs)
     top = STEP * (max(level, default=0) + 1.5)
     drawn, texts = [], []
     for t, (head, label) in enumerate(arcs):
@@ -62,14 +62,11 @@ def svg_arcs(
         mark = ' class="wrong"' if wrong else ""
         x, high = center[t], top - STEP * level[t]
         if head == 0:
-            path, place = f"M{x:.1f},4 L{x:.1f},{top - 4:.1f}", (x + 4, 14.0)
+            path, place = f"M{x:.1f},4 V{top - 4:.1f}", (x + 18, 14.0)
         else:
-            start = center[head - 1] + (6 if head - 1 < t else -6)
-            path = (
-                f"M{start:.1f},{top - 4:.1f} C{start:.1f},{high:.1f} {x:.1f},{high:.1f} "
-                f"{x:.1f},{top - 4:.1f}"
-            )
-            place = ((start + x) / 2, top - 4 - 0.75 * (top - 4 - high) - 3)
+            start = center[head - 1] + leaves[t]
+            path = _path(start, x, top - 4, high)
+            place = ((start + x) / 2, high - 3)
         drawn.append(f'<path{mark} d="{path}" marker-end="url(#tip)"/>')
         if label:
             texts.append(
@@ -102,6 +99,33 @@ def _arc(entry: Any) -> tuple[int, str]:
     if isinstance(entry, tuple | list):
         return int(entry[0]), str(entry[1])
     return int(entry), ""
+
+
+def _path(start: float, end: float, low: float, high: float) -> str:
+    """Up, across and down, with round corners."""
+    side = 1 if end > start else -1
+    r = min(8.0, low - high, abs(end - start) / 2)
+    turn = side * r
+    return (
+        f"M{start:.1f},{low:.1f} V{high + r:.1f} "
+        f"Q{start:.1f},{high:.1f} {start + turn:.1f},{high:.1f} H{end - turn:.1f} "
+        f"Q{end:.1f},{high:.1f} {end:.1f},{high + r:.1f} V{low:.1f}"
+    )
+
+
+def _leaves(arcs: Sequence[tuple[int, str]]) -> list[float]:
+    """How far from the middle of its head each arc begins: short arcs further out."""
+    found = [0.0] * len(arcs)
+    for head in {head for head, _ in arcs if head}:
+        own = [t for t, arc in enumerate(arcs) if arc[0] == head]
+        for side in (-1, 1):
+            far = sorted(
+                (t for t in own if side * (t + 1 - head) > 0), key=lambda t: -side * t
+            )
+            step = min(5.0, 15.0 / max(len(far), 1))
+            for k, t in enumerate(far):
+                found[t] = side * (5.0 + step * k)
+    return found
 
 
 def _depth(arcs: Sequence[tuple[int, str]], t: int) -> int:

@@ -14,7 +14,6 @@ a row of nodes, five numbers each: start, split, end, rule, bracket label or -1.
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -29,6 +28,7 @@ from maxmargin.core.formulations import CRITERIA, Violation
 from maxmargin.core.jit import loop
 from maxmargin.core.loss import Loss, LossForm
 from maxmargin.core.structure import Augment, Found, Layers, Pieces, Structure
+from maxmargin.core.warned import warn
 from maxmargin.inference.tree.chart import ALL, NODE, Bonus, Kept, Scores, Words
 from maxmargin.losses.trees import BracketLoss
 from maxmargin.structures.grammar import parsing
@@ -218,10 +218,9 @@ class Grammar(Structure):
                     unseen.append(f"sentence {i}, token {t}: {tag!r}")
         if unseen:
             more = f" and {len(unseen) - 1} more" if len(unseen) > 1 else ""
-            warnings.warn(
+            warn(
                 f"{unseen[0]}{more}: tags that no training tree has; each may stand for "
                 "any other tag",
-                stacklevel=2,
             )
         flat = np.array([e for word in entries for e in word], np.int32).reshape(-1, 2)
         return GrammarInputs(

@@ -12,13 +12,13 @@ support pairs.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from maxmargin.core.engine import Serial
+from maxmargin.core.warned import warn
 from maxmargin.estimators.fitting.base import StructuredEstimator
 from maxmargin.estimators.fitting.kernels.certificate import of_support_pairs
 from maxmargin.estimators.fitting.training import TrainingData, TrainingPlan
@@ -81,9 +81,8 @@ def _check_settings(estimator: StructuredEstimator) -> None:
             "one run; fit_path makes warm-started runs for several C"
         )
     if estimator.engine is not None or estimator.n_jobs not in (None, 1):
-        warnings.warn(
+        warn(
             "joint kernels are trained on one core: n_jobs and engine are not used",
-            stacklevel=2,
         )
 
 

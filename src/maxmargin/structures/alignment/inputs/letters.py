@@ -13,7 +13,6 @@ Unless it is "error", a letter that is known in the other case only is read in t
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import chain
@@ -24,6 +23,7 @@ from numpy.typing import NDArray
 
 from maxmargin.core.data.arrays import Ints
 from maxmargin.core.data.foreign.biopython_records import from_biopython
+from maxmargin.core.warned import warn
 
 ALPHABETS = {"protein": "ACDEFGHIKLMNPQRSTVWY", "dna": "ACGT", "rna": "ACGU"}
 # Codes that stand for several residues, and * for a stop.
@@ -247,7 +247,7 @@ class LetterReader:
             said.append(f"{self.folded} letters were read in the other case")
         if said:
             advice = " (unknown='ignore' is silent, unknown='error' refuses them)"
-            warnings.warn("; ".join(said) + advice, UnknownLetterWarning, stacklevel=2)
+            warn("; ".join(said) + advice, UnknownLetterWarning)
 
 
 def _points(text: str) -> NDArray[Any]:

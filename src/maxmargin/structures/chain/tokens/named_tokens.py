@@ -7,7 +7,6 @@ makes the features "emb[0]", "emb[1]", ..
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, chain, islice, repeat
 from operator import call
@@ -18,6 +17,7 @@ import numpy as np
 from maxmargin.core.data.arrays import LARGEST, Floats, Ints, Labels, Vectors, usable
 from maxmargin.core.data.tokens.sequences import place
 from maxmargin.core.jit import loop
+from maxmargin.core.warned import warn
 
 SHAPES = 1000  # tuples of keys of dicts that are kept at hand
 UNKNOWN = 10**5  # pairs that training did not have, kept at hand
@@ -122,10 +122,9 @@ def named_vectors(
             ptr, idx, val = quick
     kept_ptr, kept_idx, kept_val = _without_unknown(ptr, idx, val)
     if len(idx) and len(kept_idx) == 0:
-        warnings.warn(
+        warn(
             "none of the features of these tokens occurred in training: are they made "
             "in the same way (dicts, lists or strings, with the same names)?",
-            stacklevel=3,
         )
     return Vectors(kept_ptr, kept_idx, kept_val, len(names))
 

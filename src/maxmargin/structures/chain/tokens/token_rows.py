@@ -181,7 +181,8 @@ def _dense(row: Any, i: int) -> Any:
         raise ValueError(f"sequence {i} is not an array of numbers: {error}") from None
     if array.ndim != 2:
         raise ValueError(
-            f"sequence {i} has {array.ndim} dimension(s): (length, features) is needed"
+            f"sequence {i} has shape {array.shape}, but (length, features) is needed; for "
+            "a single sequence write [X]"
         )
     return array
 
