@@ -13,7 +13,7 @@ from sklearn.utils.validation import validate_data
 
 from maxmargin.core.data.arrays import Floats, Ints, usable
 from maxmargin.core.data.validation import check_sparse, is_missing
-from maxmargin.core.warned import warn
+from maxmargin.core.data.warned import warn
 from maxmargin.estimators.fitting.inputs import by_position, object_array, refuse_lazy
 
 NEARNESS = ("rbf", "poly", "quadratic", "cubic")  # kernels that compare whole rows

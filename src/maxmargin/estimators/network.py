@@ -11,10 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.data.arrays import Floats, Ints
 from maxmargin.core.data.tokens.sequences import has_hidden
+from maxmargin.core.data.warned import warn
 from maxmargin.core.loss import Loss, ZeroOne
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import Augment, ByLoss, Latent, Layers, Structure
-from maxmargin.core.warned import warn
 from maxmargin.estimators.calibrating.held_out import LabelScores
 from maxmargin.estimators.calibrating.labels import label_probabilities
 from maxmargin.estimators.fitting.inputs import check_same_length, warn_if_alike

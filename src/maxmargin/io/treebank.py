@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from maxmargin.core.data.foreign.nltk_trees import from_nltk, is_nltk
-from maxmargin.core.warned import warn
+from maxmargin.core.data.warned import warn
 from maxmargin.io.text import read_lines
 from maxmargin.io.trees.nltk_trees import to_nltk
 

@@ -38,6 +38,11 @@ HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-store",
 }
+HINTS = {
+    404: "there is no such page: the page is /, and programs POST to /predict, /nbest "
+    "and /explain; /schema describes them",
+    405: "send a POST request with a JSON body; /schema describes it",
+}
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
@@ -238,6 +243,7 @@ def make_app(
     async def failed(request: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 500
         text = error.detail if isinstance(error, HTTPException) else "an error of ours"
+        text = HINTS.get(status, text)
         return service._json({"error": text}, status)
 
     guard = Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from maxmargin import KernelSVM, MulticlassSVM
-from maxmargin.core.warned import warn
+from maxmargin.core.data.warned import warn
 from maxmargin.estimators.fitting.training import ConvergenceWarning
 
 

@@ -145,8 +145,12 @@ def test_other_refusals(tagger):
         assert long.status_code == 413 and "100 bytes" in long.json()["error"]
         assert web.post("/nbest", {"inputs": ["a"], "k": 0}).status_code == 422
         assert web.post("/nbest", {"inputs": ["a"], "k": True}).status_code == 422
-        assert web.get("/predict").status_code == 405
-        assert web.get("/secret").json() == {"error": "Not Found"}
+        asked = web.get("/predict")
+        assert asked.status_code == 405
+        assert "POST request with a JSON body" in asked.json()["error"]
+        asked = web.get("/secret")
+        assert asked.status_code == 404
+        assert "programs POST to /predict" in asked.json()["error"]
     with client(tagger) as web:
         deep = b'{"inputs": ' + b"[" * 200_000
         assert web.post("/predict", deep).status_code == 422

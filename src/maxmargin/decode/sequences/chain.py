@@ -101,6 +101,11 @@ class Chain(ScoreStructure):
             raise ValueError(f"scheme={self.scheme!r} needs labels=(...), their names")
         if self.labels is None:
             return
+        if any(not isinstance(label, Hashable) for label in self.labels):
+            raise ValueError(
+                "labels must be names, as in ['O', 'B-PER', 'I-PER']; scores of pairs of "
+                "labels are given as transitions=.."
+            )
         if len(set(self.labels)) < len(self.labels):
             raise ValueError(f"labels={self.labels!r} has a name twice")
         _ = self._legal  # refuses unknown schemes, and labels that do not fit theirs

@@ -15,9 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.data.arrays import Floats, Ints
 from maxmargin.core.data.memory import MEMORY
+from maxmargin.core.data.warned import warn
 from maxmargin.core.loss import ZeroOne
 from maxmargin.core.structure import Layers, Structure
-from maxmargin.core.warned import warn
 from maxmargin.estimators.alignment.confidence import (
     column_confidence,
     column_temperature,

@@ -27,7 +27,7 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.core.data.arrays import Floats, Ints
 from maxmargin.core.data.foreign.biopython_records import from_biopython
 from maxmargin.core.data.validation import check_positive, check_types
-from maxmargin.core.warned import warn
+from maxmargin.core.data.warned import warn
 from maxmargin.structures.alignment.inputs.views import View
 from maxmargin.structures.alignment.paths import match_counts
 from maxmargin.structures.alignment.structure import Alignment

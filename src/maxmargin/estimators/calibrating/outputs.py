@@ -13,8 +13,8 @@ import numpy as np
 from maxmargin.calibration.candidates import Candidates
 from maxmargin.calibration.conformal import ConformalSets
 from maxmargin.calibration.temperature import Temperature
+from maxmargin.core.data.warned import warn
 from maxmargin.core.structure import NBest
-from maxmargin.core.warned import warn
 from maxmargin.estimators.calibrating.calibration import (
     MOST,
     Calibration,

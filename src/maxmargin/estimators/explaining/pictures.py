@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+from maxmargin.estimators.fitting.inputs import by_position
 from maxmargin.reports.drawing.marked_text import Drawing, plain_html
 
 
@@ -33,8 +34,8 @@ class DrawnOutputs:
         truth : optional
             True output; what differs is marked.
         """
-        made = self.best_few(x, 1)[0][0] if output is None else output
-        return Drawing(self._draw(x, made, truth))
+        made = self.best_few(x, 1)[0][0] if output is None else by_position(output)
+        return Drawing(self._draw(x, made, by_position(truth)))
 
     def _draw(self, x: Any, output: Any, truth: Any = None) -> str:
         """One output as HTML for reports and pages; differences to the truth marked."""

@@ -14,7 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 from maxmargin.calibration.measures import Reliability, reliability
 from maxmargin.estimators.calibrating.labels import confidences
 from maxmargin.estimators.explaining.fitted_model import FittedModel
-from maxmargin.estimators.fitting.inputs import by_position, output_at
+from maxmargin.estimators.fitting.inputs import (
+    by_position,
+    output_at,
+    outputs_by_position,
+)
 from maxmargin.estimators.fitting.prediction import predict_found
 from maxmargin.metrics.sequences import sequence_accuracy, span_scores
 from maxmargin.reports.confusion import class_scores, flat_labels
@@ -104,6 +108,7 @@ def report(
 
 def _scored(model: Reportable, X: Any, y: Any, names: Sequence[str] = ()) -> Scored:
     """How a model does on data."""
+    y = outputs_by_position(y)
     try:
         hard = model.hardest(X, y, 6)
     except ValueError:  # kernels have no weights of features; labels may be hidden
@@ -192,7 +197,7 @@ def hardest(
     """
     model._check_has_weights("hardest")
     check_is_fitted(model, "coef_")
-    X, y = by_position(X), by_position(y)
+    X, y = by_position(X), outputs_by_position(y)
     some = slice(0, min(most, len(y)))
     x, truth = model._encoded(X[some], y[some])
     psi = model.structure_.features(x, np.arange(truth.n), truth)

@@ -12,8 +12,8 @@ from joblib import effective_n_jobs
 from sklearn.utils import _safe_indexing, check_random_state
 
 from maxmargin.core.data.arrays import Floats
+from maxmargin.core.data.warned import warn
 from maxmargin.core.loss import Loss
-from maxmargin.core.warned import warn
 from maxmargin.losses.labels import Hamming
 
 if TYPE_CHECKING:  # it imports checks of model files, which import this file
@@ -132,6 +132,18 @@ def by_position(values: Any) -> Any:
         return values.to_pylist()
     one_series = hasattr(values, "iloc") and values.ndim == 1
     return values.tolist() if one_series else values
+
+
+def outputs_by_position(y: Any) -> Any:
+    """Outputs by position, and each of them that is a series or of Arrow as a list."""
+    rows = by_position(y)
+    if not isinstance(rows, list | tuple) or not any(map(_has_index, rows)):
+        return rows
+    return [by_position(row) for row in rows]
+
+
+def _has_index(values: Any) -> bool:
+    return hasattr(values, "to_pylist") or hasattr(values, "iloc")
 
 
 def take_rows(values: Any, ids: Any) -> Any:

@@ -20,6 +20,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin.core.data.arrays import Floats, Ragged, Rows
+from maxmargin.core.data.warned import warn
 from maxmargin.core.engine import Engine
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import (
@@ -29,7 +30,6 @@ from maxmargin.core.structure import (
     MostViolated,
     Structure,
 )
-from maxmargin.core.warned import warn
 from maxmargin.estimators.fitting.callbacks import Watched, watching
 from maxmargin.estimators.saving.checkpoint import FileKeeper
 from maxmargin.solvers.base import (

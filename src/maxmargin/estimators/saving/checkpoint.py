@@ -23,8 +23,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from maxmargin.core.data.safe_files import Lock, remove_halves
+from maxmargin.core.data.warned import warn
 from maxmargin.core.problem import Problem
-from maxmargin.core.warned import warn
 from maxmargin.estimators.saving.model_files import class_of, tag_of
 from maxmargin.io.model_file.archive import ModelFileError
 from maxmargin.io.model_file.model import read_model, write_model

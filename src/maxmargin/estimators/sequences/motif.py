@@ -17,8 +17,8 @@ from maxmargin.core.data.validation import (
     check_types,
     require,
 )
+from maxmargin.core.data.warned import warn
 from maxmargin.core.structure import Structure
-from maxmargin.core.warned import warn
 from maxmargin.estimators.class_inputs import check_labels
 from maxmargin.estimators.fitting.base import StructuredEstimator
 from maxmargin.estimators.fitting.inputs import (

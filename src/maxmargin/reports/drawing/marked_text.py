@@ -169,6 +169,7 @@ def ranking_html(
         return escape(titles[d] if titles is not None else f"document {d}")
 
     rows, shown = [], list(order)[:most]
+    grades = None if grades is None else list(grades)  # by position, whatever the index
     numbers = [] if scores is None else aligned([float(scores[d]) for d in shown])
     for place, d in enumerate(shown):
         score = f'<i class="n">{numbers[place]}</i>' if numbers else ""

@@ -54,7 +54,7 @@ def columns_of(written: Any, where: str) -> Ints:
         if len(a) != len(b):
             raise ValueError(
                 f"{where}: the two rows of the alignment have {len(a)} and {len(b)} "
-                "columns"
+                "columns: write '-' for gaps"
             )
         filled = np.array(
             [[x not in GAP, y not in GAP] for x, y in zip(a, b, strict=True)]

@@ -24,11 +24,11 @@ import numpy as np
 
 from maxmargin.core.data.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
 from maxmargin.core.data.validation import check_types, require
+from maxmargin.core.data.warned import warn
 from maxmargin.core.formulations import CRITERIA, Violation
 from maxmargin.core.jit import loop
 from maxmargin.core.loss import Loss, LossForm
 from maxmargin.core.structure import Augment, Found, Layers, Pieces, Structure
-from maxmargin.core.warned import warn
 from maxmargin.inference.tree.chart import ALL, NODE, Bonus, Kept, Scores, Words
 from maxmargin.losses.trees import BracketLoss
 from maxmargin.structures.grammar import parsing

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from maxmargin.core.data.warned import warn
 from maxmargin.core.engine import Serial
-from maxmargin.core.warned import warn
 from maxmargin.estimators.fitting.base import StructuredEstimator
 from maxmargin.estimators.fitting.kernels.certificate import of_support_pairs
 from maxmargin.estimators.fitting.training import TrainingData, TrainingPlan

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from maxmargin.core.data.arrays import Ints
 from maxmargin.core.data.foreign.biopython_records import from_biopython
-from maxmargin.core.warned import warn
+from maxmargin.core.data.warned import warn
 
 ALPHABETS = {"protein": "ACDEFGHIKLMNPQRSTVWY", "dna": "ACGT", "rna": "ACGU"}
 # Codes that stand for several residues, and * for a stop.

@@ -16,8 +16,8 @@ import numpy as np
 
 from maxmargin.core.data.arrays import LARGEST, Floats, Ints, Labels, Vectors, usable
 from maxmargin.core.data.tokens.sequences import place
+from maxmargin.core.data.warned import warn
 from maxmargin.core.jit import loop
-from maxmargin.core.warned import warn
 
 SHAPES = 1000  # tuples of keys of dicts that are kept at hand
 UNKNOWN = 10**5  # pairs that training did not have, kept at hand
