@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from maxmargin.cli import errors
 from maxmargin.cli.parser import OVERVIEW, build
+from maxmargin.cli.terminal import folded
 
 if TYPE_CHECKING:
     from maxmargin.cli.streams import Inputs
@@ -113,14 +114,15 @@ def _warned(
     from maxmargin.reports.progress import end_status
 
     end_status()
-    print(f"maxmargin: {message}", file=file or sys.stderr)
+    out = file or sys.stderr
+    print(folded(f"maxmargin: {message}", out), file=out)
 
 
 def _failed(message: str, code: int) -> int:
     from maxmargin.reports.progress import end_status
 
     end_status()
-    print(f"maxmargin: {message}", file=sys.stderr)
+    print(folded(f"maxmargin: {message}", sys.stderr), file=sys.stderr)
     return code
 
 

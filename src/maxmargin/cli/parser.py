@@ -7,24 +7,26 @@ import argparse
 from maxmargin import __version__
 from maxmargin.cli.errors import CODES
 from maxmargin.cli.tasks.names import FORMAT_NAMES, SEQUENCE_FORMATS, TASK_NAMES
+from maxmargin.cli.terminal import HelpText, Parser
 
 ABOUT = """\
 Max-margin structured prediction, with a certificate of optimality on every fit:
 classes, label sequences, parse trees, alignments, rankings, graphs, motifs."""
 OVERVIEW = """\
-maxmargin learns to predict outputs that have parts: label sequences, trees,
-alignments, rankings, graphs.
+maxmargin learns to predict outputs that have parts:
+label sequences, trees, alignments, rankings, graphs.
 
-See it work:        maxmargin demo
-Learn a model:      maxmargin train train.conll ner.mm
-Use it:             maxmargin predict ner.mm new.conll > tagged.conll
-How good is it?     maxmargin evaluate ner.mm test.conll
-A page about it:    maxmargin report ner.mm test.conll --out ner.html
-Try it yourself:    maxmargin serve ner.mm
-What is in a file?  maxmargin describe ner.mm
-Your own structure: maxmargin new structure.py
+See it work      maxmargin demo
+Learn a model    maxmargin train train.conll ner.mm
+How good is it?  maxmargin evaluate ner.mm test.conll
+Use it           maxmargin predict ner.mm new.conll
+Write a page     maxmargin report ner.mm test.conll
+Try it yourself  maxmargin serve ner.mm
+What is inside?  maxmargin describe ner.mm
+Your own output  maxmargin new structure.py
 
-maxmargin --help lists all commands, maxmargin COMMAND --help explains one."""
+maxmargin --help lists all commands,
+maxmargin COMMAND --help explains one."""
 EXAMPLES = """\
 examples:
   maxmargin train train.conll ner.mm              # the task is recognised from the file
@@ -36,19 +38,20 @@ TRAIN = """\
 Learn a model from a data file. The task is recognised from the first lines of the file.
 You can also name it, in front of the file:
 
-  multiclass   svmlight lines        LABEL 1:0.5 7:1
-  multilabel   svmlight lines        A,B 1:0.5 7:1
-  sequences    CoNLL columns, CoNLL-U, svm_hmm (TAG qid:1 3:1), CRFsuite
-               (LABEL<tab>ATTRIBUTE), or raw text with spans as JSON lines:
-               {"text": "Ana sings", "entities": [[0, 3, "PER"]]}
-  segments     CoNLL columns or raw text; spans scored as wholes
-  trees        Penn brackets         (S (NP (DT the) (NN cat)) (VP (VBD sat)))
-  dependencies CoNLL-U               heads and relations of words
-  alignments   FASTA rows two by two, or PIR, Clustal, Stockholm alignments
-  ranking      LETOR lines           GRADE qid:7 1:0.5 2:1
-  graphs       JSON lines            {"nodes": [[..]], "edges": [[0, 1]], "labels": [..]}
-  motifs       FASTA                 >name LABEL, or two files: with and without
-  coreference  CoNLL-2012, or CoNLL-U with entities (CorefUD)
+  multiclass    svmlight lines, LABEL 1:0.5 7:1
+  multilabel    svmlight lines, A,B 1:0.5 7:1
+  sequences     CoNLL columns; CoNLL-U; svm_hmm (TAG qid:1 3:1);
+                CRFsuite (LABEL<tab>ATTRIBUTE); or raw text as JSON lines,
+                {"text": "Ana sings", "entities": [[0, 3, "PER"]]}
+  segments      CoNLL columns or raw text; spans are scored as wholes
+  trees         Penn brackets, (S (NP (DT the) (NN cat)) (VP (VBD sat)))
+  dependencies  CoNLL-U, heads and relations of words
+  alignments    FASTA rows two by two; or PIR, Clustal, Stockholm
+  ranking       LETOR lines, GRADE qid:7 1:0.5 2:1
+  graphs        JSON lines, {"nodes": [[0.1], [0.7]], "edges": [[0, 1]],
+                "labels": ["sea", "land"]}
+  motifs        FASTA, >name LABEL; or two files, with and without
+  coreference   CoNLL-2012, or CoNLL-U with entities (CorefUD)
 
 Files may be gzipped; '-' is standard input, or standard output for the model."""
 TRAIN_USAGE = """\
@@ -77,9 +80,9 @@ In a Dockerfile: RUN maxmargin warmup --share"""
 
 def build() -> argparse.ArgumentParser:
     """The parser of the command line."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="maxmargin", description=ABOUT, epilog=f"{EXAMPLES}\n{CODES}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpText,
     )  # fmt: skip
     parser.add_argument("--version", action="version", version=__version__)
     parser.add_argument(
@@ -96,7 +99,7 @@ def build() -> argparse.ArgumentParser:
     ) -> argparse.ArgumentParser:
         return commands.add_parser(
             name, help=text, description=about, usage=usage,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            formatter_class=HelpText,
         )  # fmt: skip
 
     _train(command("train", "learn a model from a data file", TRAIN, TRAIN_USAGE))
@@ -129,7 +132,7 @@ def build() -> argparse.ArgumentParser:
         )
     )
     _export(command("export", "write a motif or learned scores for other programs",
-                    "Writes a motif in MEME format, or substitution scores and gap costs as\n"
+                    "Writes a motif in MEME format, or substitution scores and gap costs as "
                     "whole numbers, with their scale."))  # fmt: skip
     _describe(
         command(

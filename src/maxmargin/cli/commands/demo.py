@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 
+from maxmargin.cli.terminal import folded
 from maxmargin.core.compiled.compiling import working_time
 from maxmargin.datasets.postcodes import LENGTH, Written, written_postcodes
 from maxmargin.estimators.multiclass import MulticlassSVM
@@ -23,8 +26,8 @@ def run(path: str, seed: int = 0) -> int:
     print(f"  digit by digit : {_errors(test, alone)}")
     print(f"  as a sequence  : {_errors(test, together)}")
     print(f"training took {seconds:.1f} s")
-    print(f"certificate: {result.summary()}")
-    print(f"  {result.meaning()}")
+    print(folded(f"certificate: {result.summary()}", sys.stdout))
+    print(folded(result.meaning(), sys.stdout))
     _picture(path, test, alone, together)
     return 0
 

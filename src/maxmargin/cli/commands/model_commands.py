@@ -20,6 +20,7 @@ from maxmargin.cli.tasks.detect import document_format
 from maxmargin.cli.tasks.sureness import node_lines, probability_lines
 from maxmargin.cli.tasks.table import TASKS, Task
 from maxmargin.cli.tasks.writers import predicted_labels, site_lines
+from maxmargin.cli.terminal import folded, table_lines
 from maxmargin.estimators.explaining.report import report as write_report
 from maxmargin.estimators.fitting.inputs import check_examples
 from maxmargin.reports.sentences import sentence_lines
@@ -92,11 +93,8 @@ def _shown(told: dict[str, Any]) -> list[str]:
         if not isinstance(table, dict) or not table:
             continue
         rows = table if isinstance(next(iter(table.values())), dict) else {"": table}
-        heads = list(next(iter(rows.values())))
-        lines += ["", f"{name:20s}" + "".join(f" {head:>12}" for head in heads)]
-        for head, row in rows.items():
-            cells = "".join(f" {text(value):>12}" for value in row.values())
-            lines.append(f"{head:20s}{cells}")
+        shown = {n: {h: text(v) for h, v in row.items()} for n, row in rows.items()}
+        lines += ["", *table_lines(name, shown)]
     return lines
 
 
@@ -158,7 +156,7 @@ def describe(args: argparse.Namespace, inputs: Inputs) -> int:
     lines += _trained(model) if model is not None else []
     lines.append(("arrays", f"{told['arrays']}, {told['bytes'] / 1e6:.2g} MB"))
     for name, value in lines:
-        print(f"{name:12s} {value}")
+        print(folded(f"{name:12s} {value}", sys.stdout, " " * 13))
     return DONE
 
 

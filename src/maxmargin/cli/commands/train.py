@@ -28,6 +28,7 @@ from maxmargin.cli.streams import STANDARD, Inputs
 from maxmargin.cli.tasks.data import Data
 from maxmargin.cli.tasks.detect import detect, has_annotated_text
 from maxmargin.cli.tasks.table import TASKS
+from maxmargin.cli.terminal import folded
 from maxmargin.estimators.saving.checkpoint import terminable
 from maxmargin.reports import progress
 
@@ -227,9 +228,8 @@ def _say(
         print(json.dumps(told), file=out)
     elif not args.quiet:
         what = f"{model.__class__.__name__} on {n} examples ({form})"
-        print(what + _labels(model), file=out)
-        print(result.summary(), file=out)
-        print(result.meaning(), file=out)
+        for line in (what + _labels(model), result.summary(), result.meaning()):
+            print(folded(line, out), file=out)
         if vars(model).get("outside_shift_"):
             shift = f"{model.outside_shift_:+.2f}"
             print(f"scores of O are moved by {shift}, for the F1 of spans", file=out)

@@ -8,6 +8,7 @@ memory.py             The one memory setting
 lazy_names.py         Names of weights and features, each made when it is asked for
 pairs.py              Pairs (input, output), and kernels that compare them
 validation.py         Checks of what comes from files and users, before loops see it
+warned.py             Warnings that point at the user's line
 foreign/              Objects of other packages as plain data
 tokens/               Sequences of tokens and their labels
 """
