@@ -181,6 +181,12 @@ class Hard:
     words: tuple[str, ...] = ()  # of label sequences, where the inputs have words
     name: str = ""  # of the example, where the data have names
     possible: bool = True  # whether the model could have answered with the truth
+    tied: bool = False  # whether the answer is another output with the same score
+
+    @property
+    def right(self) -> bool:
+        """Whether the model answers with the truth."""
+        return self.possible and not self.tied and self.short_by <= RIGHT
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from maxmargin.reports.confusion import (
     natural_key,
 )
 from maxmargin.reports.drawing.svg import facts, heat, line_chart, listed, short, table
-from maxmargin.reports.explanation import RIGHT, Hard, shortened
+from maxmargin.reports.explanation import Hard, shortened
 from maxmargin.reports.sentences import marked_sentence, marks_spans, span_tables
 from maxmargin.reports.style import CSS, OUTPUT_CSS
 from maxmargin.solvers.base import Result
@@ -274,7 +274,7 @@ def _hardest(subject: Subject) -> str:
     if subject.scored is None or not subject.scored.hardest:
         return ""
     out: list[str] = []
-    right = all(case.short_by <= RIGHT for case in subject.scored.hardest)
+    right = all(case.right for case in subject.scored.hardest)
     for case in subject.scored.hardest[: SOME if right else None]:
         name = f" ({escape(case.name)})" if case.name else ""
         out.append(
@@ -297,7 +297,9 @@ def _verdict(case: Hard) -> str:
     """Whether an example is right, and if not, by how much."""
     if not case.possible:
         why = "wrong; the truth has parts that training has not shown"
-    elif case.short_by > RIGHT:
+    elif case.tied:
+        why = "the answer is another output, which scores the same as the truth"
+    elif not case.right:
         why = f"the truth scores {short(case.short_by)} less than the answer"
     else:
         return '<span class="ok">right</span>'

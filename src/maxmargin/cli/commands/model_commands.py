@@ -72,6 +72,8 @@ def _print_case(case: Any) -> None:
     best = abs(case.best[0][1])
     right = case.short_by <= ROUNDING * max(best, 1.0)
     less = "right" if right else f"truth scores {case.short_by:.3g} less"
+    if right and case.tied:
+        less = "wrong: another output scores the same as the truth"
     print(f"\nexample {case.example}: {less}")
     if case.words:
         for line in sentence_lines(case.words, case.truth, case.best[0][0]):

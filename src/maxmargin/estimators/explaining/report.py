@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.calibration.measures import Reliability, reliability
+from maxmargin.core.structure import Latent
 from maxmargin.estimators.calibrating.labels import confidences
 from maxmargin.estimators.explaining.fitted_model import FittedModel
 from maxmargin.estimators.fitting.inputs import (
@@ -140,7 +141,7 @@ def _mistakes_first(
     A tree with a rule that training has not shown has no score, so `hardest` leaves it
     out. A report has to show it: it is a mistake.
     """
-    wrong = [case for case in hard if case.short_by > RIGHT]
+    wrong = [case for case in hard if not case.right]
     out_of_reach = getattr(model, "_out_of_reach", None)
     if out_of_reach is None:
         return wrong or hard
@@ -201,11 +202,19 @@ def hardest(
     some = slice(0, min(most, len(y)))
     x, truth = model._encoded(X[some], y[some])
     psi = model.structure_.features(x, np.arange(truth.n), truth)
-    short = predict_found(model, x).score - psi.dot(model._weights())
+    found = predict_found(model, x)
+    short = found.score - psi.dot(model._weights())
+    other = np.zeros(truth.n, dtype=bool)  # another output, as good as the truth
+    if model.structure_.offers(Latent) is None:
+        same = [
+            np.array_equal(found.labels.row(i), truth.row(i)) for i in range(truth.n)
+        ]
+        other = ~np.array(same, dtype=bool) & (short <= RIGHT)
     out = []
-    for i in np.argsort(-short, kind="stable")[:n].tolist():
+    for i in np.lexsort((~other, -np.maximum(short, 0.0).round(9)))[:n].tolist():
         one = X[i : i + 1] if hasattr(X, "shape") else X[i]
         few, words = model.best_few(one), model._words(one)
         short_by = max(float(short[i]), 0.0)
-        out.append(Hard(i, output_at(y, i), short_by, few, words=words))
+        hard = Hard(i, output_at(y, i), short_by, few, words=words, tied=bool(other[i]))
+        out.append(hard)
     return out

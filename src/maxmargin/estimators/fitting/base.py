@@ -469,7 +469,8 @@ class StructuredEstimator(CallbackSupportMixin, DrawnOutputs, BaseEstimator):
         Returns
         -------
         list of Hard
-            Worst first; `short_by` is zero where the prediction is right.
+            Worst first; `short_by` is zero where the prediction is right, or where it
+            is another output with the same score (`tied`).
         """
         return hardest(self, X, y, n, most)
 
