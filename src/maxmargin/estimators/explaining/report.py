@@ -204,17 +204,18 @@ def hardest(
     psi = model.structure_.features(x, np.arange(truth.n), truth)
     found = predict_found(model, x)
     short = found.score - psi.dot(model._weights())
+    short[short <= RIGHT] = 0.0
     other = np.zeros(truth.n, dtype=bool)  # another output, as good as the truth
     if model.structure_.offers(Latent) is None:
         same = [
             np.array_equal(found.labels.row(i), truth.row(i)) for i in range(truth.n)
         ]
-        other = ~np.array(same, dtype=bool) & (short <= RIGHT)
+        other = ~np.array(same, dtype=bool) & (short == 0.0)
     out = []
-    for i in np.lexsort((~other, -np.maximum(short, 0.0).round(9)))[:n].tolist():
+    for i in np.lexsort((~other, -short))[:n].tolist():
         one = X[i : i + 1] if hasattr(X, "shape") else X[i]
         few, words = model.best_few(one), model._words(one)
-        short_by = max(float(short[i]), 0.0)
+        short_by = float(short[i])
         hard = Hard(i, output_at(y, i), short_by, few, words=words, tied=bool(other[i]))
         out.append(hard)
     return out
