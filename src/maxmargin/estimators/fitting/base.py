@@ -469,8 +469,7 @@ class StructuredEstimator(CallbackSupportMixin, DrawnOutputs, BaseEstimator):
         Returns
         -------
         list of Hard
-            Worst first; `short_by` is zero where the prediction is right, or where it
-            is another output with the same score (`tied`).
+            Worst first; `short_by` is zero where the prediction is right or `tied`.
         """
         return hardest(self, X, y, n, most)
 
