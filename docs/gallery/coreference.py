@@ -40,13 +40,13 @@ for cluster in sorted(set(clusters)):
 # The text, with a colour for each cluster:
 import matplotlib.pyplot as plt
 
-fig, ax = plt.subplots(figsize=(6, 1.1), layout="constrained")
+fig, ax = plt.subplots(figsize=(4.4, 1.0), layout="constrained")
 for row, words in enumerate(new.sentences):
     pen = 0.0
     for at, word in enumerate(words):
         paint = "none"
-        for (sentence, first, last), cluster in zip(new.mentions, clusters):
-            if sentence == row and first <= at <= last:
+        for m, cluster in zip(new.mentions, clusters):
+            if m.sentence == row and m.first <= at <= m.last:
                 paint = plt.cm.Pastel1(cluster)
         box = {"facecolor": paint, "edgecolor": "none", "pad": 4}
         ax.text(pen, -row, word, va="center", bbox=box, family="monospace", fontsize=12)
