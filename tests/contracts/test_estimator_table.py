@@ -447,9 +447,9 @@ REFUSED = {
         "HomologySVM", "MotifSVM", "RankingSVM", "CoreferenceSVM",
         "CorrelationSVM", "StructuralSVM", "NetworkSVM",
     )},
-    **{(n, "partial_fit"): "partial_fit is not there for kernels"
+    **{(n, "partial_fit"): "partial_fit is not available for kernels"
        for n in (*KERNELS, "AlignmentSVM(cpsp)")},
-    **{(n, "partial_fit"): "not there for outputs with hidden parts" for n in HIDDEN},
+    **{(n, "partial_fit"): "not available for outputs with hidden parts" for n in HIDDEN},
     **{(n, "explain"): "about the weights of features: a kernel has none"
        for n in KERNELS},
     **{(n, "checkpoint"): "writes no checkpoints" for n in PURSUITS},

@@ -391,7 +391,7 @@ class MulticlassSVM(ClassifierMixin, ClassProbabilities, KernelMixin):
             )
         if self.kernel_method != "exact":
             raise ValueError(
-                f"kernel_method={self.kernel_method!r} is not there for a joint kernel "
+                f"kernel_method={self.kernel_method!r} is not available for a joint kernel "
                 "that is no product of a kernel on inputs and a table over classes"
             )
         kernel: Any = self.kernel

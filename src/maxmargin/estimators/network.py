@@ -214,7 +214,7 @@ class NetworkSVM(KernelMixin):
         return KernelNetwork(*options, kernel=kernel, edge_kernel=edge_kernel)
 
     def _check_plain(self, y: Any) -> None:
-        """Refuse what is not there for cliques."""
+        """Refuse what is not available for cliques."""
         if self.kernel is not None or self.edge_kernel is not None:
             raise ValueError(
                 "graphs with cliques cannot be trained with a kernel: leave out kernel and "
@@ -222,7 +222,7 @@ class NetworkSVM(KernelMixin):
             )
         if has_hidden(y):
             raise ValueError(
-                "labels that are None are not there for graphs with cliques: give all "
+                "labels that are None are not available for graphs with cliques: give all "
                 "labels, or use edges in place of the cliques"
             )
 
@@ -241,7 +241,7 @@ class NetworkSVM(KernelMixin):
     def _can_stream(self) -> bool:
         if self.edge_kernel is not None:
             raise AttributeError(
-                "partial_fit is not there for kernels, which need all edges at once"
+                "partial_fit is not available for kernels, which need all edges at once"
             )
         return super()._can_stream()
 
@@ -347,7 +347,7 @@ class NetworkSVM(KernelMixin):
         check_is_fitted(self, "coef_")
         structure = self.structure_
         if isinstance(structure, CliqueNetwork):
-            raise ValueError("probabilities are not there for graphs with cliques")
+            raise ValueError("probabilities are not available for graphs with cliques")
         x = structure.encode(X)
         flat = np.concatenate(ask_batches(self, structure, x, node_scores))
         return LabelScores(flat, x.node_ptr, self.classes_)

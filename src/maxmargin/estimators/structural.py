@@ -196,7 +196,7 @@ class StructuralSVM(StructuredEstimator):
         """Whether there is a `partial_fit`."""
         if self.kernel is not None:
             raise AttributeError(
-                "partial_fit is not there for kernels, which need all pairs at once"
+                "partial_fit is not available for kernels, which need all pairs at once"
             )
         return True
 

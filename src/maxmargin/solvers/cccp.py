@@ -233,7 +233,7 @@ class CCCP(Solver[LatentState]):
         regularizer = problem.formulation.regularizer
         if regularizer not in self.regularizers:
             raise ValueError(
-                f"regularizer={regularizer!r} is not there for outputs with hidden parts "
+                f"regularizer={regularizer!r} is not available for outputs with hidden parts "
                 "(labels that are None, or a latent order): use regularizer='l2'"
             )
         if isinstance(self.inner, Solver):

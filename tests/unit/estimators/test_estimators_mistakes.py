@@ -227,7 +227,7 @@ class TestRankings:
 
     def test_batches_and_sums_are_not_for_hidden_parts(self):
         X, y = queries()
-        with pytest.raises(ValueError, match="partial_fit is not there"):
+        with pytest.raises(ValueError, match="partial_fit is not available"):
             RankingSVM(k=2).partial_fit(X, y)
         with pytest.raises(ValueError, match="CCCP cannot train penalty='summed'"):
             RankingSVM(k=2, penalty="summed").fit(X, y)

@@ -301,7 +301,7 @@ def test_l1_says_when_nothing_was_learned():
 def test_batches_are_not_for_l1(make):
     data = IRIS if make is MulticlassSVM else sentences()
     with pytest.raises(
-        ValueError, match="partial_fit is not there for regularizer='l1'"
+        ValueError, match="partial_fit is not available for regularizer='l1'"
     ):
         make(regularizer="l1").partial_fit(*data)
 

@@ -111,7 +111,9 @@ def test_kernels_that_nodes_cannot_have_are_refused():
         GrammarSVM(kernel="rbf").fit(X, trees)
     with pytest.raises(ValueError, match="'split' is no feature of the span"):
         GrammarSVM(kernel="rbf", anchors=("first", "split")).fit(X, trees)
-    with pytest.raises(ValueError, match="coarse charts are not there with a kernel"):
+    with pytest.raises(
+        ValueError, match="coarse charts are not available with a kernel"
+    ):
         GrammarSVM(kernel="rbf", anchors="all", coarse=5.0).fit(X, trees)
     with pytest.raises(AttributeError, match="partial_fit"):
         _ = GrammarSVM(kernel="rbf", anchors="all").partial_fit

@@ -110,7 +110,7 @@ def test_what_cannot_be_is_refused():
         fit(ListedKnapsack(), n_jobs=2).fit(X, y)
     with pytest.raises(ValueError, match="no checkpoints"):
         fit(ListedKnapsack(), checkpoint="here").fit(X, y)
-    with pytest.raises(ValueError, match="warm_start is not there"):
+    with pytest.raises(ValueError, match="warm_start is not available"):
         fit(ListedKnapsack(), warm_start=True).fit(X, y)
     with pytest.raises(ValueError, match="not positive semi-definite"):
         StructuralSVM(ListedKnapsack(), kernel=lambda p, q: -products(p, q) - 1.0).fit(
@@ -188,7 +188,7 @@ def test_multiclass_over_pairs_with_two_classes_is_saved_and_refuses_the_rest():
         model.top_features("a")
     with pytest.raises(ValueError, match="leave out taxonomy"):
         MulticlassSVM(kernel=model.kernel, class_similarity=np.eye(2)).fit(X, y)
-    with pytest.raises(ValueError, match="kernel_method='cpsp' is not there"):
+    with pytest.raises(ValueError, match="kernel_method='cpsp' is not available"):
         MulticlassSVM(kernel=model.kernel, kernel_method="cpsp").fit(X, y)
     with pytest.raises(TypeError, match="MulticlassSVM takes joint kernels"):
         KernelSVM(kernel=Joint(Linear(), np.eye(2))).fit(X, y)

@@ -467,7 +467,7 @@ def test_streams_are_refused_for_kernels(iris):
     X, y = iris
     with pytest.raises(AttributeError, match="no attribute 'partial_fit'") as told:
         MulticlassSVM(kernel="rbf").partial_fit(X, y)
-    assert "not there for kernels" in str(told.value.__cause__)
+    assert "not available for kernels" in str(told.value.__cause__)
 
 
 @pytest.mark.parametrize("gamma", ["scale", "auto"])

@@ -70,5 +70,5 @@ def test_cliques_have_none():
     rng = np.random.default_rng(0)
     X = [(rng.normal(size=(3, 1)), [[0, 1]], None, None, None, [[0, 1, 2]])] * 4
     model = NetworkSVM().fit(X, [[0, 1, 0]] * 4)
-    with pytest.raises(ValueError, match="not there for graphs with cliques"):
+    with pytest.raises(ValueError, match="not available for graphs with cliques"):
         model.calibrate(X, [[0, 1, 0]] * 4)

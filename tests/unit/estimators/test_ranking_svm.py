@@ -364,7 +364,11 @@ def test_batches_of_queries_are_refused_with_qid_too():
     X, y, qid = one_table()
     model = RankingSVM(3).fit(X, y, qid=qid)
     for one in (model, RankingSVM(3)):
-        with pytest.raises(ValueError, match=r"partial_fit is not there .* use fit"):
+        with pytest.raises(
+            ValueError, match=r"partial_fit is not available .* use fit"
+        ):
             one.partial_fit(X, y, qid=qid)
-        with pytest.raises(ValueError, match=r"partial_fit is not there .* use fit"):
+        with pytest.raises(
+            ValueError, match=r"partial_fit is not available .* use fit"
+        ):
             one.partial_fit(*grouped(X, y, qid))

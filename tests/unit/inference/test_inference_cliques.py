@@ -151,7 +151,9 @@ def test_what_does_not_fit_is_refused_or_left_to_messages():
         plan_cliques(*sizes, wide, tables.n_labels, "auto").certificate("auto")
         == "bound"
     )
-    with pytest.raises(ValueError, match="inference='cut' is not there for cliques"):
+    with pytest.raises(
+        ValueError, match="inference='cut' is not available for cliques"
+    ):
         plan_cliques(*sizes, [[factors.scope(0)]], tables.n_labels, "cut")
 
 

@@ -108,10 +108,10 @@ def test_what_cannot_be_is_refused():
     with pytest.raises(ValueError, match="a joint kernel has none"):
         MulticlassSVM(regularizer="l1", kernel=joint).fit(X, y)
     with pytest.raises(
-        ValueError, match="partial_fit is not there for regularizer='l1'"
+        ValueError, match="partial_fit is not available for regularizer='l1'"
     ):
         MulticlassSVM(regularizer="l1").partial_fit(X, y)
-    with pytest.raises(ValueError, match="not there for outputs with hidden parts"):
+    with pytest.raises(ValueError, match="not available for outputs with hidden parts"):
         ChainSVM(regularizer="l1").fit([[["a"], ["b"]]] * 2, [["A", None], ["A", "B"]])
     assert "regularizer" not in KernelSVM().get_params()
     problem = l1(chain_problem(1))

@@ -156,7 +156,9 @@ def test_mistakes_are_named():
         NetworkSVM(cliques={"ring": "equal"}).fit(X, y)
     with pytest.raises(ValueError, match="'z' is no label of these nodes"):
         NetworkSVM(cliques=("at most", 1, "z")).fit(X, y)
-    with pytest.raises(ValueError, match="inference='cut' is not there for cliques"):
+    with pytest.raises(
+        ValueError, match="inference='cut' is not available for cliques"
+    ):
         NetworkSVM(inference="cut").fit(X, y)
     with pytest.raises(
         ValueError, match="cannot be trained with a kernel: leave out kernel"
@@ -165,7 +167,7 @@ def test_mistakes_are_named():
     with pytest.raises(ValueError, match="too wide for inference='trws', and solver"):
         NetworkSVM(solver="smo", inference="trws").fit(X, y)
     with pytest.raises(
-        ValueError, match="are not there for graphs with cliques: give all labels"
+        ValueError, match="are not available for graphs with cliques: give all labels"
     ):
         NetworkSVM().fit(X, [[None, "o", "x"], *y[1:]])
     with pytest.raises(ValueError, match="graph 0 has cliques, but this network"):

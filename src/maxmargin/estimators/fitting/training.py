@@ -300,16 +300,16 @@ def next_batch(state: State | None) -> Schedule:
         trainer = plan.trainer
         if not plan.streams:
             raise ValueError(
-                "partial_fit is not there for kernels, which need all rows at once"
+                "partial_fit is not available for kernels, which need all rows at once"
             )
         if isinstance(trainer, CCCP):
             raise ValueError(
-                "partial_fit is not there for outputs with hidden parts, which are "
+                "partial_fit is not available for outputs with hidden parts, which are "
                 "completed again and again: use fit, with warm_start=True to go on"
             )
         if plan.problem.formulation.regularizer == "l1":
             raise ValueError(
-                "partial_fit is not there for regularizer='l1': use fit with all data, or "
+                "partial_fit is not available for regularizer='l1': use fit with all data, or "
                 "regularizer='l2'"
             )
         few = plan.problem.structure.offers(FewOutputs) is not None

@@ -237,7 +237,7 @@ class GrammarSVM(KernelMixin):
             return super()._fit_data(data)
         if self.kernel is not None:
             raise ValueError(
-                "coarse charts are not there with a kernel: leave out coarse, or kernel"
+                "coarse charts are not available with a kernel: leave out coarse, or kernel"
             )
         if self.checkpoint is not None:
             raise ValueError(

@@ -370,7 +370,7 @@ class RankingSVM(StructuredEstimator):
     ) -> Self:
         """Refused: the order of the documents is hidden, which needs all queries at once."""
         raise ValueError(
-            "partial_fit is not there for outputs with hidden parts, such as the order of "
+            "partial_fit is not available for outputs with hidden parts, such as the order of "
             "documents: use fit on all queries, with warm_start=True to go on"
         )
 

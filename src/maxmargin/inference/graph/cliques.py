@@ -152,7 +152,7 @@ def plan_cliques(
     """
     if method not in METHODS:
         raise ValueError(
-            f"inference={method!r} is not there for cliques: choose from "
+            f"inference={method!r} is not available for cliques: choose from "
             f"{', '.join(map(repr, METHODS))}"
         )
     parts: list[Elimination] = []

@@ -77,7 +77,7 @@ def _check_settings(estimator: StructuredEstimator) -> None:
         )
     if estimator.warm_start:
         raise ValueError(
-            "warm_start is not there for joint kernels, whose coordinates are those of "
+            "warm_start is not available for joint kernels, whose coordinates are those of "
             "one run; fit_path makes warm-started runs for several C"
         )
     if estimator.engine is not None or estimator.n_jobs not in (None, 1):

@@ -102,7 +102,7 @@ class KernelMixin(StructuredEstimator):
         """Whether there is a `partial_fit`."""
         if self.kernel is not None:
             raise AttributeError(
-                "partial_fit is not there for kernels, which need all rows at once"
+                "partial_fit is not available for kernels, which need all rows at once"
             )
         return True
 
