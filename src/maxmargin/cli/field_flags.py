@@ -38,7 +38,7 @@ def track_files(given: Sequence[str], inputs: Inputs) -> dict[str, str]:
         name, equals, path = text.partition("=")
         if not equals or not name or not path:
             raise UsageError(
-                f"--track {text}: say NAME=FILE, as in --track ss=ss.fasta"
+                f"--track {text}: write NAME=FILE, as in --track ss=ss.fasta"
             )
         if name in out or name == "residue":
             raise UsageError(f"--track {text}: there is a track {name!r} already")

@@ -48,7 +48,7 @@ def parameters(args: argparse.Namespace, made: type, n: int) -> dict[str, Any]:
     for pair in args.set:
         name, equals, value = pair.partition("=")
         if not equals:
-            raise UsageError(f"--set {pair}: say NAME=VALUE, as in --set order=2")
+            raise UsageError(f"--set {pair}: write NAME=VALUE, as in --set order=2")
         out[name] = _literal(value)
     strange = [name for name in out if name not in known]
     if strange:

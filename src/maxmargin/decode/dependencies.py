@@ -129,7 +129,7 @@ class DependencyTree(ScoreStructure):
         if self.single_root and (heads == 0).sum() != 1:
             raise ValueError(
                 f"row {b}: {(heads == 0).sum()} tokens of the target have the root as "
-                "their head, not one: say single_root=False if that is meant"
+                "their head, not one: set single_root=False if that is meant"
             )
         for m in range(n):
             at, steps = m + 1, 0

@@ -350,7 +350,7 @@ def _encode(sequence: Any, i: int, alphabet: str) -> Labels:
             alphabet == "dna"
             and (_CODES["protein"][np.frombuffer(raw, np.uint8)] >= 0).all()
         ):
-            hint = "; for proteins say alphabet='protein'"
+            hint = "; for proteins use alphabet='protein'"
         raise ValueError(
             f"sequence {i}, position {at}: {chr(raw[at])!r} is not {what}{hint}"
         )

@@ -89,7 +89,7 @@ class StructuredLoss(nn.Module):
                 )
             if -1 in shapes[name]:
                 raise ValueError(
-                    f"the size of {name!r} is not known: say n_labels=..., or "
+                    f"the size of {name!r} is not known: give n_labels=..., or "
                     "learn=False"
                 )
         return {name: shapes[name] for name in names if 0 not in shapes[name]}

@@ -39,7 +39,7 @@ def test_rows_of_one_length_may_be_pairs_or_one_alignment(tmp_path):
     data = tmp_path / "four.fasta"
     data.write_text(FOUR)
     with pytest.raises(
-        ValueError, match=r"say --format pairs .* or --format alignment"
+        ValueError, match=r"use --format pairs .* or --format alignment"
     ):
         detect(str(data), "four.fasta")
     data.write_text(">a\nAC-D\n>b\nACGD\n>c\nA-G\n>d\nACG\n")

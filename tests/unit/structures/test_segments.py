@@ -342,7 +342,7 @@ def test_words_that_are_missing_are_named():
 
 def test_a_scheme_that_is_told_forgives_slips():
     X, y = [["a", "b", "c"], ["a", "b"]], [["O", "I-P", "I-P"], ["B-P", "O"]]
-    with pytest.raises(ValueError, match=r"mixed.*or say scheme='bio'"):
+    with pytest.raises(ValueError, match=r"mixed.*or give scheme='bio'"):
         Segments().bind(X, y)
     structure = Segments(told_scheme="bioes").bind(X, y)
     rows = structure.encode_labels(structure.encode(X), y)

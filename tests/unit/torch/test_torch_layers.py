@@ -52,7 +52,7 @@ def test_the_layer_owns_its_tables():
     assert not StructuredHinge(SpanTree()).state_dict()
     only = StructuredHinge(Chain(), n_labels=2, learn=["transitions"])
     assert set(only.state_dict()) == {"transitions"}
-    with pytest.raises(ValueError, match="say n_labels"):
+    with pytest.raises(ValueError, match="give n_labels"):
         StructuredHinge(Chain())
     with pytest.raises(ValueError, match="'gaps' is no table"):
         StructuredHinge(Chain(), n_labels=2, learn=["gaps"])

@@ -10,7 +10,9 @@ from maxmargin.cli.errors import DONE, UsageError
 def write_skeleton(path: str) -> int:
     """Write the skeleton; a file that is there is left alone."""
     if not path.endswith(".py"):
-        raise UsageError(f"{path} is not a Python file: say maxmargin new structure.py")
+        raise UsageError(
+            f"{path} is not a Python file: write maxmargin new structure.py"
+        )
     text = (
         files("maxmargin.cli.commands").joinpath("skeleton.py.txt").read_text("utf-8")
     )

@@ -128,7 +128,7 @@ def _found(task: str | None, form: str | None, path: str, name: str) -> tuple[st
         raise
     if task is not None and found[0] != task:
         raise UsageError(
-            f"{name} looks like {found[0]} ({found[1]}), not like {task}: say --format"
+            f"{name} looks like {found[0]} ({found[1]}), not like {task}: give --format"
         )
     return found
 

@@ -29,7 +29,7 @@ def _refuse_many_rows(text: str, name: str, cut: bool) -> None:
     if len(records) > 2 and len(sizes) == 1:
         raise InputError(
             f"{name} has {len(records)}{' or more' if cut else ''} rows of one length: "
-            "say --format pairs if they are aligned two by two, or --format alignment if "
+            "use --format pairs if they are aligned two by two, or --format alignment if "
             "all of them are aligned with each other"
         )
 

@@ -33,7 +33,7 @@ def checked_pair(pair: Any) -> Any:
         raise ValueError(f"{pair!r:.40} is no pair of sequences")
     if is_alignment(pair):
         raise ValueError(
-            "X has alignments of Biopython: leave out y, or say pairs_from_biopython of "
+            "X has alignments of Biopython: leave out y, or use pairs_from_biopython of "
             "maxmargin.io.biology"
         )
     return pair

@@ -23,7 +23,7 @@ from maxmargin.core.data.tokens.sequences import same_lengths
 
 Span = tuple[int, int, Hashable]
 LONGER = ("error", "split")
-ADVICE = "or say scheme='bio' (or another) to read the labels as conlleval does"
+ADVICE = "or give scheme='bio' (or another) to read the labels as conlleval does"
 
 
 class GivenSpans(NamedTuple):
