@@ -83,7 +83,8 @@ def usable(values: Any) -> NDArray[np.bool_]:
     >>> usable(np.array([1.0, np.nan, np.inf, 1e300])).tolist()
     [True, False, False, False]
     """
-    mask: NDArray[np.bool_] = np.abs(values) <= LARGEST
+    # Not abs(values), which would be an array of numbers of its own.
+    mask: NDArray[np.bool_] = (values >= -LARGEST) & (values <= LARGEST)
     return mask
 
 
