@@ -347,7 +347,9 @@ def _export(parser: argparse.ArgumentParser) -> None:
 
 
 def _demo(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--out", default="maxmargin-demo.png", help="picture to write")
+    parser.add_argument(
+        "--out", default="maxmargin-demo.png", metavar="FILE", help="picture to write"
+    )
     parser.add_argument(
         "--seed", type=int, default=0, help="which postcodes are written"
     )
