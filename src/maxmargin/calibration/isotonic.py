@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from maxmargin.calibration.measures import check_answers, checked_weights
-from maxmargin.core.data.arrays import Floats
+from maxmargin.core.data.arrays import Floats, real_numbers
 from maxmargin.core.jit import loop
 
 
@@ -54,8 +54,8 @@ class Isotonic:
         sample_weight: ArrayLike | None = None,
     ) -> Isotonic:
         """Fit on held-out examples: how sure, and whether right (0 or 1)."""
-        x = np.asarray(confidence, np.float64).ravel()
-        y = np.asarray(correct, np.float64).ravel()
+        x = real_numbers(confidence).ravel()
+        y = real_numbers(correct).ravel()
         if len(x) != len(y) or len(x) == 0:
             raise ValueError(f"{len(x)} confidences, {len(y)} answers")
         w = checked_weights(sample_weight, len(x))
@@ -71,7 +71,7 @@ class Isotonic:
 
     def __call__(self, confidence: ArrayLike) -> Floats:
         """Probabilities of being right."""
-        return np.interp(np.asarray(confidence, np.float64), self.x, self.y)
+        return np.interp(real_numbers(confidence), self.x, self.y)
 
 
 @loop

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from maxmargin.calibration.candidates import Candidates
-from maxmargin.core.data.arrays import Floats, Ints
+from maxmargin.core.data.arrays import Floats, Ints, real_numbers
+from maxmargin.core.data.validation import is_whole
 
 
 class Reliability(NamedTuple):
@@ -48,14 +49,14 @@ def reliability(
     >>> found.accuracy.tolist(), found.counts.tolist(), round(found.error, 3)
     ([0.5, 1.0], [2, 2], 0.25)
     """
-    p = np.asarray(confidence, np.float64).ravel()
-    right = np.asarray(correct, np.float64).ravel()
+    p = real_numbers(confidence).ravel()
+    right = real_numbers(correct).ravel()
     if len(p) != len(right):
         raise ValueError(f"{len(p)} confidences but {len(right)} answers")
     if len(p) and not (p.min() >= 0.0 and p.max() <= 1.0):
         raise ValueError("a confidence is not between 0 and 1")
     check_answers(right)
-    if not isinstance(bins, int | np.integer) or bins < 1:
+    if not is_whole(bins) or bins < 1:
         raise ValueError(f"bins={bins!r} is not a whole number > 0")
     if equal == "width":
         place = np.minimum((p * bins).astype(np.int64), bins - 1)

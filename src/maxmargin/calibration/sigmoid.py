@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, log_expit
 
-from maxmargin.core.data.arrays import Floats
+from maxmargin.core.data.arrays import Floats, real_numbers
 
 STEPS = 100  # of Newton's method
 RIDGE = 1e-10
@@ -36,7 +36,7 @@ def fit_sigmoid(margins: ArrayLike, truth: ArrayLike) -> tuple[float, float]:
     >>> bool(slope > 0), abs(round(offset, 6))
     (True, 0.0)
     """
-    x = np.asarray(margins, np.float64).ravel()
+    x = real_numbers(margins).ravel()
     yes = np.asarray(truth).ravel().astype(bool)
     if x.shape != yes.shape or len(x) == 0:
         raise ValueError(f"{x.size} margins, but {yes.size} answers")

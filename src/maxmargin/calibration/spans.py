@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import numpy as np
 from numpy.typing import ArrayLike
 
+from maxmargin.core.data.arrays import real_numbers
 from maxmargin.metrics.sequences import spans
 
 
@@ -42,7 +42,7 @@ def span_confidences(
     PER 0 0 1.0
     LOC 2 2 0.75
     """
-    p = np.asarray(probabilities, np.float64).ravel()
+    p = real_numbers(probabilities).ravel()
     if len(p) != len(outputs) or not outputs:
         raise ValueError(f"{len(outputs)} outputs but {len(p)} probabilities")
     if not ((p >= 0.0) & (p <= 1.0)).all():

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from maxmargin.core.data.arrays import Floats
+from maxmargin.core.data.arrays import Floats, real_numbers
 
 
 def best_f1_threshold(scores: ArrayLike, truth: ArrayLike) -> tuple[float, float]:
@@ -31,7 +31,7 @@ def best_f1_threshold(scores: ArrayLike, truth: ArrayLike) -> tuple[float, float
     >>> best_f1_threshold([-3.0, -1.0, -0.5, 2.0], [0, 1, 0, 1])
     (-2.0, 0.8)
     """
-    values = np.asarray(scores, dtype=np.float64).ravel()
+    values = real_numbers(scores).ravel()
     told = np.asarray(truth).ravel()
     if values.shape != told.shape:
         raise ValueError(f"{values.size} scores, but {told.size} true values")

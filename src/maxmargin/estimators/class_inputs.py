@@ -77,6 +77,7 @@ def check_table(X: Any) -> None:
         raise TypeError(f"X is a {type(X).__name__}, not a table: write list(X)")
     refuse_lazy(X)
     _check_columns(X)
+    _check_entries(X)
     if not isinstance(X, list | tuple) or len(X) == 0:
         return
     row = X[0]
@@ -104,6 +105,41 @@ def check_table(X: Any) -> None:
                 f"X[{i}] is {other!r:.40}, but X[0] has {len(row)} numbers: each row needs "
                 "as many"
             )
+
+
+def _check_entries(X: Any) -> None:
+    """Refuse dates, and text that is no number, in an array or rows; say where."""
+    if isinstance(X, np.ndarray):
+        if X.dtype.kind in "mM":
+            raise ValueError(f"X holds {X.dtype}: a classifier takes numbers")
+        if X.ndim != 2 or X.dtype.kind not in "USO":
+            return
+    elif not isinstance(X, list | tuple):
+        return
+    for i, row in enumerate(X):
+        if not isinstance(row, list | tuple | np.ndarray):
+            continue
+        if isinstance(row, np.ndarray) and row.dtype.kind not in "USO":
+            continue
+        if not {str, bytes, np.str_, np.bytes_}.isdisjoint(map(type, row)):
+            for j, value in enumerate(row):
+                if isinstance(value, str | bytes) and not _is_written_number(value):
+                    raise ValueError(
+                        f"X, row {i}, column {j} is {_plain(value)!r:.40}: a classifier "
+                        "takes numbers; use OneHotEncoder for categories"
+                    )
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _is_written_number(text: str | bytes) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _check_columns(X: Any) -> None:

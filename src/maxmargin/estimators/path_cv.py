@@ -32,6 +32,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.data.arrays import Floats
+from maxmargin.core.data.validation import is_whole
 from maxmargin.engines.choose import choose_engine
 from maxmargin.estimators.fitting.base import StructuredEstimator
 from maxmargin.estimators.fitting.inputs import (
@@ -310,7 +311,7 @@ class PathCV(MetaEstimatorMixin, BaseEstimator):
     def _folds(self, X: Any, y: Any, split: dict[str, Any]) -> list[tuple[Any, Any]]:
         """Pairs (train, test) of positions."""
         y = by_position(y)
-        if not isinstance(self.cv, int | np.integer):
+        if not is_whole(self.cv):
             splitter = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
             return list(splitter.split(X, y, **split))
         if self.cv < 1:

@@ -9,7 +9,6 @@ gradient is a difference of indicator tables (hinge, perceptron) or of expected 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from numbers import Real
 from typing import Any, NamedTuple, TypeAlias
 
 import jax
@@ -17,6 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from maxmargin.core.data.arrays import Ragged
+from maxmargin.core.data.validation import is_number
 from maxmargin.core.formulations import Formulation
 from maxmargin.decode.machinery.batch import ScoreBatch
 from maxmargin.decode.machinery.oracle import default_loss, loss_augmented, search
@@ -99,7 +99,7 @@ def structured_loss(
         raise ValueError(f"loss is of hinge and softmax-margin, not of {name}")
     if name != "softmax-margin" and temperature != 1.0:
         raise ValueError(f"temperature is of softmax-margin, not of {name}")
-    if not isinstance(temperature, Real) or not 0 < float(temperature) < np.inf:
+    if not is_number(temperature) or not 0 < float(temperature) < np.inf:
         raise ValueError(f"temperature={temperature!r} must be a positive number")
     given = default_loss(structure) if loss is None else loss
     formulation = Formulation(rescaling, penalty)

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Integral, Real
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -33,6 +32,8 @@ from maxmargin.core.data.validation import (
     check_positive,
     check_range,
     check_types,
+    is_number,
+    is_whole,
     require,
 )
 
@@ -366,12 +367,12 @@ def named_kernel(kernel: Any, X: Any = None, **given: Any) -> Any:
     given = {k: v for k, v in given.items() if v is not None}
     gamma, degree = given.get("gamma", 1.0), given.get("degree", 2)
     by_rule = isinstance(gamma, str) and gamma in ("scale", "auto")
-    if not by_rule and not (isinstance(gamma, Real) and 0.0 < float(gamma) < np.inf):
+    if not by_rule and not (is_number(gamma) and 0.0 < float(gamma) < np.inf):
         raise ValueError(
             f"gamma={gamma!r}: a number greater than zero is needed, 'scale', 'auto', or "
             "None: one over the mean squared length of the rows"
         )
-    if not isinstance(degree, Integral) or degree < 1:
+    if not is_whole(degree) or degree < 1:
         raise ValueError(f"degree={degree!r}: a whole number, at least one, is needed")
     if by_rule:
         gamma = 1.0 if kernel == "precomputed" else _gamma_by_rule(gamma, X)

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.core.data.arrays import FUNCTION, UNIT, Floats, Ints
+from maxmargin.core.data.arrays import FUNCTION, UNIT, Floats, Ints, real_numbers
 from maxmargin.core.data.pairs import PairList, length
 from maxmargin.core.data.validation import (
     check_finite,
@@ -295,7 +295,7 @@ def _stacked(vectors: Sequence[Any]) -> Any:
             sp.vstack([sp.csr_array(v).reshape(1, -1) for v in vectors])
         )
     try:
-        return np.vstack([np.asarray(v, dtype=np.float64).ravel() for v in vectors])
+        return np.vstack([real_numbers(v).ravel() for v in vectors])
     except (TypeError, ValueError) as wrong:
         raise ValueError(
             f"a kernel on rows needs vectors of numbers of one length ({wrong})"

@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from maxmargin.core.data.arrays import Floats, Ints, Ragged
+from maxmargin.core.data.arrays import Floats, Ints, Ragged, real_numbers
 from maxmargin.core.data.validation import check_shape, check_types, require
 from maxmargin.core.loss import Loss as Loss
 from maxmargin.core.loss import ZeroOne as ZeroOne
@@ -45,7 +45,7 @@ class Hamming(Loss):
         if self.cost is None:
             table = 1.0 - np.eye(n_labels)
         else:
-            table = np.array(self.cost, dtype=np.float64)
+            table = real_numbers(self.cost).copy()
         if self.cost is not None and n_labels == 0:
             raise ValueError(
                 "loss: a matrix of costs is about labels, and these outputs have none"
@@ -66,7 +66,7 @@ class Hamming(Loss):
                 f"cost[{i}, {i}] is {table[i, i]}: the truth must cost nothing"
             )
         if self.class_weight is not None:
-            weight = np.asarray(self.class_weight, dtype=np.float64)
+            weight = real_numbers(self.class_weight)
             if weight.shape != (n_labels,):
                 raise ValueError(
                     f"class_weight has {weight.shape} entries for {n_labels} labels"

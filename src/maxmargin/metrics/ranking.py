@@ -13,14 +13,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from maxmargin.core.data.arrays import real_numbers
+
 
 def ranked(grades: ArrayLike, scores: ArrayLike) -> NDArray[np.float64]:
     """Grades in the order of falling scores."""
     try:
-        g = np.asarray(grades, dtype=np.float64)
+        g = real_numbers(grades)
     except (TypeError, ValueError):
         raise ValueError(f"{grades!r:.40} are no grades, one number each") from None
-    s = np.asarray(scores, dtype=np.float64)
+    s = real_numbers(scores)
     if g.shape != s.shape or g.ndim != 1:
         raise ValueError(f"{g.size} grades, but {s.size} scores")
     return g[np.argsort(-s, kind="stable")]
@@ -78,7 +80,7 @@ def roc_area(grades: ArrayLike, scores: ArrayLike) -> float:
     >>> roc_area([1, 0, 0], [0.5, 0.5, 0.1])
     0.75
     """
-    g, s = np.asarray(grades) > 0, np.asarray(scores, dtype=np.float64)
+    g, s = np.asarray(grades) > 0, real_numbers(scores)
     good, bad = s[g], np.sort(s[~g])
     if len(good) == 0 or len(bad) == 0:
         return float("nan")

@@ -20,14 +20,13 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from numbers import Integral, Real
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
 from maxmargin.core.compiled.compiling import compile_seconds, working_time
 from maxmargin.core.data.arrays import Floats
-from maxmargin.core.data.validation import require
+from maxmargin.core.data.validation import is_number, is_whole, require
 from maxmargin.core.oracle import ADVICE, OracleError
 from maxmargin.core.problem import Problem, rounding_of
 from maxmargin.core.structure import Latent, MappedInputs, MostViolated
@@ -291,13 +290,13 @@ def check(solver: Solver[Any], problem: Problem, resumable: bool = False) -> Non
 
 def _check_settings(solver: Solver[Any]) -> None:
     tol, steps, seconds = solver.tol, solver.max_iter, solver.max_time
-    if not isinstance(tol, Real) or not tol >= 0.0:
+    if not is_number(tol) or tol < 0.0:
         raise ValueError(f"tol={tol!r}: the tolerance must be a number, zero or more")
-    if not isinstance(steps, Integral) or steps < 1:
+    if not is_whole(steps) or steps < 1:
         raise ValueError(
             f"max_iter={steps!r}: a whole number of steps, at least one, is needed"
         )
-    if seconds is not None and not (isinstance(seconds, Real) and seconds >= 0.0):
+    if seconds is not None and not (is_number(seconds) and seconds >= 0.0):
         raise ValueError(
             f"max_time={seconds!r}: a number of seconds, zero or more, is needed"
         )

@@ -27,6 +27,7 @@ from maxmargin.core.data.arrays import (
     Rows,
     check_ordered,
     pointers,
+    real_numbers,
     usable,
 )
 from maxmargin.core.data.validation import check_types, require
@@ -176,7 +177,7 @@ def _unlike(table: Floats, truth: Labels, weight: float) -> tuple[Labels, float]
 def _table(i: int, x: Any) -> Floats:
     """Features of the pairs of example i."""
     try:
-        return np.asarray(x, dtype=np.float64)
+        return real_numbers(x)
     except (TypeError, ValueError):
         raise ValueError(
             f"example {i}: {x!r:.40} is no array (m, m, d) of numbers"

@@ -25,6 +25,7 @@ import numpy as np
 
 from maxmargin.core.data.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
 from maxmargin.core.data.foreign.biopython_records import letters_of
+from maxmargin.core.data.foreign.data_frames import rows_of_frame
 from maxmargin.core.data.validation import check_types, require
 from maxmargin.core.jit import inner_loop, loop
 from maxmargin.core.loss import LossForm
@@ -162,6 +163,7 @@ class Motif(Structure):
             raise ValueError("X is one string, not a list of sequences: write [X]")
         if not hasattr(X, "__iter__"):
             raise TypeError(f"X is one {type(X).__name__}, not a list of sequences")
+        X = rows_of_frame(X, [1], "the sequences")
         codes = [_encode(s, i, self.alphabet) for i, s in enumerate(X)]
         letter = np.concatenate(codes) if codes else np.empty(0, np.int32)
         ptr = pointers([len(c) for c in codes])

@@ -32,7 +32,15 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.core.data.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
+from maxmargin.core.data.arrays import (
+    Floats,
+    Ints,
+    Labels,
+    Ragged,
+    Rows,
+    pointers,
+    real_numbers,
+)
 from maxmargin.core.data.validation import check_own, check_sparse, require
 from maxmargin.core.loss import LossForm
 from maxmargin.core.structure import (
@@ -305,7 +313,7 @@ def _as_rows(psi: Sequence[Any]) -> tuple[Rows, int]:
         matrix = sp.csr_array(sp.vstack([sp.csr_array(p).reshape(1, -1) for p in psi]))
         return Rows.from_csr(matrix), matrix.shape[1]
     try:
-        matrix = np.vstack([np.asarray(p, dtype=np.float64).ravel() for p in psi])
+        matrix = np.vstack([real_numbers(p).ravel() for p in psi])
     except (TypeError, ValueError) as wrong:
         raise ValueError(
             f"joint_feature must return vectors of numbers of one length ({wrong})"

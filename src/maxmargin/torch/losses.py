@@ -21,12 +21,12 @@ with cost functions.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from maxmargin.core.data.arrays import Floats, Ragged
+from maxmargin.core.data.validation import is_number
 from maxmargin.core.formulations import Formulation
 from maxmargin.decode.machinery import smoothing
 from maxmargin.decode.machinery.base import ScoreStructure, named_loss
@@ -402,7 +402,7 @@ def known_loss(structure: ScoreStructure, loss: Any) -> Any:
 
 def check_positive(name: str, value: Any) -> None:
     """Refuse what is not a positive, finite number."""
-    if not isinstance(value, Real) or not 0 < float(value) < np.inf:
+    if not is_number(value) or not 0 < float(value) < np.inf:
         raise ValueError(f"{name}={value!r} must be a positive number")
 
 

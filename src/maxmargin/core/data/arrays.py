@@ -75,6 +75,43 @@ def check_size(values: Any, what: str) -> None:
     require((np.abs(values) <= LARGEST).all(), f"{what}: a number is beyond {LARGEST}")
 
 
+def real_numbers(values: Any) -> Floats:
+    """Values as an array of floats; complex numbers and dates are refused.
+
+    NumPy would drop imaginary parts, and turn dates into counts of days or nanoseconds.
+
+    Examples
+    --------
+    >>> real_numbers([1, 2]).tolist()
+    [1.0, 2.0]
+    >>> real_numbers(np.array([1 + 2j]))
+    Traceback (most recent call last):
+    ValueError: complex128 cannot be used: numbers without an imaginary part are needed
+    """
+    array = np.asarray(values)
+    if array.dtype.kind == "c":
+        raise ValueError(
+            f"{array.dtype} cannot be used: numbers without an imaginary part are needed"
+        )
+    if array.dtype.kind in "mM":
+        raise ValueError(f"{array.dtype} cannot be used: numbers are needed, not dates")
+    try:
+        return np.asarray(array, dtype=np.float64)
+    except ValueError:
+        for text in array.ravel().tolist():
+            if isinstance(text, str | bytes):
+                _check_written(text)
+        raise
+
+
+def _check_written(text: str | bytes) -> None:
+    """Refuse text that is no number, in other words than NumPy's."""
+    try:
+        float(text)
+    except ValueError:
+        raise ValueError(f"{text!r:.40} is text, and a number is needed") from None
+
+
 def usable(values: Any) -> NDArray[np.bool_]:
     """Which features are finite, and not so large that their squares overflow.
 

@@ -26,6 +26,7 @@ from maxmargin.estimators.alignment.exporting import scoring_of
 from maxmargin.estimators.alignment.pair_inputs import (
     checked_pair,
     is_pair,
+    listed_pairs,
     pairs_of_rows,
     plain_pair,
 )
@@ -254,7 +255,8 @@ class AlignmentSVM(Significance, PositionKernels):
         X : sequence of (first, second)
             Sequences: strings, mappings from track to letters or real vectors, or `Seq` and
             `SeqRecord` of Biopython, whose letter annotations are tracks. Without y:
-            alignments of Biopython, of each of which all pairs of rows are used.
+            alignments of Biopython, of each of which all pairs of rows are used. A data
+            frame has two columns.
         y : sequence of alignments
             Two strings with "-" for gaps, both from their first letter on, an array
             (k, 2) of positions, -1 for a gap, or an alignment of Biopython. Local
@@ -281,6 +283,7 @@ class AlignmentSVM(Significance, PositionKernels):
         self, X: Any, y: Any, sample_weight: SampleWeight
     ) -> TrainingData:
         check_same_length(X, y)
+        X, y = listed_pairs(X, y)
         self._check_container(X)
         X = [plain_pair(pair) for pair in X]
         for q, (pair, written) in enumerate(zip(X, y, strict=True)):
@@ -433,7 +436,7 @@ class AlignmentSVM(Significance, PositionKernels):
         return self.structure_
 
     def _all_pairs(self, X: Any) -> tuple[list[Any], list[int]]:
-        pairs = [plain_pair(pair) for pair in X]
+        pairs = [plain_pair(pair) for pair in listed_pairs(X)[0]]
         return pairs, [1] * len(pairs)
 
     def _with_settings(self, changed: Mapping[str, Any]) -> Structure:

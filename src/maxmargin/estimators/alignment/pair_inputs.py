@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from maxmargin.core.data.foreign.biopython_records import from_biopython, is_alignment
+from maxmargin.core.data.foreign.data_frames import rows_of_frame
 from maxmargin.estimators.fitting.inputs import by_position
 from maxmargin.io.biology.biopython import pairs_from_biopython
 
@@ -19,6 +20,14 @@ def pairs_of_rows(X: Any) -> tuple[list[Any], list[Any]]:
         )
     made = pairs_from_biopython(listed)
     return list(made.X), list(made.y)
+
+
+def listed_pairs(X: Any, y: Any = None) -> tuple[Any, Any]:
+    """Pairs and their alignments, those of data frames row by row."""
+    return (
+        rows_of_frame(X, [2], "the sequences of each pair"),
+        rows_of_frame(y, [1, 2], "the alignment of each pair", "y"),
+    )
 
 
 def is_pair(pair: Any) -> bool:

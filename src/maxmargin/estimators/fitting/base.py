@@ -241,8 +241,8 @@ class StructuredEstimator(CallbackSupportMixin, DrawnOutputs, BaseEstimator):
         return TrainingData(structure, x, truth, sample_weight, X, y)
 
     def _check_container(self, X: Any) -> None:
-        """Refuse one sparse matrix where a list of examples is needed."""
-        if issparse(X):
+        """Refuse one matrix or frame where a list of examples is needed."""
+        if issparse(X) or hasattr(X, "columns"):
             raise TypeError(
                 f"X is one {type(X).__name__}, not a list of examples: "
                 f"{type(self).__name__} takes one input per output"

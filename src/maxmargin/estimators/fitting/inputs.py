@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from numbers import Integral, Real
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils import _safe_indexing, check_random_state
 
-from maxmargin.core.data.arrays import Floats
+from maxmargin.core.data.arrays import Floats, real_numbers
+from maxmargin.core.data.validation import is_number, is_whole
 from maxmargin.core.data.warned import warn
 from maxmargin.core.loss import Loss
 from maxmargin.losses.labels import Hamming
@@ -117,7 +118,7 @@ def named_loss(loss: Any, known: Mapping[str, Loss]) -> Loss:
             raise ValueError(f"loss={loss!r} is not known here: choose from {names}")
         return known[loss]
     if isinstance(loss, np.ndarray | list | tuple):
-        return Hamming(cost=np.asarray(loss, dtype=np.float64))
+        return Hamming(cost=real_numbers(loss))
     if not isinstance(loss, Loss):
         raise ValueError(
             f"loss={loss!r} is neither a name, nor a matrix of costs, nor a Loss; names "
@@ -175,7 +176,7 @@ def jobs_of(n_jobs: Any) -> int:
 
 def example_C(C: Any, sample_weight: SampleWeight, n: int) -> Floats:
     """C of each example."""
-    if not isinstance(C, Real) or not 0 < float(C) < np.inf:
+    if not is_number(C) or not 0 < float(C) < np.inf:
         hint = "; penalty='hard' allows no slack at all" if np.inf == C else ""
         raise ValueError(
             f"C={C!r}: the penalty must be a finite number greater than zero{hint}"
@@ -183,7 +184,7 @@ def example_C(C: Any, sample_weight: SampleWeight, n: int) -> Floats:
     if sample_weight is None:
         return np.full(n, float(C))
     try:
-        weight = np.asarray(sample_weight, dtype=np.float64)
+        weight = real_numbers(sample_weight)
     except (TypeError, ValueError):
         raise ValueError(
             f"sample_weight={sample_weight!r:.80}: one number for each of the {n} "
@@ -222,8 +223,7 @@ class Rule(NamedTuple):
 
 def _whole(least: int) -> Rule:
     def holds(value: Any) -> bool:
-        plain = isinstance(value, Integral) and not isinstance(value, bool)
-        return plain and int(value) >= least
+        return is_whole(value) and int(value) >= least
 
     return Rule(holds, f"a whole number, at least {least}, is needed")
 
@@ -241,22 +241,12 @@ def _is_callbacks(value: Any) -> bool:
 
 
 def _is_seed(value: Any) -> bool:
-    number = isinstance(value, Integral) and int(value) >= 0
+    number = is_whole(value) and int(value) >= 0
     return value is None or number or isinstance(value, np.random.RandomState)
 
 
 def _is_jobs(value: Any) -> bool:
-    number = isinstance(value, Integral) and not isinstance(value, bool)
-    return value is None or (number and int(value) != 0)
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool)
-
-
-def _is_number(value: Any) -> bool:
-    number = isinstance(value, Real) and not isinstance(value, bool)
-    return number and not np.isnan(float(value))
+    return value is None or (is_whole(value) and int(value) != 0)
 
 
 def _or_none(rule: Rule) -> Rule:
@@ -269,8 +259,8 @@ def _is_class_weight(value: Any) -> bool:
 
 
 def _is_length(value: Any) -> bool:
-    several = isinstance(value, list | tuple) and all(map(_is_whole, value))
-    return _is_whole(value) or several or value == "auto"
+    several = isinstance(value, list | tuple) and all(map(is_whole, value))
+    return is_whole(value) or several or value == "auto"
 
 
 def _is_list(value: Any) -> bool:
@@ -278,9 +268,9 @@ def _is_list(value: Any) -> bool:
 
 
 FLAG = Rule(_is_flag, "True or False is needed")
-NUMBER = Rule(_is_number, "a number is needed")
+NUMBER = Rule(is_number, "a number is needed")
 NAME = Rule(lambda v: isinstance(v, str), "a name is needed")
-WHOLE = Rule(_is_whole, "a whole number is needed")  # structures check its range
+WHOLE = Rule(is_whole, "a whole number is needed")  # structures check its range
 KERNEL_METHODS = (
     "exact", "sampled", "cpsp", "nystroem", "cholesky", "sampled-as-written",
     "cpsp-as-written",
@@ -298,7 +288,7 @@ RULES = {
     "bias": FLAG,
     "both_strands": FLAG,
     "calibration": Rule(
-        lambda v: _is_whole(v) and (int(v) == 0 or int(v) > 1),
+        lambda v: is_whole(v) and (int(v) == 0 or int(v) > 1),
         "a number of folds, at least 2, is needed, or 0",
     ),
     "cliques": Rule(
@@ -313,7 +303,7 @@ RULES = {
     "edge_features": FLAG,
     "end_gaps": FLAG,
     "eta": Rule(
-        lambda v: _is_number(v) and float(v) >= 0.0, "a number, zero or more, is needed"
+        lambda v: is_number(v) and float(v) >= 0.0, "a number, zero or more, is needed"
     ),
     "forbidden": Rule(
         lambda v: v is None or (hasattr(v, "__len__") and not isinstance(v, str)),
@@ -329,7 +319,7 @@ RULES = {
     ),
     "horizontal": _or_none(WHOLE),
     "init_C": Rule(
-        lambda v: _is_number(v) and float(v) > 0.0, "a number above zero is needed"
+        lambda v: is_number(v) and float(v) > 0.0, "a number above zero is needed"
     ),
     "intercept_scaling": NUMBER,
     "kernel_method": Rule(
@@ -361,7 +351,7 @@ RULES = {
     "callbacks": Rule(_is_callbacks, "a function, or a list of functions, is needed"),
     "fit_intercept": FLAG,
     "memory": Rule(
-        lambda v: isinstance(v, Real) and float(v) > 0.0,
+        lambda v: is_number(v) and float(v) > 0.0,
         "a number of bytes greater than zero is needed",
     ),
     "mode": NAME,

@@ -49,6 +49,8 @@ def checked_penalties(Cs: Sequence[float]) -> Floats:
         values = np.asarray(Cs, dtype=np.float64).ravel()
     except (TypeError, ValueError):
         values = np.empty(0)
-    if len(values) == 0 or not (np.isfinite(values) & (values > 0)).all():
+    listed = Cs if np.iterable(Cs) else [Cs]
+    flags = any(isinstance(C, bool | np.bool_) for C in listed)
+    if flags or len(values) == 0 or not (np.isfinite(values) & (values > 0)).all():
         raise ValueError(f"Cs={Cs!r}: penalties must be numbers greater than zero")
     return values

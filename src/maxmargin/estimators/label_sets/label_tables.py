@@ -74,6 +74,7 @@ class LabelTable:
         missing = [n for n in nodes if n not in columns]
         strange = [c for c in columns if c not in nodes]
         if strange:
+            _refuse_top(strange[0], tops)
             raise ValueError(
                 f"column {strange[0]!r} of y has no node in the taxonomy (name the columns "
                 "of y by a data frame, or give sets of labels)"
@@ -112,6 +113,8 @@ class LabelTable:
         """The columns of a table, which have names in a data frame, as in `names`."""
         out = _matrix(y)
         if out.shape[1] != len(self.names):
+            for name in _column_names(y):
+                _refuse_top(name, self.tops)
             raise ValueError(
                 f"y has {out.shape[1]} columns, but there are {len(self.names)} labels"
             )
@@ -197,6 +200,15 @@ def _labels_of(tree: Taxonomy) -> tuple[tuple[Name, ...], tuple[tuple[int, ...],
         tuple(number[p] for p in tree.parents[z] if p in number) for z in kept
     )
     return tuple(tree.nodes[z] for z in kept), parents
+
+
+def _refuse_top(column: Name, tops: Sequence[Name]) -> None:
+    """Say so where a column is a node above all others, which is no label."""
+    if column in tops:
+        raise ValueError(
+            f"column {column!r} of y is above all labels in the taxonomy, so it holds for "
+            "every example and is no label: leave the column out"
+        )
 
 
 def _is_table(y: Any) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from maxmargin.core.data.arrays import Floats, Ints
+from maxmargin.core.data.arrays import Floats, Ints, real_numbers
 from maxmargin.core.data.validation import is_missing
 from maxmargin.io.frames import column_apart
 
@@ -66,7 +66,7 @@ def weight_of_queries(weight: Any, groups: Sequence[Ints]) -> Floats:
     >>> weight_of_queries([2.0, 2.0, 1.0], [np.array([0, 1]), np.array([2])]).tolist()
     [2.0, 1.0]
     """
-    given = np.asarray(weight, dtype=np.float64).reshape(-1)
+    given = real_numbers(weight).reshape(-1)
     documents = sum(map(len, groups))
     if len(given) == len(groups):
         return given

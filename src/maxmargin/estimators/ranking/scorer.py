@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.metadata_routing import MetadataRequest
 
+from maxmargin.core.data.validation import is_whole
 from maxmargin.metrics.ranking import (
     average_precision,
     mean_over_queries,
@@ -97,7 +98,7 @@ def ranking_scorer(measure: str = "ndcg", k: int = 10) -> RankingScorer:
         raise ValueError(
             f"measure={measure!r} is not known: choose from {', '.join(MEASURES)}"
         )
-    if not isinstance(k, int | np.integer) or k < 1:
+    if not is_whole(k) or k < 1:
         raise ValueError(
             f"k={k!r}: the number of places must be a whole number above 0"
         )

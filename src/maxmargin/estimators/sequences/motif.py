@@ -9,8 +9,9 @@ import numpy as np
 from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core.data.arrays import Floats, Ragged
+from maxmargin.core.data.arrays import Floats, Ragged, real_numbers
 from maxmargin.core.data.foreign.biopython_records import letters_of
+from maxmargin.core.data.foreign.data_frames import rows_of_frame
 from maxmargin.core.data.validation import (
     check_finite,
     check_shape,
@@ -246,9 +247,10 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
     ) -> TrainingData:
         check_parameters(self.get_params(deep=False))
         check_same_length(X, y)
-        self._check_container(X)
+        y = rows_of_frame(y, [1], "the labels", "y")
         check_labels(y)
-        X, y = [letters_of(x) for x in by_position(X)], by_position(y)
+        X = [letters_of(x) for x in by_position(rows_of_frame(X, [1], "the sequences"))]
+        y = by_position(y)
         labels = np.array(np.asarray(y).tolist())
         classes = np.unique(labels)
         if len(classes) != 2:
@@ -321,6 +323,7 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
         """Up to n further motifs after that of this model; see `fit_several`."""
         check_is_fitted(self, "motif_")
         out: list[MotifSVM] = []
+        X, y = rows_of_frame(X, [1], "the sequences"), rows_of_frame(y, [1], "y", "y")
         rest, model = [str(letters_of(x)) for x in by_position(X)], self
         unknown = "N" if self.alphabet == "dna" else "X"
         for _ in range(n):
@@ -348,7 +351,7 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
         if self.class_weight is None:
             return sample_weight
         weight = np.ones(len(labels)) if sample_weight is None else sample_weight
-        weight = np.asarray(weight, dtype=np.float64)
+        weight = real_numbers(weight)
         if self.class_weight == "balanced":
             mass = {c: weight[labels == c].sum() for c in self.classes_}
             factor = {c: weight.sum() / (2.0 * m) for c, m in mass.items() if m > 0}
@@ -367,6 +370,7 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
         return self.classes_[np.asarray(decoded)].tolist()
 
     def _encoded(self, X: Any, y: Any) -> tuple[Any, Ragged]:
+        y = rows_of_frame(y, [1], "the labels", "y")
         return super()._encoded(X, (np.asarray(y) == self.classes_[1]).astype(int))
 
     def predict(self, X: Any) -> np.ndarray:

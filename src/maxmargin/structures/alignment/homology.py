@@ -27,6 +27,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from maxmargin.core.data.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
+from maxmargin.core.data.foreign.data_frames import rows_of_frame
 from maxmargin.core.data.validation import check_types, require
 from maxmargin.core.loss import LossForm
 from maxmargin.core.structure import (
@@ -264,7 +265,9 @@ def _candidates(x: Search, ids: Ints) -> tuple[Ints, Ints]:
 def _pairs(X: Sequence[Any]) -> tuple[list[int], list[Any], list[Any]]:
     """Candidates per example, all pairs, and the alignments that are given."""
     sizes, pairs, known = [], [], []
-    for q, example in enumerate(X):
+    for q, example in enumerate(
+        rows_of_frame(X, [2, 3], "a sequence and its candidates")
+    ):
         if not isinstance(example, tuple | list) or len(example) not in (2, 3):
             raise ValueError(
                 f"example {q}: (native, candidates) expected, perhaps with a mapping "

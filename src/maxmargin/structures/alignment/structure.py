@@ -24,6 +24,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from maxmargin.core.data.arrays import Floats, Ints, Labels, Ragged, Rows, pointers
+from maxmargin.core.data.foreign.data_frames import rows_of_frame
 from maxmargin.core.data.validation import Validated, check_types, require, same_fields
 from maxmargin.core.loss import LossForm
 from maxmargin.core.structure import Answer, Augment, Found, Layers, Pieces, Structure
@@ -59,6 +60,7 @@ from maxmargin.structures.alignment.inputs.encoding import (
     learn_letters,
     learn_symbols,
     own_names,
+    shown_letters,
     tracks_of,
 )
 from maxmargin.structures.alignment.inputs.letters import (
@@ -97,6 +99,7 @@ from maxmargin.structures.alignment.paths import (
     outside_band,
 )
 
+GAPS = INSERT, DELETE  # the move that leaves out a sequence
 CELLS = 2**19  # of tables filled at a time: fewer would cost more in calls
 
 
@@ -245,7 +248,7 @@ class Alignment(Structure):
         """Pairs (s, t) of sequences, each a string or a mapping of tracks."""
         rule = self.unknown if self.symbols.unknown else "error"
         reader = LetterReader(self.symbols.letters, rule)
-        X = reader.pairs(X)
+        X = reader.pairs(rows_of_frame(X, [2], "the sequences of each pair"))
         x = self._encoded(X if self.positions is None else self.positions(X), reader)
         reader.warn()
         return x
@@ -267,6 +270,7 @@ class Alignment(Structure):
         """Alignments as columns (k, 2), -1 for a gap, or as two strings with gaps."""
         rows, cols = x.sizes
         mode, out = MODES[self.mode], []
+        Y = rows_of_frame(Y, [1, 2], "the alignment of each pair", "y")
         for q, written in enumerate(Y):
             where, m, n = x.name(q), int(rows[q]), int(cols[q])
             columns = columns_of(written, where)
@@ -460,10 +464,17 @@ class Alignment(Structure):
         longer = Ragged.pack([row[: end + 1] for end in ends])
         psi = self._difference(x, ids, longer, Ragged.pack([row[:end] for end in ends]))
         place, names = row[:2].tolist(), []
+        sides = (x.s, x.left[i]), (x.t, x.right[i])
+        letters = [
+            shown_letters(self.symbols, self._views(k), *sides[k]) for k in range(2)
+        ]
         for move in row[2:].tolist():
-            i_s = "-" if move == INSERT else str(place[0])
-            j_t = "-" if move == DELETE else str(place[1])
-            names.append(f"column {i_s}/{j_t}")
+            at = [None if move == gap else place[k] for k, gap in enumerate(GAPS)]
+            name = "/".join("-" if a is None else str(a) for a in at)
+            if letters[0] and letters[1]:
+                spelt = zip(letters, at, strict=True)
+                name += ": " + "/".join("-" if a is None else s[a] for s, a in spelt)
+            names.append(f"column {name}")
             place = [place[0] + (move != INSERT), place[1] + (move != DELETE)]
         return Pieces(names, psi)
 

@@ -31,6 +31,7 @@ from maxmargin.core.data.arrays import (
     Ragged,
     Rows,
     pointers,
+    real_numbers,
     usable,
 )
 from maxmargin.core.data.validation import (
@@ -132,10 +133,11 @@ class Ranking(Structure):
         """The documents of query i, checked."""
         if sp.issparse(x):
             check_sparse(x, f"query {i}")
-            matrix = sp.csr_array(x, dtype=np.float64)
+            matrix = sp.csr_array(x)
+            matrix.data = real_numbers(matrix.data)
         else:
             try:
-                matrix = np.asarray(x, dtype=np.float64)
+                matrix = real_numbers(x)
             except (TypeError, ValueError):
                 raise ValueError(
                     f"query {i}: {x!r:.40} is no table of numbers, a row for each document"

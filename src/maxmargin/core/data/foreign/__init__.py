@@ -1,6 +1,7 @@
 """Objects of other packages as plain data, without importing those packages.
 
 biopython_records.py  Sequence records of Biopython as plain tracks
+data_frames.py        Rows of data frames as examples
 nltk_trees.py         Trees of NLTK, from and to nested tuples
 """
 

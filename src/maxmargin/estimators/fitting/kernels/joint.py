@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from maxmargin.core.data.arrays import real_numbers
 from maxmargin.core.data.warned import warn
 from maxmargin.core.engine import Serial
 from maxmargin.estimators.fitting.base import StructuredEstimator
@@ -132,4 +133,4 @@ def _some_features(owner: Any, X: Any, y: Any) -> Any:
     few = range(min(len(y), SCALED_BY))
     pairs = [owner.joint_feature(X[i], y[i]) for i in few]
     dense = [p.toarray() if hasattr(p, "toarray") else p for p in pairs]
-    return np.vstack([np.asarray(p, dtype=np.float64).ravel() for p in dense])
+    return np.vstack([real_numbers(p).ravel() for p in dense])

@@ -16,7 +16,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.core.data.arrays import Floats, Ints, Labels, pointers, usable
+from maxmargin.core.data.arrays import (
+    Floats,
+    Ints,
+    Labels,
+    pointers,
+    real_numbers,
+    usable,
+)
 from maxmargin.core.data.foreign.biopython_records import from_biopython
 from maxmargin.core.data.validation import (
     check_distinct,
@@ -143,7 +150,7 @@ def _track(values: Any, where: str) -> Any:
     if not nested and kind != "f" and not any(isinstance(v, float) for v in values):
         return values
     try:
-        numbers = np.asarray(values, dtype=np.float64)
+        numbers = real_numbers(values)
     except (TypeError, ValueError):
         raise ValueError(
             f"{where} is neither letters nor an array (length, width) of numbers"
@@ -437,6 +444,23 @@ def encode_side(
     )
 
 
+def shown_letters(
+    symbols: Symbols, views: Sequence[View], side: Side, k: int
+) -> list[str]:
+    """Sequence k in letters: of its residues, or else of the first track of letters.
+
+    Empty if no view shows single letters.
+    """
+    coded = [view for view in views if not view.real]
+    plain = [v for v in coded if not v.reach and v.bins is None and len(v.tracks) == 1]
+    plain.sort(key=lambda v: v.tracks != ("residue",))
+    if not plain:
+        return []
+    known = [*map(str, symbols.letters[plain[0].tracks[0]]), "?"]
+    codes = side.codes[coded.index(plain[0]), side.ptr[k] : side.ptr[k + 1]]
+    return [known[min(int(c), len(known) - 1)] for c in codes]
+
+
 def _renumbered(keys: Ints) -> Ints:
     """Keys numbered in ascending order, without gaps.
 
@@ -476,7 +500,12 @@ def _binned(
 def _stacked(
     parts: Sequence[Any], names: Sequence[str], track: str, width: int
 ) -> Floats:
-    for values, where in zip(parts, names, strict=True):
+    numbers = []
+    for given, where in zip(parts, names, strict=True):
+        try:
+            values = real_numbers(given)
+        except ValueError as wrong:
+            raise ValueError(f"{where}: track {track!r}: {wrong}") from None
         if values.shape[1] != width:
             raise ValueError(
                 f"{where}: track {track!r} has {values.shape[1]} numbers per position, "
@@ -487,4 +516,5 @@ def _stacked(
             raise ValueError(
                 f"{where}, position {k}: track {track!r} is not finite, or too large"
             )
-    return np.concatenate([np.asarray(v, np.float64) for v in parts])
+        numbers.append(values)
+    return np.concatenate(numbers)

@@ -14,7 +14,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from maxmargin.core.data.arrays import LARGEST, Floats, Ints, Labels, Vectors, usable
+from maxmargin.core.data.arrays import (
+    LARGEST,
+    Floats,
+    Ints,
+    Labels,
+    Vectors,
+    real_numbers,
+    usable,
+)
 from maxmargin.core.data.tokens.sequences import place
 from maxmargin.core.data.warned import warn
 from maxmargin.core.jit import loop
@@ -298,7 +306,7 @@ def _vector_columns(
 ) -> tuple[list[int], Floats]:
     """FeatureColumns "key[0]", "key[1]", .. of a vector, and its numbers."""
     try:
-        vector = np.asarray(value, dtype=np.float64)
+        vector = real_numbers(value)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{where}: {key!r} is not a vector ({error})") from None
     if vector.ndim != 1:
@@ -354,7 +362,7 @@ def _pairs(token: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
             for name, number in _pairs(value):
                 yield f"{key}:{name}", number
         elif _is_vector(value):
-            for j, number in enumerate(np.asarray(value, dtype=np.float64).tolist()):
+            for j, number in enumerate(real_numbers(value).tolist()):
                 yield f"{key}[{j}]", number
         elif isinstance(value, list | tuple | set | frozenset):
             for item in _ordered(value):

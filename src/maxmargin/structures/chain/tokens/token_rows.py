@@ -29,6 +29,7 @@ from maxmargin.core.data.arrays import (
     Ragged,
     Vectors,
     pointers,
+    real_numbers,
     usable,
 )
 from maxmargin.core.data.tokens.sequences import Sequences, place, same_lengths
@@ -176,7 +177,7 @@ def _kind(row: Any, i: int) -> str:
 
 def _dense(row: Any, i: int) -> Any:
     try:
-        array = np.asarray(row, dtype=np.float64)
+        array = real_numbers(row)
     except (TypeError, ValueError) as error:
         raise ValueError(f"sequence {i} is not an array of numbers: {error}") from None
     if array.ndim != 2:
@@ -191,8 +192,9 @@ def _check_matrix(matrix: Any, ptr: Ints) -> Any:
     if matrix.ndim != 2:
         raise ValueError("tokens must be rows of a matrix (tokens, features)")
     values = matrix.data if sp.issparse(matrix) else matrix
-    if values.dtype == object:
-        raise ValueError("features must be numbers, not Python objects")
+    if values.dtype.kind not in "biuf":
+        kind = "Python objects" if values.dtype == object else str(values.dtype)
+        raise ValueError(f"features must be numbers, not {kind}")
     if values.dtype.kind == "f" and not usable(values).all():
         dense = sp.csr_array(matrix) if sp.issparse(matrix) else matrix
         bad = (

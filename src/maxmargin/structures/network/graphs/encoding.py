@@ -14,6 +14,7 @@ from maxmargin.core.data.arrays import (
     Labels,
     Vectors,
     pointers,
+    real_numbers,
     usable,
 )
 from maxmargin.core.data.validation import check_sparse
@@ -206,7 +207,7 @@ def _sparse_part(graph: Graph) -> tuple[Any, Any, Any]:
         check_sparse(graph.nodes, "the matrix of the nodes")
         rows = sp.csr_array(graph.nodes)
         rows.sum_duplicates()
-        return np.diff(rows.indptr), rows.indices, rows.data.astype(np.float64)
+        return np.diff(rows.indptr), rows.indices, real_numbers(rows.data)
     vectors = _numbers(graph)
     filled = [np.flatnonzero(v) for v in vectors]
     return (
@@ -224,7 +225,7 @@ def _dense_part(graph: Graph) -> tuple[Any, Any, Any]:
         dense = graph.nodes
     if isinstance(dense, np.ndarray) and dense.ndim == 2:
         sizes = np.full(dense.shape[0], dense.shape[1])
-        return sizes, np.empty(0, np.int32), np.array(dense, dtype=np.float64).ravel()
+        return sizes, np.empty(0, np.int32), real_numbers(dense).ravel()
     vectors = _numbers(graph)
     sizes = np.array([len(v) for v in vectors])
     return sizes, np.empty(0, np.int32), np.concatenate(vectors)
@@ -233,11 +234,11 @@ def _dense_part(graph: Graph) -> tuple[Any, Any, Any]:
 def _numbers(graph: Graph) -> list[Floats]:
     """Features of the nodes as vectors."""
     try:
-        return [np.ravel(np.asarray(v, dtype=np.float64)) for v in graph.nodes]
+        return [np.ravel(real_numbers(v)) for v in graph.nodes]
     except (TypeError, ValueError) as wrong:
         raise ValueError(
             f"features of nodes must be vectors of numbers: {wrong}"
-        ) from wrong
+        ) from None
 
 
 def _with_constant(
@@ -275,7 +276,7 @@ def _edge_values(
             continue
         if graph.edge_features is None:
             raise ValueError(f"graph {i} has no edge features, but training had them")
-        values = np.asarray(graph.edge_features, dtype=np.float64).reshape(m, -1)
+        values = real_numbers(graph.edge_features).reshape(m, -1)
         if values.shape[1] != kinds.edge_features:
             raise ValueError(
                 f"graph {i}: {values.shape[1]} features per edge, but "

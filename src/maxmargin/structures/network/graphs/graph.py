@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from scipy.sparse.csgraph import minimum_spanning_tree
 
-from maxmargin.core.data.arrays import Floats, Ints, check_ordered
+from maxmargin.core.data.arrays import Floats, Ints, check_ordered, real_numbers
 from maxmargin.core.data.validation import check_sparse
 
 ACROSS, DOWN, FALLING, RISING = 0, 1, 2, 3  # edge types of grids
@@ -261,7 +261,7 @@ def _attributes(data: Any, names: str | Sequence[str], where: str) -> Floats:
                 f"{', '.join(map(repr, data)) or 'none'}"
             )
         try:
-            parts.append(np.asarray(data[name], dtype=np.float64).reshape(-1))
+            parts.append(real_numbers(data[name]).reshape(-1))
         except (TypeError, ValueError):
             raise ValueError(
                 f"{where}: attribute {name!r} is {data[name]!r:.40}, not a number or a "
