@@ -92,13 +92,15 @@ def test_scores_to_start_from():
     X, y = relatives(4, seed=5)
     alignment = Alignment(mode="local").bind([(PROTEIN, PROTEIN)], [])
     places = [c for c, _ in y]
-    prior = learn_prior(alignment, X, places, [None] * 4)
+    prior = learn_prior(alignment, X, places, [None] * 4, np.ones(4))
     known = parse_substitution(BLOSUM62.splitlines()).restrict(PROTEIN).scores
     assert np.corrcoef(prior.scores.ravel(), known.ravel())[0, 1] > 0.99
     assert np.abs(prior.scores - known).max() < 2.0
     X, y = make_homologs(300, seed=0)
     alignment = Alignment(mode="local").bind([("abcdefghijklmnopqrst",) * 2], [])
-    prior = learn_prior(alignment, X, [c for c, _ in y], [a for _, a in y])
+    prior = learn_prior(
+        alignment, X, [c for c, _ in y], [a for _, a in y], np.ones(len(y))
+    )
     # A letter becomes the next one twice as often as it stays.
     assert np.mean(prior.scores.argmax(axis=1) == (np.arange(20) + 1) % 20) > 0.9
     assert np.mean(np.diag(prior.scores) > 0) > 0.9

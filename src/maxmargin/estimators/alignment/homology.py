@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.data.arrays import Floats, Ints, Ragged
+from maxmargin.core.data.foreign.data_frames import rows_of_frame
 from maxmargin.core.structure import Structure
 from maxmargin.estimators.alignment.alignment import (
     AlignmentSVM,
@@ -21,7 +22,13 @@ from maxmargin.estimators.alignment.exporting import scoring_of
 from maxmargin.estimators.alignment.homology_start import TRACK, learn_prior
 from maxmargin.estimators.alignment.significance import Significance
 from maxmargin.estimators.fitting.base import StructuredEstimator
-from maxmargin.estimators.fitting.inputs import check_same_length, object_array
+from maxmargin.estimators.fitting.inputs import (
+    by_position,
+    check_parameters,
+    check_same_length,
+    example_C,
+    object_array,
+)
 from maxmargin.estimators.fitting.parameters import (
     CallbackChoice,
     CheckpointChoice,
@@ -144,7 +151,9 @@ class HomologySVM(Significance, StructuredEstimator):
         self.checkpoint = checkpoint
         self.verbose = verbose
 
-    def _structure(self, X: Any, y: Any) -> Structure:
+    def _structure(
+        self, X: Any, y: Any, sample_weight: SampleWeight = None
+    ) -> Homology:
         if self.alignments not in ("hidden", "given"):
             raise ValueError(
                 f"alignments={self.alignments!r} is not known: choose from 'hidden', "
@@ -152,13 +161,13 @@ class HomologySVM(Significance, StructuredEstimator):
             )
         alignment = alignment_structure(self, [example[0] for example in X])
         search = Homology(alignment, hidden=self.alignments == "hidden")
-        start = self._prior(search, X, y)
+        start = self._prior(search, X, y, example_C(1.0, sample_weight, len(X)))
         if start is None:
             return search
         model = (*matrix(start), *(alignment.model or ()))
         return replace(search, alignment=replace(alignment, model=model))
 
-    def _prior(self, search: Homology, X: Any, y: Any) -> Prior | None:
+    def _prior(self, search: Homology, X: Any, y: Any, weight: Floats) -> Prior | None:
         """Known scores to start from."""
         if self.start is None or isinstance(self.start, Prior):
             return self.start
@@ -170,9 +179,8 @@ class HomologySVM(Significance, StructuredEstimator):
         if TRACK not in bound.symbols.letters:
             return None
         places = [_homolog_index(written) for written in y]
-        return learn_prior(
-            bound, X, places, [x[2].get(c) for x, c in zip(X, places, strict=True)]
-        )
+        known = [x[2].get(c) for x, c in zip(X, places, strict=True)]
+        return learn_prior(bound, X, places, known, weight)
 
     def _with_settings(self, changed: Mapping[str, Any]) -> Structure:
         alignment = replace(self.structure_.alignment, **changed)
@@ -199,16 +207,23 @@ class HomologySVM(Significance, StructuredEstimator):
         self, X: Any, y: Any, sample_weight: SampleWeight
     ) -> TrainingData:
         check_same_length(X, y)
-        self._check_container(X)
-        data = super()._training_data(self._examples_of(X, y), y, sample_weight)
-        assert isinstance(data.structure, Homology)
-        if not data.structure.hidden:
+        y = _homologs(y)
+        check_parameters(self.get_params(deep=False))
+        X = self._examples_of(X, y)
+        y = by_position(y)
+        structure = self._structure(X, y, sample_weight).bind(X, y)
+        x = structure.encode(X)
+        data = TrainingData(
+            structure, x, structure.encode_labels(x, y), sample_weight, X, y
+        )
+        if not structure.hidden:
             return data
-        init = data.structure.start_weights()
+        init = structure.start_weights()
         return data._replace(init=init, given=init is None)
 
     def _batch_data(self, X: Any, y: Any, sample_weight: SampleWeight) -> TrainingData:
         check_same_length(X, y)
+        y = _homologs(y)
         return super()._batch_data(self._examples_of(X, y), y, sample_weight)
 
     def _examples_of(self, X: Any, y: Any) -> list[tuple[Any, Any, dict[int, Any]]]:
@@ -218,10 +233,15 @@ class HomologySVM(Significance, StructuredEstimator):
             needed = "with alignments='given'"
         elif self.start is None:
             needed = "with start=None"
-        return _aligned(X, y, needed)
+        return _aligned(
+            rows_of_frame(X, [2, 3], "a sequence and its candidates"),
+            _homologs(y),
+            needed,
+        )
 
     def _inputs(self, X: Any) -> Any:
-        return [tuple(x)[:2] for x in X]
+        listed = rows_of_frame(X, [2, 3], "a sequence and its candidates")
+        return [tuple(x)[:2] for x in listed]
 
     def _encoded(self, X: Any, y: Any) -> tuple[Any, Ragged]:
         if self.structure_.hidden:
@@ -270,13 +290,14 @@ class HomologySVM(Significance, StructuredEstimator):
         return self.structure_.alignment
 
     def _all_pairs(self, X: Any) -> tuple[list[Any], list[int]]:
-        pairs = [(native, one) for native, candidates, *_ in X for one in candidates]
-        return pairs, [len(example[1]) for example in X]
+        X = self._inputs(X)
+        pairs = [(native, one) for native, candidates in X for one in candidates]
+        return pairs, [len(candidates) for _, candidates in X]
 
     def score(self, X: Any, y: Any) -> float:
         """Share of the native sequences whose homolog is found; y as in `fit`, or indices."""
         check_same_length(X, y, "score")
-        true: Ints = np.array([_homolog_index(written) for written in y])
+        true: Ints = np.array([_homolog_index(written) for written in _homologs(y)])
         return float(np.mean(self.predict(X) == true))
 
     def substitution_matrix(self, track: str = "residue") -> tuple[Any, Floats]:
@@ -314,6 +335,11 @@ class HomologySVM(Significance, StructuredEstimator):
     def _draw(self, x: Any, output: Any, truth: Any = None) -> str:
         c, columns = output if np.iterable(output) else self.predict_alignments([x])[0]
         return draw_alignment(x[0], x[1][int(c)], columns, None)
+
+
+def _homologs(y: Any) -> Any:
+    """The outputs, those of a data frame row by row."""
+    return rows_of_frame(y, [1, 2], "the homolog, perhaps with its alignment", "y")
 
 
 def _homolog_index(written: Any) -> int:

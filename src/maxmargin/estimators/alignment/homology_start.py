@@ -45,18 +45,19 @@ LINEAR = ((-2.0, -2.0), (-3.0, -3.0), (-4.0, -4.0), (-6.0, -6.0))
 
 def learn_prior(
     alignment: Alignment, X: Sequence[Any], places: Sequence[int],
-    alignments: Sequence[Any],
+    alignments: Sequence[Any], weight: Floats,
 ) -> Prior:  # fmt: skip
     """Scores from natives, candidates, places of the homologs and their alignments.
 
-    `alignment` is bound; an entry of `alignments` may be None.
+    `alignment` is bound; an entry of `alignments` may be None. An example of weight 2
+    counts twice.
     """
     letters = tuple(alignment.symbols.letters[TRACK])
     number = _numbers(letters)
     share = np.ones(len(letters))
-    for native, candidates, *_ in X:
+    for (native, candidates, *_), times in zip(X, weight.tolist(), strict=True):
         for sequence in (native, *candidates):
-            _count(share, _codes(sequence, number))
+            _count(share, _codes(sequence, number), times)
     share /= share.sum()
     joint = np.zeros((len(letters), len(letters)))
     for q, (x, c, written) in enumerate(zip(X, places, alignments, strict=True)):
@@ -67,7 +68,7 @@ def learn_prior(
         columns = columns[(columns >= 0).all(axis=1)]
         both = np.stack([a[columns[:, 0]], b[columns[:, 1]]], axis=1)
         both = both[(both >= 0).all(axis=1)]
-        np.add.at(joint, (both[:, 0], both[:, 1]), 1.0)
+        np.add.at(joint, (both[:, 0], both[:, 1]), weight[q])
     expected, pairs = _expected(letters, share)
     joint += expected * (pairs if joint.any() else 1.0)
     joint /= joint.sum()
@@ -76,7 +77,7 @@ def learn_prior(
     by_chance = np.outer(joint.sum(axis=1), joint.sum(axis=0))
     scores = np.log(joint / by_chance) / HALF_BIT
     costs = AFFINE if alignment.gaps.affine else LINEAR
-    return _best_gaps(alignment, X, np.asarray(places), letters, scores, costs)
+    return _best_gaps(alignment, X, np.asarray(places), letters, scores, costs, weight)
 
 
 def _expected(letters: tuple[Any, ...], share: Floats) -> tuple[Floats, float]:
@@ -93,7 +94,7 @@ def _expected(letters: tuple[Any, ...], share: Floats) -> tuple[Floats, float]:
 
 def _best_gaps(
     alignment: Alignment, X: Sequence[Any], places: Ints, letters: tuple[Any, ...],
-    scores: Floats, costs: Sequence[tuple[float, float]],
+    scores: Floats, costs: Sequence[tuple[float, float]], weight: Floats,
 ) -> Prior:  # fmt: skip
     """The scores with those gap costs under which most homologs come first."""
     plain = Alignment(
@@ -116,7 +117,8 @@ def _best_gaps(
             most = float(np.delete(own, c).max(initial=-np.inf))
             rank.append(own[c] > most)
             lead.append(np.tanh((own[c] - most) / (np.abs(own).max() + 1e-300)))
-        quality = (float(np.mean(rank)), float(np.mean(lead)))
+        first, ahead = (float(np.average(v, weights=weight)) for v in (rank, lead))
+        quality = (first, ahead)
         if quality > best:
             best, kept = quality, (opening, extension)
     return Prior(letters, scores, kept)
@@ -136,5 +138,5 @@ def _codes(sequence: Any, number: dict[Any, int]) -> Ints:
     return np.array([number.get(v, -1) for v in _residues(sequence)], np.int64)
 
 
-def _count(share: Floats, codes: Ints) -> None:
-    share += np.bincount(codes[codes >= 0], minlength=len(share))
+def _count(share: Floats, codes: Ints, times: float) -> None:
+    share += times * np.bincount(codes[codes >= 0], minlength=len(share))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Sequence
-from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -15,6 +14,7 @@ from sklearn.svm import LinearSVC
 from sklearn.utils.validation import _check_feature_names, check_is_fitted
 
 from maxmargin.core.data.arrays import Floats, Ints
+from maxmargin.core.data.validation import is_whole
 from maxmargin.core.structure import Structure
 from maxmargin.estimators.fitting.base import StructuredEstimator
 from maxmargin.estimators.fitting.inputs import (
@@ -169,7 +169,7 @@ class RankingSVM(StructuredEstimator):
         self.verbose = verbose
 
     def _structure(self, X: Any, y: Any) -> Ranking:
-        if not isinstance(self.k, Integral) or self.k < 1:
+        if not is_whole(self.k) or self.k < 1:
             raise ValueError(
                 f"k={self.k!r}: the number of places that count must be a whole number, "
                 "at least one"
@@ -256,7 +256,7 @@ class RankingSVM(StructuredEstimator):
         structure = self._structure(*rows).bind(*rows)
         x = structure.encode(rows[0])
         truth = structure.encode_labels(x, rows[1])
-        init = self.init_coef_ = self._initial(*rows)
+        init = self.init_coef_ = self._initial(*rows, weight[some])
         return TrainingData(structure, x, truth, weight[some], *rows, init=init)
 
     def _examples(self, y: Any, sample_weight: SampleWeight) -> Ints:
@@ -273,7 +273,7 @@ class RankingSVM(StructuredEstimator):
             return [str(name) for name in known]
         return [f"feature {j}" for j in range(self.structure_.dim)]
 
-    def _initial(self, X: Sequence[Any], y: Sequence[Any]) -> Floats:
+    def _initial(self, X: Sequence[Any], y: Sequence[Any], weight: Floats) -> Floats:
         if not isinstance(self.init, str):
             try:
                 return np.ascontiguousarray(self.init, dtype=np.float64)
@@ -288,14 +288,14 @@ class RankingSVM(StructuredEstimator):
         sparse = any(map(sp.issparse, X))
         flat = sp.vstack(X, format="csr") if sparse else np.concatenate(X)
         grades = np.concatenate(y)
-        size = np.concatenate([np.full(len(g), 1.0 / len(g)) for g in y])
+        share = [np.full(len(g), w / len(g)) for g, w in zip(y, weight, strict=True)]
         first = LinearSVC(
             C=self.init_C, loss="hinge", max_iter=5000, tol=1e-3,
             class_weight="balanced", random_state=seed_of(self.random_state),
         )  # fmt: skip
         with warnings.catch_warnings():  # rough weights will do to start from
             warnings.simplefilter("ignore", ConvergenceWarning)
-            first.fit(flat, grades > 0, sample_weight=size)
+            first.fit(flat, grades > 0, sample_weight=np.concatenate(share))
         return np.ascontiguousarray(first.coef_[0])
 
     def decision_function(self, X: Any) -> Any:
