@@ -193,6 +193,26 @@ def check_labels(y: Any) -> None:
         )
 
 
+def plain_labels(y: Any) -> Any:
+    """Labels of NumPy's StringDType as objects; whole numbers of pandas stay whole.
+
+    scikit-learn refuses the former, and makes fractions of Int64, UInt8 and so on.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> plain_labels(pd.Series([3, 4], dtype="Int64")).dtype
+    dtype('int64')
+    """
+    kind = getattr(y, "dtype", None)
+    if getattr(kind, "kind", "") == "T":
+        return y.astype(object)
+    plain = getattr(kind, "numpy_dtype", None)
+    if isinstance(plain, np.dtype) and plain.kind in "iub":
+        return y.to_numpy(dtype=plain)
+    return y
+
+
 def one_row(x: Any) -> Any:
     """One row of numbers as a matrix; several rows are refused.
 

@@ -28,6 +28,7 @@ from maxmargin.estimators.class_inputs import (
     cost_table,
     objects_of,
     one_row,
+    plain_labels,
     rows_of,
     warn_if_one_column_rules,
 )
@@ -285,6 +286,7 @@ class MulticlassSVM(ClassifierMixin, ClassProbabilities, KernelMixin):
             check_table(X)
         if y is not None:
             check_labels(y)
+            y = plain_labels(y)
         if items is not None:
             check_same_length(items, y)
             self.__dict__.pop("n_features_in_", None)
@@ -589,7 +591,5 @@ class MulticlassSVM(ClassifierMixin, ClassProbabilities, KernelMixin):
         check_same_length(predicted, y, "score")
         truth = np.asarray(by_position(y), dtype=object).ravel()
         right = truth == np.asarray(predicted.tolist(), dtype=object)
-        weight = (
-            None if sample_weight is None else np.asarray(sample_weight, np.float64)
-        )
+        weight = example_C(1.0, sample_weight, len(right))
         return float(np.average(right, weights=weight))

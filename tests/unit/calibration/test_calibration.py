@@ -16,6 +16,7 @@ from maxmargin.calibration import (
     ConformalSets,
     Isotonic,
     Temperature,
+    best_f1_threshold,
     expected_calibration_error,
     fit_sigmoid,
     log_loss,
@@ -41,6 +42,44 @@ def test_the_temperature_is_found():
     p = fitted(scores)
     assert np.allclose(p.scores.reshape(-1, 4).sum(axis=1), 1.0)
     assert log_loss(p, truth) < log_loss(Temperature(1.0)(scores), truth)
+
+
+def test_scores_against_the_truth_say_nothing():
+    """However small the scores are: the best 1/T is zero."""
+    for size in (10.0, 0.1):
+        fitted = Temperature.fit(Candidates.of_rows([[size, 0.0]] * 3), [1, 1, 0])
+        assert fitted.inverse == 0.0 and fitted.temperature == np.inf
+
+
+def test_nothing_held_out_promises_nothing():
+    none = Candidates(np.zeros(1, np.int64), np.empty(0))
+    assert none.tops().shape == (0,)
+    sets = ConformalSets.fit(none, [], per="sequence", sequences=[0, 0, 0])
+    assert sets.thresholds(0.5).tolist() == [np.inf]
+
+
+def test_candidates_of_score_minus_infinity_are_impossible():
+    rows = Candidates.of_rows([[0.0, -np.inf, 1.0]])
+    assert Temperature(0.0)(rows).scores.tolist() == [0.5, 0.0, 0.5]
+    p = Temperature(1.0)(rows).scores
+    assert p[1] == 0.0 and p[2] == pytest.approx(1.0 / (1.0 + np.exp(-1.0)))
+
+
+def test_the_threshold_with_the_best_f1():
+    """Against the F1 of every threshold between two scores, and beyond them."""
+    rng = np.random.default_rng(0)
+    for n in (1, 2, 5, 12):
+        scores, truth = rng.normal(size=n).round(1), rng.integers(0, 2, n)
+        truth[0] = 1
+        threshold, f1 = best_f1_threshold(scores, truth)
+
+        def measured(t, scores=scores, truth=truth):
+            said = scores > t
+            return 2.0 * (said & (truth == 1)).sum() / (said.sum() + truth.sum())
+
+        assert measured(threshold) == pytest.approx(f1)
+        assert f1 == pytest.approx(max(measured(t) for t in np.arange(-5, 5, 0.05)))
+    assert best_f1_threshold([1.0, -2.0], [0, 0]) == (0.0, 0.0)
 
 
 ROWS = st.lists(
@@ -232,6 +271,8 @@ def test_span_confidences_add_up_what_competes():
     assert found[0].confidence == pytest.approx(0.7)
     with pytest.raises(ValueError, match="1 outputs but 2"):
         span_confidences([["O"]], [0.5, 0.5])
+    (alone,) = span_confidences([["B-P"], ["O"]], [1.0, 0.0])
+    assert alone.confidence == 1.0
 
 
 def test_span_confidences_are_marginals_when_all_outputs_compete():

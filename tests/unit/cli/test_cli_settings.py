@@ -48,6 +48,15 @@ def test_kernels_by_number(number, kernel, tmp_path):
     assert found == kernel or repr(found) == repr(kernel)
 
 
+@pytest.mark.parametrize(("number", "solver"), [
+    ("0", "n-slack"), ("1", "n-slack-block"), ("2", "one-slack"), ("3", "one-slack"),
+    ("4", "one-slack"),
+])  # fmt: skip
+def test_trainers_by_number(number, solver, tmp_path):
+    _, model = trained(tmp_path, CONLL, "-w", number)
+    assert maxmargin.load(model).solver == solver
+
+
 @pytest.mark.parametrize("flag", ["--from", "--to"])
 def test_unknown_formats_are_refused_with_the_known_ones(flag, tmp_path, capsys):
     other = [] if flag == "--to" else ["--to", "conll"]

@@ -124,3 +124,16 @@ def test_trees_of_nltk_count_as_tuples():
     assert text_tree(to_nltk(a)) == text_tree(a) and indented(to_nltk(a)) == indented(a)
     assert svg_tree(to_nltk(a), to_nltk(b)) == svg_tree(a, b)
     assert dependencies_of_tree(to_nltk(a)) == dependencies_of_tree(a)
+
+
+@pytest.mark.parametrize(("crossings", "few"), [(0, 100.0), (2, 100.0), (3, 0.0)])
+def test_sentences_with_few_crossing_brackets_are_counted(crossings, few):
+    """Pairs of neighbours in the one tree, shifted by a word in the other."""
+    words = [("T", w) for w in "abcdefgh"]
+    true = ("S", *(("A", *words[k : k + 2]) for k in range(0, 8, 2)))
+    pairs = [("A", *words[k : k + 2]) for k in range(1, 1 + 2 * crossings, 2)]
+    guess = ("S", words[0], *pairs, *words[1 + 2 * crossings :])
+    found = evalb([true], [guess])
+    assert found.average_crossing == crossings
+    assert found.two_or_less_crossing == few
+    assert found.no_crossing == (0.0 if crossings else 100.0)

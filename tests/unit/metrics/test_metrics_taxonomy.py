@@ -21,6 +21,13 @@ def test_means_over_examples():
     assert hierarchical_scores(true, said, "micro").precision == pytest.approx(2 / 3)
 
 
+def test_an_answer_that_goes_too_far_loses_precision_only():
+    found = hierarchical_scores([["a"], ["c"]], [["a", "b"], ["c", "d", "e"]])
+    assert (found.precision, found.recall) == (0.4, 1.0)
+    assert found.f1 == pytest.approx(0.8 / 1.4)
+    assert hierarchical_scores([["a"]], [["b"]]).f1 == 0.0
+
+
 def test_padding_does_not_count():
     assert hierarchical_scores([["a", "b"]], [["a", ""]]).precision == 1.0
 

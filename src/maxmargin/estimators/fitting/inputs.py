@@ -255,7 +255,9 @@ def _or_none(rule: Rule) -> Rule:
 
 
 def _is_class_weight(value: Any) -> bool:
-    return value is None or isinstance(value, str | Mapping)
+    if isinstance(value, Mapping):
+        return all(map(is_number, value.values()))
+    return value is None or isinstance(value, str)
 
 
 def _is_length(value: Any) -> bool:

@@ -69,6 +69,9 @@ class LabelTable:
             return made
         _matrix(y)
         columns = _column_names(y)
+        for c, name in enumerate(columns):
+            if name in columns[:c]:
+                raise ValueError(f"y has two columns {name!r}: give each label one")
         if tree is None:
             return cls(columns, (), np.arange(len(columns)), False, tops)
         missing = [n for n in nodes if n not in columns]
