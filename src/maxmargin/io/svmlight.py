@@ -128,10 +128,17 @@ def _whole(name: str) -> int:
 
 def write_svmlight(path: str | Path, X: Any, y: Iterable[Any]) -> None:
     """Write rows of a dense or sparse matrix with their labels."""
-    rows = sp.csr_array(X)
+    rows, labels = sp.csr_array(X), [str(label) for label in y]
+    if rows.shape[0] != len(labels):
+        raise ValueError(f"X has {rows.shape[0]} rows, but y has {len(labels)} labels")
+    for i, label in enumerate(labels):
+        if not label or label.startswith("#") or any(map(str.isspace, label)):
+            raise ValueError(
+                f"y[{i}] is {label!r}: a label has no blanks in this format"
+            )
     rows.sort_indices()
     with open_text(path, "wt") as file:
-        for i, label in enumerate(y):
+        for i, label in enumerate(labels):
             some = slice(rows.indptr[i], rows.indptr[i + 1])
             pairs = zip(rows.indices[some], rows.data[some], strict=True)
             cells = "".join(f" {j + 1}:{v:.17g}" for j, v in pairs)

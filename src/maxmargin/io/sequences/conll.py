@@ -210,9 +210,11 @@ def write_conll(
 
     conlleval takes what this writes for (word, truth) columns and predicted labels.
     """
+    rows = [list(s) for s in sentences]
+    extra = [list(row) for row in labels] if labels is not None else None
+    if extra is not None and len(extra) != len(rows):
+        raise ValueError(f"{len(rows)} sentences, but labels of {len(extra)}")
     with open_text(path, "wt") as file:
-        rows = [list(s) for s in sentences]
-        extra = [list(row) for row in labels] if labels is not None else None
         for i, sentence in enumerate(rows):
             if extra is not None and len(extra[i]) != len(sentence):
                 raise ValueError(

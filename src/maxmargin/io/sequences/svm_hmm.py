@@ -92,12 +92,18 @@ def _read_pairs(
 
 def write_svm_hmm(path: str | Path, X: Any, y: Any) -> None:
     """Write sequences of dense or sparse rows with integer labels."""
+    if len(X) != len(y):
+        raise ValueError(f"X has {len(X)} sequences, but y has {len(y)}")
     with open_text(path, "wt") as file:
         for i in range(len(X)):
             rows, tags = sp.csr_array(X[i]), np.asarray(y[i])
             if rows.shape[0] != len(tags):
                 raise ValueError(
                     f"sequence {i} has {rows.shape[0]} tokens but {len(tags)} labels"
+                )
+            if tags.dtype.kind not in "biu":
+                raise ValueError(
+                    f"sequence {i}: labels are whole numbers in this format"
                 )
             rows.sort_indices()
             for t, tag in enumerate(tags):
