@@ -5,10 +5,12 @@ import warnings
 import numpy as np
 import pytest
 
-from maxmargin.io import write_svmlight
+from maxmargin.io import read_svmlight, write_svmlight
+from maxmargin.io.biology.alignments import columns_of_rows
 from maxmargin.io.letor import read_letor
 from maxmargin.io.sequences.conll import write_conll
 from maxmargin.io.sequences.svm_hmm import write_svm_hmm
+from maxmargin.io.text import FormatError
 from maxmargin.io.treebank import warn_of_empty_elements
 
 
@@ -42,6 +44,20 @@ def test_the_largest_feature_of_letor(tmp_path):
     path.write_text("1 qid:1 1000001:0.5\n")
     with pytest.raises(ValueError, match="line 1: not 'grade qid:Q"):
         read_letor(path)
+
+
+def test_the_largest_feature_of_svmlight(tmp_path):
+    path = tmp_path / "data.txt"
+    path.write_text(f"1 {2**31 - 2}:0.5\n")
+    assert read_svmlight(path)[0].shape == (1, 2**31 - 2)
+    path.write_text(f"1 {2**31 - 1}:0.5\n")
+    with pytest.raises(FormatError, match=f"feature {2**31 - 1} is not in 1 .. "):
+        read_svmlight(path)
+
+
+def test_a_gap_is_minus_one():
+    assert columns_of_rows("A-C-", "-GC-").tolist() == [[0, -1], [-1, 0], [1, 1]]
+    assert columns_of_rows("", "").shape == (0, 2)
 
 
 def test_traces_are_counted():
