@@ -62,6 +62,13 @@ def test_candidates_of_score_minus_infinity_are_impossible():
     rows = Candidates.of_rows([[0.0, -np.inf, 1.0]])
     assert Temperature(0.0)(rows).scores.tolist() == [0.5, 0.0, 0.5]
     p = Temperature(1.0)(rows).scores
+    plain = [[0.0, 1.0], [2.0, -1.0], [0.5, 0.0]]
+    more = [[0.0, 1.0, -np.inf], [2.0, -1.0, -np.inf], [0.5, 0.0, -np.inf]]
+    known, found = (
+        Temperature.fit(Candidates.of_rows(r), [1, 0, 1]) for r in (plain, more)
+    )
+    assert 0.0 < known.inverse < np.inf
+    assert found.inverse == pytest.approx(known.inverse, rel=1e-8)
     assert p[1] == 0.0 and p[2] == pytest.approx(1.0 / (1.0 + np.exp(-1.0)))
 
 
