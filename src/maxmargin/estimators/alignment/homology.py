@@ -161,7 +161,9 @@ class HomologySVM(Significance, StructuredEstimator):
             )
         alignment = alignment_structure(self, [example[0] for example in X])
         search = Homology(alignment, hidden=self.alignments == "hidden")
-        start = self._prior(search, X, y, example_C(1.0, sample_weight, len(X)))
+        # A factor on C does not change what alignments say, unless it is zero.
+        used = (example_C(1.0, sample_weight, len(X)) > 0.0).astype(np.float64)
+        start = self._prior(search, X, y, used)
         if start is None:
             return search
         model = (*matrix(start), *(alignment.model or ()))
@@ -209,6 +211,8 @@ class HomologySVM(Significance, StructuredEstimator):
         check_same_length(X, y)
         y = _homologs(y)
         check_parameters(self.get_params(deep=False))
+        X = rows_of_frame(X, [2, 3], "a sequence and its candidates")
+        self._check_container(X)
         X = self._examples_of(X, y)
         y = by_position(y)
         structure = self._structure(X, y, sample_weight).bind(X, y)

@@ -247,9 +247,11 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
     ) -> TrainingData:
         check_parameters(self.get_params(deep=False))
         check_same_length(X, y)
+        X = rows_of_frame(X, [1], "the sequences")
         y = rows_of_frame(y, [1], "the labels", "y")
+        self._check_container(X)
         check_labels(y)
-        X = [letters_of(x) for x in by_position(rows_of_frame(X, [1], "the sequences"))]
+        X = [letters_of(x) for x in by_position(X)]
         y = by_position(y)
         labels = np.array(np.asarray(y).tolist())
         classes = np.unique(labels)

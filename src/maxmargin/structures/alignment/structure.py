@@ -270,8 +270,7 @@ class Alignment(Structure):
         """Alignments as columns (k, 2), -1 for a gap, or as two strings with gaps."""
         rows, cols = x.sizes
         mode, out = MODES[self.mode], []
-        Y = rows_of_frame(Y, [1, 2], "the alignment of each pair", "y")
-        for q, written in enumerate(Y):
+        for q, written in enumerate(rows_of_frame(Y, [1, 2], "alignments", "y")):
             where, m, n = x.name(q), int(rows[q]), int(cols[q])
             columns = columns_of(written, where)
             check_columns(columns, (m, n), self.mode == "global", where)
@@ -464,9 +463,9 @@ class Alignment(Structure):
         longer = Ragged.pack([row[: end + 1] for end in ends])
         psi = self._difference(x, ids, longer, Ragged.pack([row[:end] for end in ends]))
         place, names = row[:2].tolist(), []
-        sides = (x.s, x.left[i]), (x.t, x.right[i])
         letters = [
-            shown_letters(self.symbols, self._views(k), *sides[k]) for k in range(2)
+            shown_letters(self.symbols, self._views(k), side, which[i])
+            for k, (side, which) in enumerate([(x.s, x.left), (x.t, x.right)])
         ]
         for move in row[2:].tolist():
             at = [None if move == gap else place[k] for k, gap in enumerate(GAPS)]
