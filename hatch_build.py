@@ -71,7 +71,7 @@ class MachineCode(BuildHookInterface):
                 f"there is no level of processors for {platform.machine()} in "
                 "core/compiled/levels.py: build without MAXMARGIN_PRECOMPILE"
             )
-        return list(found[:1])  # each further one would double the wheel
+        return list(found)
 
     def _compile(self, level: str) -> None:
         self.app.display_info(f"compiling loops for {level}")

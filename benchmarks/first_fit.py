@@ -148,12 +148,13 @@ def warmed(python, estimator, home, **more):
 
 
 def level_of(python):
-    """What Numba must be told to compile for the level of the wheel's machine code."""
+    """The level that the wheel has all loops for, and what Numba compiles for it."""
     code = "import json; from maxmargin import runtime; print(json.dumps(runtime.describe()))"
     out = subprocess.run([python, "-c", code], stdout=subprocess.PIPE, check=True)
-    (level,) = [p["level"] for p in json.loads(out.stdout)["packs"] if p["used"]]
+    used = [p for p in json.loads(out.stdout)["packs"] if p["used"]]
+    level = max(used, key=lambda pack: pack["loops"])["level"]
     cpu = {"aarch64": "generic"}.get(level, level)
-    return {"NUMBA_CPU_NAME": cpu, "NUMBA_CPU_FEATURES": ""}
+    return level, {"NUMBA_CPU_NAME": cpu, "NUMBA_CPU_FEATURES": ""}
 
 
 def measured(python, estimator, kinds, sources):
@@ -175,8 +176,10 @@ def measured(python, estimator, kinds, sources):
             row["warmup seconds"] = warmed(python, estimator, warm, **off)
             row["warmup"] = fitted(python, estimator, warm, **off)
         if "level" in kinds:
-            row["level"] = fitted(python, estimator, level, **off, **level_of(python))
-            shipped = row.get("wheel") or fitted(python, estimator, wheel)
+            name, cpu = level_of(python)
+            row["level"] = fitted(python, estimator, level, **off, **cpu)
+            only = {"MAXMARGIN_MACHINE_CODE": name}
+            shipped = fitted(python, estimator, wheel, **only)
             assert shipped["compiled"] == row["level"]["shipped"] == 0
             row["same bits"] = row["level"]["bits"] == shipped["bits"]
         if "before" in kinds or "before, 2nd" in kinds:

@@ -56,13 +56,13 @@ print(json.dumps(runtime.describe()))
 
 
 def level():
-    """The level that is built: the best that this processor runs."""
+    """The level that is built: the best for all loops that this processor runs."""
     from maxmargin.core.compiled.packs import host_features
 
     return next(
         name
         for name in levels_for(platform.machine())
-        if set(LEVELS[name].features) <= host_features()
+        if set(LEVELS[name].features) <= host_features() and not LEVELS[name].only
     )
 
 

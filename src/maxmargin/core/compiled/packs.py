@@ -147,18 +147,21 @@ class Stores:
 
     @classmethod
     def found(cls, folder: Path = PACKS) -> Stores:
-        """What there is for this process; packs may be switched off."""
+        """What there is for this process.
+
+        `MAXMARGIN_MACHINE_CODE` may be off, or name the only level that is wanted.
+        """
         packs: list[tuple[Pack, str | None]] = []
-        off = os.environ.get("MAXMARGIN_MACHINE_CODE") == "off"
+        wanted = os.environ.get("MAXMARGIN_MACHINE_CODE") or None
         here = Target.here()
         for path in sorted(folder.glob("*.code"), key=_order):
             try:
                 pack = Pack(path)
-                why = pack.target.misfit(here)
+                why = _unwanted(pack, wanted) or pack.target.misfit(here)
             except (OSError, ValueError, KeyError, TypeError) as error:
                 log.warning("%s cannot be used: %s", path, error)
                 continue
-            packs.append((pack, "MAXMARGIN_MACHINE_CODE is off" if off else why))
+            packs.append((pack, why))
         return cls(packs)
 
     def shipped(self, name: str) -> bytes | None:
@@ -167,6 +170,15 @@ class Stores:
             if misfit is None and (code := pack.load(name)) is not None:
                 return code
         return None
+
+
+def _unwanted(pack: Pack, wanted: str | None) -> str | None:
+    """Why a pack is not to be used by `MAXMARGIN_MACHINE_CODE`; None if it may be."""
+    if wanted is None or wanted == pack.target.level:
+        return None
+    if wanted == "off":
+        return "MAXMARGIN_MACHINE_CODE is off"
+    return f"MAXMARGIN_MACHINE_CODE asks for {wanted}"
 
 
 def _order(path: Path) -> tuple[int, str]:

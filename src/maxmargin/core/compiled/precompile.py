@@ -43,20 +43,26 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.environ["MAXMARGIN_MACHINE_CODE"] = "off"
         if args.level != NATIVE:
             os.environ["NUMBA_CPU_NAME"] = LEVELS[args.level].cpu
-            os.environ["NUMBA_CPU_FEATURES"] = ""
+            os.environ["NUMBA_CPU_FEATURES"] = LEVELS[args.level].tuning
         write_pack(args.folder, args.level, only)
     return 0
 
 
 def write_pack(folder: Path, level: str, estimators: Sequence[str] = ()) -> Path:
-    """Compile the loops of some estimators, or all, and write `folder/level.code`."""
+    """Compile the loops of some estimators, or all, and write `folder/level.code`.
+
+    Of a level that only some loops gain from, those.
+    """
     from maxmargin.core.compiled.packs import Pack, Target, stores
     from maxmargin.core.compiled.signatures import Listing, every_loop
 
     loops = every_loop()
     _forget_paths()
+    only = LEVELS[level].only if level != NATIVE else ()
     codes = []
     for use in Listing.read().uses(estimators):
+        if only and not use.loop.startswith(only):
+            continue
         loops[use.loop].compile(use.types)
         held = loops[use.loop]._cache
         code = stores().user.load(held.cached_name(use.types))

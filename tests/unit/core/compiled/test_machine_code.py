@@ -171,6 +171,40 @@ def test_a_level_needs_its_features(monkeypatch):
     assert made_for.misfit(here) == "NUMBA_CPU_NAME asks for generic"
 
 
+def test_a_better_level_for_some_loops_comes_first(tmp_path, monkeypatch):
+    """Loops that it does not have come from the next pack that fits."""
+    for level, codes in (
+        ("x86-64-v3", [("a", b"narrow"), ("b", b"all")]),
+        ("x86-64-v4", [("a", b"wide")]),
+    ):
+        target = replace(
+            Target.here(level), cpu=LEVELS[level].cpu, features=LEVELS[level].tuning
+        )
+        Pack.write(tmp_path / f"{level}.code", target, codes)
+    monkeypatch.setitem(packs.config, "CPU_NAME", None)
+    monkeypatch.setitem(packs.config, "CPU_FEATURES", None)
+
+    def found(level):
+        features = frozenset(LEVELS[level].features)
+        monkeypatch.setattr(packs, "host_features", lambda: features)
+        stores = Stores.found(tmp_path)
+        return stores.shipped("a"), stores.shipped("b")
+
+    assert found("x86-64-v4") == (b"wide", b"all")
+    assert found("x86-64-v3") == (b"narrow", b"all")
+    monkeypatch.setenv("MAXMARGIN_MACHINE_CODE", "x86-64-v3")
+    assert found("x86-64-v4") == (b"narrow", b"all")
+    (wide, _) = Stores.found(tmp_path).packs
+    assert wide[1] == "MAXMARGIN_MACHINE_CODE asks for x86-64-v3"
+
+
+def test_levels_of_some_loops_name_folders_that_there_are():
+    names = {use.loop for use in Listing.read().uses(())}
+    for level in LEVELS.values():
+        for folder in level.only:
+            assert any(name.startswith(folder) for name in names), folder
+
+
 def test_a_pack_that_is_damaged_or_switched_off_is_left_alone(tmp_path, monkeypatch):
     (tmp_path / "x86-64.code").write_bytes(b"something else\n{}\n")
     target = Target.here()
