@@ -317,7 +317,11 @@ class Oracle:
         return Answer(labels, dpsi, layers.loss[best], height[best]), height[best]
 
     def _search(self, w: Floats, ids: Ints) -> tuple[Answer, Floats]:
-        """Best vertex of the (loss, score) hull, and a bound on all outputs."""
+        """Best vertex of the (loss, score) hull, and a bound on all outputs.
+
+        Where the structure may miss the best output there is no such bound: the slack is
+        then that of the outputs found, which is below the exact one ("reduced").
+        """
         criterion, m = self.formulation.criterion, len(ids)
         weight = np.ones(self.n)
         low, high = np.zeros(m), np.full(m, np.inf)
@@ -351,7 +355,10 @@ class Oracle:
         labels = Ragged.concat([a.labels.take([q]) for a, q in take])
         dpsi = Rows.concat([a.dpsi.take([q]) for a, q in take])
         delta = np.array([a.delta[q] for a, q in take])
-        return Answer(labels, dpsi, delta, bound), np.maximum(bound, best)
+        slack = np.maximum(bound, best)
+        if self.structure.certificate == "reduced":
+            slack = best
+        return Answer(labels, dpsi, delta, slack), slack
 
     def _check(self, ids: Ints, slack: Floats, w: Floats) -> None:
         """The truth itself has slack zero: a worse answer is a broken oracle."""

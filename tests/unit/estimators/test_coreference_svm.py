@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from maxmargin import CoreferenceSVM
-from maxmargin.core import Augment, Ragged
+from maxmargin.core import Augment, Formulation, Problem, Ragged
 from maxmargin.estimators import CorrelationSVM
 from maxmargin.inference.cluster import relax
 from maxmargin.io.coreference import CoreferenceDocument
@@ -96,6 +96,28 @@ def partitions(m):
     for _ in range(m):
         rows = [[*r, c] for r in rows for c in range(max(r, default=-1) + 2)]
     return np.array(rows)
+
+
+@pytest.mark.parametrize("rescaling", ["margin", "slack"])
+@pytest.mark.parametrize("penalty", ["linear", "squared"])
+def test_greedy_slacks_are_below_the_exact_ones(rescaling, penalty):
+    """Which is what "reduced" says; where costs are not linear they could be above."""
+    m, formulation = 6, Formulation(rescaling, penalty)
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X = [PairFeatures(m, rng.normal(size=(m * (m - 1) // 2, 3)))]
+        structure = Correlation("greedy").bind(X, [[0] * m])
+        x, w = structure.encode(X), rng.normal(size=3)
+        truth = structure.encode_labels(x, [rng.integers(3, size=m).tolist()])
+        loss = PairLoss()
+        problem = Problem(structure, loss, formulation, x, truth, np.ones(1))
+        assert problem.certificate == "reduced"
+        every = Ragged.pack(partitions(m))
+        ids = np.zeros(every.n, np.int64)
+        psi = structure.features(x, ids, every).dot(w)
+        margin = structure.features(x, np.array([0]), truth).dot(w)[0] - psi
+        height = formulation.criterion.value(loss.value(truth.take(ids), every), margin)
+        assert problem.slacks(w)[0] <= height.max() + 1e-9
 
 
 @pytest.mark.parametrize("seed", range(6))
