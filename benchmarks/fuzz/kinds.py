@@ -21,6 +21,8 @@ from maxmargin.features import Column, Templates
 from maxmargin.kernels import Polynomial, Precomputed, Rbf
 from maxmargin.kernels.functions import Function
 from maxmargin.kernels.joint import PairFunction
+from maxmargin.kernels.maps import map_to
+from maxmargin.kernels.row_pairs import RowPairs, SmoothRowPairs
 from maxmargin.losses import (
     AlignedPairs,
     ArcLoss,
@@ -54,6 +56,7 @@ from maxmargin.solvers.kernel import (
 from maxmargin.solvers.n_slack.stream import StreamDual
 from maxmargin.solvers.summed.stream import SummedStream
 from maxmargin.structures import Matching
+from maxmargin.structures.alignment import KernelAlignment, learn_positions
 from maxmargin.structures.alignment.inputs.views import Prior
 from maxmargin.structures.chain import Chain
 from maxmargin.structures.classes.taxonomy import Taxonomy
@@ -223,6 +226,21 @@ def alignment_kernels():
     ], X
 
 
+def alignment_maps():
+    """Structures whose matches a map of two positions scores."""
+    X, y = small.PAIRS, small.ALIGNED
+    rows = learn_positions([sequence for pair in X for sequence in pair])
+    plain = KernelAlignment(rows=rows, mode="local")
+    bound = plain.bind(X, y)
+    matches = bound.input_matrix(bound.encode(X))
+    out = [plain]
+    for kernel in (RowPairs(Polynomial(2), True), SmoothRowPairs(Polynomial(2))):
+        phi, _ = map_to(kernel, matches, np.arange(0, len(matches), 9))
+        out.append(KernelAlignment(rows=rows, phi=phi, mode="local"))
+    asked = {"C": 1.0, "loss": AlignedPairs(), "max_iter": 20}
+    return [mm.StructuralSVM(one, **asked).fit(X, y) for one in out], X
+
+
 def networks():
     X, y = small.graphs()
     hidden = [[None, *row[1:]] for row in y]
@@ -364,7 +382,7 @@ MORE = {
     for f in (
         sparse_weights, classes, kernels, precomputed, chains, chain_kernels,
         chain_steps, segments, trees, tagged_trees, dependencies, alignments,
-        alignment_kernels, networks, typed_networks, motifs, rankings, clusters,
+        alignment_kernels, alignment_maps, networks, typed_networks, motifs, rankings, clusters,
         trainers, hidden, hidden_networks, searches, homologies, own_kernels, own_items,
     )
 }  # fmt: skip

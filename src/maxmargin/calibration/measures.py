@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from maxmargin.calibration.candidates import Candidates
-from maxmargin.core.data.arrays import Floats, Ints, real_numbers
-from maxmargin.core.data.validation import is_whole
+from maxmargin.core.data.arrays import Floats, Ints, is_whole, real_numbers
 
 
 class Reliability(NamedTuple):

@@ -31,8 +31,7 @@ from sklearn.utils.metaestimators import _safe_split, available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core.data.arrays import Floats
-from maxmargin.core.data.validation import is_whole
+from maxmargin.core.data.arrays import Floats, is_whole
 from maxmargin.engines.choose import choose_engine
 from maxmargin.estimators.fitting.base import StructuredEstimator
 from maxmargin.estimators.fitting.inputs import (

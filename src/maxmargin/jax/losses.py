@@ -15,8 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from maxmargin.core.data.arrays import Ragged
-from maxmargin.core.data.validation import is_number
+from maxmargin.core.data.arrays import Ragged, is_number
 from maxmargin.core.formulations import Formulation
 from maxmargin.decode.machinery.batch import ScoreBatch
 from maxmargin.decode.machinery.oracle import default_loss, loss_augmented, search

@@ -24,7 +24,15 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from maxmargin.core.data.arrays import FUNCTION, UNIT, Floats, Ints, summation_error
+from maxmargin.core.data.arrays import (
+    FUNCTION,
+    UNIT,
+    Floats,
+    Ints,
+    is_number,
+    is_whole,
+    summation_error,
+)
 from maxmargin.core.data.pairs import PairKernel
 from maxmargin.core.data.validation import (
     check_finite,
@@ -32,8 +40,6 @@ from maxmargin.core.data.validation import (
     check_positive,
     check_range,
     check_types,
-    is_number,
-    is_whole,
     require,
 )
 

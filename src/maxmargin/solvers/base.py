@@ -25,8 +25,8 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 import numpy as np
 
 from maxmargin.core.compiled.compiling import compile_seconds, working_time
-from maxmargin.core.data.arrays import Floats
-from maxmargin.core.data.validation import is_number, is_whole, require
+from maxmargin.core.data.arrays import Floats, is_number, is_whole
+from maxmargin.core.data.validation import require
 from maxmargin.core.oracle import ADVICE, OracleError
 from maxmargin.core.problem import Problem, rounding_of
 from maxmargin.core.structure import Latent, MappedInputs, MostViolated

@@ -25,8 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.core.data.arrays import Floats, Ragged
-from maxmargin.core.data.validation import is_number
+from maxmargin.core.data.arrays import Floats, Ragged, is_number
 from maxmargin.core.formulations import Formulation
 from maxmargin.decode.machinery import smoothing
 from maxmargin.decode.machinery.base import ScoreStructure, named_loss

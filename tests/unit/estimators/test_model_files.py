@@ -276,7 +276,7 @@ def test_every_class_of_ours_is_in_the_table_or_left_out_on_purpose():
         "Function Message Reply Flat TokenCut Pieces Encoded State Trainer Run Resolved Before Start "
         "Slope Turn Drawn BasisFit KernelResult Handover Violation Bounded Moves ProductRisk Penalty "
         "ProjectedCut SampledCut Local FeatureRows Both ListedOutputs PairStructure Growing Scopes "
-        "TokenInputs SequenceTask Blocks Lane SegmentInputs GivenSpans WordIds Trie _Layout Numbering Row SharedRow Sharing PathRules LetterScores Smoothed"
+        "TokenInputs SequenceTask Blocks Lane SegmentInputs GivenSpans WordIds Trie _Layout Numbering Row SharedRow Sharing PathRules LetterScores PairScores MatchCells Smoothed"
     )
     missing = []
     for info in pkgutil.walk_packages(maxmargin.__path__, "maxmargin."):

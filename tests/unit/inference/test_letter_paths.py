@@ -49,7 +49,7 @@ def weights(rng, structure, kind):
 
 def both_ways(structure, x, w, penalty):
     """What the loop over letters finds, and what tables give."""
-    where = x.left, x.right, *structure._scores(x, np.arange(x.n), w)
+    where = structure._scores(x, np.arange(x.n), w)
     rules = structure._rules()
     assert rules.even
     return [

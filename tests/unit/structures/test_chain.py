@@ -232,7 +232,7 @@ def test_bad_input_names_sequence_and_token():
         ([[{"a": 1.0}, np.ones(2)]], [[0, 1]], "sequence 0, token 1: a ndarray among"),
         ([[{"a": object()}]], [[0]], "sequence 0, token 0: feature 'a' has a value"),
         ([one * np.nan], [[0, 1]], "sequence 0, token 0: a feature is not finite"),
-        ([np.ones(2)], [[0, 1]], "sequence 0 has 1 dimension"),
+        ([np.ones(2)], [[0, 1]], "sequence 0 has shape"),
         ([one], [3], "sequence 0: labels are a int"),
         ([], [], "no sequences"),
         ([np.ones((0, 2))], [[]], "no labels"),

@@ -21,6 +21,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -73,6 +74,23 @@ def check_size(values: Any, what: str) -> None:
     """Refuse numbers that are not finite, or whose products would overflow."""
     check_finite(values, what)
     require((np.abs(values) <= LARGEST).all(), f"{what}: a number is beyond {LARGEST}")
+
+
+def is_number(value: Any) -> bool:
+    """Whether a parameter is a number: not NaN, and neither True nor False.
+
+    Examples
+    --------
+    >>> is_number(1.0), is_number(np.float32(2)), is_number(True), is_number("1")
+    (True, True, False, False)
+    """
+    real = isinstance(value, Real) and not isinstance(value, bool)
+    return real and not math.isnan(float(value))
+
+
+def is_whole(value: Any) -> bool:
+    """Whether a parameter is a whole number: neither True nor False, nor 2.0."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def real_numbers(values: Any) -> Floats:

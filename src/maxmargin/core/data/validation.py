@@ -17,7 +17,7 @@ import dataclasses
 import math
 import types
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from numbers import Integral, Real
+from numbers import Integral
 from typing import (
     Any,
     Literal,
@@ -86,23 +86,6 @@ def is_missing(value: Any) -> bool:
         return True
     except ValueError:  # an array
         return False
-
-
-def is_number(value: Any) -> bool:
-    """Whether a parameter is a number: not NaN, and neither True nor False.
-
-    Examples
-    --------
-    >>> is_number(1.0), is_number(np.float32(2)), is_number(True), is_number("1")
-    (True, True, False, False)
-    """
-    real = isinstance(value, Real) and not isinstance(value, bool)
-    return real and not math.isnan(float(value))
-
-
-def is_whole(value: Any) -> bool:
-    """Whether a parameter is a whole number: neither True nor False, nor 2.0."""
-    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def check_own(thing: Any, methods: Sequence[str], what: str) -> None:

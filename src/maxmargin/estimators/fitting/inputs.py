@@ -11,8 +11,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils import _safe_indexing, check_random_state
 
-from maxmargin.core.data.arrays import Floats, real_numbers
-from maxmargin.core.data.validation import is_number, is_whole
+from maxmargin.core.data.arrays import Floats, is_number, is_whole, real_numbers
 from maxmargin.core.data.warned import warn
 from maxmargin.core.loss import Loss
 from maxmargin.losses.labels import Hamming

@@ -13,8 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 from sklearn.utils.validation import _check_feature_names, check_is_fitted
 
-from maxmargin.core.data.arrays import Floats, Ints
-from maxmargin.core.data.validation import is_whole
+from maxmargin.core.data.arrays import Floats, Ints, is_whole
 from maxmargin.core.structure import Structure
 from maxmargin.estimators.fitting.base import StructuredEstimator
 from maxmargin.estimators.fitting.inputs import (

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from maxmargin.core.data.validation import is_whole
+from maxmargin.core.data.arrays import is_whole
 from maxmargin.metrics.ranking import (
     average_precision,
     mean_over_queries,

@@ -95,7 +95,7 @@ class KernelAlignment(Alignment):
         """The alignment without the kernel is valid, and the map takes two rows."""
         plain = {f.name: getattr(self, f.name) for f in fields(Alignment)}
         size = 0 if self.layout is None else self.layout.dim
-        Alignment(**plain | {"dim": size}).validate()
+        Alignment(**plain | {"dim": size})._check_parts()
         require(self.rows is not None, "there are no rows of positions")
         wide = 0 if self.layout is None else size + self._width_of_matches
         require(self.dim == wide, f"dim={self.dim} is not {wide}")

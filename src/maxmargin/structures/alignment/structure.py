@@ -194,6 +194,11 @@ class Alignment(Structure):
 
     def validate(self) -> None:
         """The layout is that of the views and symbols."""
+        require(self.layout is None or self.pairs, "there are no pairs of views")
+        self._check_parts()
+
+    def _check_parts(self) -> None:
+        """As `validate`; matches may be scored by something else than views."""
         check_types(self)
         check_rule(self.unknown)
         require(self.mode in MODES, f"mode={self.mode!r} is not known")
@@ -202,10 +207,11 @@ class Alignment(Structure):
         parts += [*(self.model or ()), *([self.positions] if self.positions else [])]
         for part in parts:
             part.validate()
+        if self.positions is not None:
+            require(self.positions.phi is not None, "positions have no map")
         if self.layout is None:
             require(self.dim == 0, "there is no layout of the weights")
             return
-        require(len(self.pairs) > 0, "there are no pairs of views")
         self._check_views()
         entries = count_entries(self.symbols, self.pairs, self.gaps)
         known = len(self.layout.home) or self.dim
@@ -308,9 +314,8 @@ class Alignment(Structure):
             assert isinstance(loss, AlignedPairs)
             gain = augment.weight[ids]
             penalty = Penalty(truth, loss.shift, gain / (loss.matches(truth) * scale))
-        labels, value = best_alignments(
-            *self._scores(x, ids, w), self._rules(), penalty
-        )
+        scores = self._scores(x, ids, w)
+        labels, value = best_alignments(*scores, self._rules(), penalty)
         score = value * scale + gain
         return Found(labels, score, score)
 
@@ -332,9 +337,8 @@ class Alignment(Structure):
         truth = augment.truth.take(ids)
         dpsi = self._difference(x, ids, truth, found.labels)
         delta = augment.loss.value(truth, found.labels)
-        return Answer(
-            found.labels, dpsi, delta, augment.weight[ids] * delta - dpsi.dot(w)
-        )
+        height = augment.weight[ids] * delta - dpsi.dot(w)
+        return Answer(found.labels, dpsi, delta, height)
 
     def argmax_by_loss(
         self, x: SequencePairs, ids: Ints, w: Floats, augment: Augment
@@ -349,9 +353,8 @@ class Alignment(Structure):
             truth = augment.truth.take(some)
             total = loss.matches(truth)
             counts = correct_cells(tables, truth, loss.shift)
-            layers = paths_by_count(
-                self._one_state(tables), counts, total + 1, MODES[self.mode]
-            )
+            one = self._one_state(tables)
+            layers = paths_by_count(one, counts, total + 1, MODES[self.mode])
             size = np.diff(layers.ptr)
             sizes.append(size)
             found.append(layers.paths)
@@ -405,9 +408,8 @@ class Alignment(Structure):
             if augment is not None:
                 loss, truth = augment.loss, augment.truth.take(some)
                 assert isinstance(loss, AlignedPairs)
-                gain = augment.weight[some] / (
-                    loss.matches(truth) * self._scale(x, some)
-                )
+                total = loss.matches(truth) * self._scale(x, some)
+                gain = augment.weight[some] / total
                 correct = correct_cells(tables, truth, loss.shift)
                 tables = tables._replace(match=tables.match - gain * correct)
             yield some, self._one_state(tables)
@@ -419,9 +421,8 @@ class Alignment(Structure):
         found, scores = [], []
         for some, tables in self._tables(x, ids, w):
             truth = augment.truth.take(some)
-            labels, score = other_paths(
-                self._one_state(tables), truth, MODES[self.mode]
-            )
+            one = self._one_state(tables)
+            labels, score = other_paths(one, truth, MODES[self.mode])
             found.append(labels)
             scores.append(score * self._scale(x, some))
         truth_score = self.features(x, ids, augment.truth.take(ids)).dot(w)
@@ -582,9 +583,8 @@ class Alignment(Structure):
         if self.gaps.affine:
             return tables
         first = [0, 0, 2, 2]
-        return tables._replace(
-            row_gap=tables.row_gap[first], col_gap=tables.col_gap[first]
-        )
+        row_gap, col_gap = tables.row_gap[first], tables.col_gap[first]
+        return tables._replace(row_gap=row_gap, col_gap=col_gap)
 
     def _difference(
         self, x: SequencePairs, ids: Ints, plus: Ragged, minus: Ragged

@@ -60,14 +60,13 @@ class Positions:
     phi: FeatureMap | None = None
 
     def validate(self) -> None:
-        """Distinct letters, and a map that takes the rows."""
+        """Distinct letters; a map, if there is one, takes the rows."""
         check_types(self)
         for name, letters in self.letters.items():
             check_distinct(letters, f"letters of track {name!r}")
         require(all(w >= 0 for w in self.widths.values()), "a track has no width")
-        if self.phi is None:
-            raise ValueError("positions have no map")
-        require(self.phi.inputs in (None, self.width), "the map takes other rows")
+        fits = self.phi is None or self.phi.inputs in (None, self.width)
+        require(fits, "the map takes other rows")
 
     @property
     def width(self) -> int:
