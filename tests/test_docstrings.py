@@ -1,6 +1,7 @@
 """What docstrings say about parameters is true, in `help` and on the API page."""
 
 import inspect
+import json
 import pydoc
 import re
 from functools import cache
@@ -17,6 +18,8 @@ ESTIMATORS = [
     getattr(maxmargin, n) for n in maxmargin.__all__ if n.endswith(("SVM", "CV"))
 ]
 ESTIMATORS = list(dict.fromkeys([*ESTIMATORS, CorrelationSVM]))
+NAMES = ROOT / "docs" / "extensions" / "names.json"
+FIRST = json.loads(NAMES.read_text(encoding="utf8"))["0.1.0"]
 each = pytest.mark.parametrize("cls", ESTIMATORS, ids=lambda cls: cls.__name__)
 SECTION = re.compile(r"Parameters\n-+\n(.*?)(?=\n\n?[A-Z][a-z]+\n-+\n|\Z)", re.S)
 LEFT_OUT = re.compile(r"\bAs (in|for|there)\b")
@@ -56,6 +59,13 @@ def test_help_describes_every_parameter_with_its_default(cls):
     assert all(f"{name} : {kind}" in page for name, (kind, _) in entries.items())
 
 
+def noted(cls, name, entries):
+    """The description, with the note that parameters get which 0.1.0 did not have."""
+    known = FIRST.get(cls.__name__)
+    new = known is not None and name not in known
+    return entries[name][1] + (" *New in version 0.2.*" if new else "")
+
+
 @cache
 def api(package="maxmargin.estimators"):
     """The package as mkdocstrings reads it, with the options of mkdocs.yml."""
@@ -78,7 +88,7 @@ def test_the_api_page_says_the_same(cls):
     assert [p.name for p in listed] == list(entries)
     real = inspect.signature(cls).parameters
     for p in listed:
-        assert " ".join(p.description.split()) == entries[p.name][1]
+        assert " ".join(p.description.split()) == noted(cls, p.name, entries)
         default = real[p.name].default
         written = None if default is inspect.Parameter.empty else shown(default)
         assert p.default == written, p.name
