@@ -386,9 +386,8 @@ class Loop(Generic[S]):
         begun: float | None = None,
     ) -> None:
         self.solver, self.problem, self.state = solver, problem, state
-        self.tol = (
-            solver.tol
-        )  # of the gap with rounding; the solver may have to aim lower
+        # Of the gap with rounding: the solver itself may have to aim lower.
+        self.tol = solver.tol
         self.notes = notes or {}
         self.begun = working_time() if begun is None else begun
         self.compiled = compile_seconds()

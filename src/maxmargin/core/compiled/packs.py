@@ -152,7 +152,7 @@ class Stores:
         `MAXMARGIN_MACHINE_CODE` may be off, or name the only level that is wanted.
         """
         packs: list[tuple[Pack, str | None]] = []
-        wanted = os.environ.get("MAXMARGIN_MACHINE_CODE") or None
+        wanted = _wanted()
         here = Target.here()
         for path in sorted(folder.glob("*.code"), key=_order):
             try:
@@ -170,6 +170,18 @@ class Stores:
             if misfit is None and (code := pack.load(name)) is not None:
                 return code
         return None
+
+
+def _wanted() -> str | None:
+    """What `MAXMARGIN_MACHINE_CODE` asks for: "off", a level, or nothing."""
+    wanted = os.environ.get("MAXMARGIN_MACHINE_CODE") or None
+    known = ["off", NATIVE, *LEVELS]
+    if wanted is None or wanted in known:
+        return wanted
+    log.warning(
+        "MAXMARGIN_MACHINE_CODE=%s is ignored: it may be %s", wanted, ", ".join(known)
+    )
+    return None
 
 
 def _unwanted(pack: Pack, wanted: str | None) -> str | None:

@@ -171,7 +171,7 @@ def test_a_level_needs_its_features(monkeypatch):
     assert made_for.misfit(here) == "NUMBA_CPU_NAME asks for generic"
 
 
-def test_a_better_level_for_some_loops_comes_first(tmp_path, monkeypatch):
+def test_a_better_level_for_some_loops_comes_first(tmp_path, monkeypatch, caplog):
     """Loops that it does not have come from the next pack that fits."""
     for level, codes in (
         ("x86-64-v3", [("a", b"narrow"), ("b", b"all")]),
@@ -196,6 +196,9 @@ def test_a_better_level_for_some_loops_comes_first(tmp_path, monkeypatch):
     assert found("x86-64-v4") == (b"narrow", b"all")
     (wide, _) = Stores.found(tmp_path).packs
     assert wide[1] == "MAXMARGIN_MACHINE_CODE asks for x86-64-v3"
+    monkeypatch.setenv("MAXMARGIN_MACHINE_CODE", "x86-64-v5")
+    assert found("x86-64-v4") == (b"wide", b"all")
+    assert "MAXMARGIN_MACHINE_CODE=x86-64-v5 is ignored" in caplog.text
 
 
 def test_levels_of_some_loops_name_folders_that_there_are():
