@@ -36,6 +36,7 @@ from distributed import Client, Future, KilledWorker, fire_and_forget, wait
 from distributed.client import ClosedClientError
 from distributed.comm.core import CommClosedError
 
+from maxmargin.core.compiled.compiling import workers_compiled
 from maxmargin.core.data.arrays import Floats, Ints
 from maxmargin.core.data.vector_changes import (
     Change,
@@ -108,6 +109,7 @@ class DaskEngine(Engine):
         self._everyone: dict[str, int] = {}
         self._seen = -np.inf  # time of the last check
         self._check_versions()
+        self.client.subscribe_topic(tasks.COMPILED, _compiled)
 
     @property
     def workers(self) -> int:
@@ -465,6 +467,13 @@ class DaskEngine(Engine):
 
         for where, found in self.client.run(theirs).items():
             check_versions(found, where)
+
+
+def _compiled(event: tuple[Any, tuple[str, float]]) -> None:
+    """A worker says for how long it has compiled; here it may be this very process."""
+    _, (process, seconds) = event
+    if process != tasks.PROCESS:
+        workers_compiled(seconds)
 
 
 def _connect(address: str, patience: float) -> Client:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
-from functools import reduce
+from collections.abc import Callable, Sequence
+from functools import reduce, wraps
 from typing import Any
+from uuid import uuid4
 from weakref import finalize
 
 import numpy as np
+from distributed import get_worker
 
+from maxmargin.core.compiled.compiling import compile_seconds
 from maxmargin.core.data.arrays import Floats, Ints
 from maxmargin.core.data.vector_changes import (
     Change,
@@ -36,6 +39,26 @@ from maxmargin.engines.shipment import Shipment
 _MEMORIES: dict[tuple[str, Span], Memory] = {}  # on the worker
 _REPLICAS: dict[str, Replicas] = {}  # copies of w, by run
 _LOCK = threading.Lock()
+COMPILED = "maxmargin-compiled"  # where workers tell clients for how long they compiled
+PROCESS = uuid4().hex
+_told = 0.0  # seconds of compiling that clients know of
+
+
+def _tells(task: Callable[..., R]) -> Callable[..., R]:
+    """The task, after which clients are told what this process has compiled."""
+
+    @wraps(task)
+    def told(*given: Any) -> R:
+        global _told
+        answer = task(*given)
+        with _LOCK:
+            before, _told = _told, compile_seconds()
+            seconds = _told - before
+        if seconds > 0:
+            get_worker().log_event(COMPILED, [PROCESS, seconds])
+        return answer
+
+    return told
 
 
 def _local(shipment: Shipment, part: Span) -> tuple[Any, int]:
@@ -45,6 +68,7 @@ def _local(shipment: Shipment, part: Span) -> tuple[Any, int]:
     return shipment.content, part[0]
 
 
+@_tells
 def answers(
     shipment: Shipment, question: Question[Any, T, R], w: Floats, chunks: Sequence[T]
 ) -> list[R]:
@@ -53,6 +77,7 @@ def answers(
     return [question(shipment.content, w, chunk) for chunk in chunks]
 
 
+@_tells
 def group_sum(
     shipment: Shipment,
     question: Question[Any, Ints, R],
@@ -97,6 +122,7 @@ class Tie:
         return Tie, (self.run,)
 
 
+@_tells
 def call_shards(
     run: str,
     tie: Tie,

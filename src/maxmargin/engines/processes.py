@@ -91,15 +91,12 @@ class Processes(Engine):
         """Answers in order; a broken pool is replaced and asked again for the rest."""
         done, deaths, ahead = 0, 0, 4 * self.n_jobs
         waiting: list[Any] = []
-        compiled: dict[
-            int, float
-        ] = {}  # seconds, by process; they compile side by side
         while done < len(chunks):
             try:
                 while len(waiting) < ahead and done + len(waiting) < len(chunks):
                     chunk = chunks[done + len(waiting)]
                     waiting.append(self._executor().submit(_answer, *call, chunk))
-                answer, process, seconds = waiting[0].result()
+                answer, seconds = waiting[0].result()
             except BrokenProcessPool as error:
                 waiting, deaths = [], deaths + 1
                 self._stop()
@@ -112,9 +109,7 @@ class Processes(Engine):
             waiting.pop(0)
             done, deaths = done + 1, 0
             if seconds > 0:
-                longest = max(compiled.values(), default=0.0)
-                compiled[process] = compiled.get(process, 0.0) + seconds
-                workers_compiled(max(compiled[process] - longest, 0.0))
+                workers_compiled(seconds)
             yield answer
 
     def _executor(self) -> Any:
@@ -193,8 +188,8 @@ _OPEN: dict[str, Any] = {}  # in the worker: shared data by file
 
 def _answer(
     place: str, question: Question[Any, T, R], weights: str, dim: int, chunk: T
-) -> tuple[R, int, float]:
-    """The answer, the number of this process, and its seconds of compiling for it."""
+) -> tuple[R, float]:
+    """The answer, and the seconds of compiling for it."""
     before = compile_seconds()
     if place not in _OPEN:
         while len(_OPEN) >= 4:
@@ -202,4 +197,4 @@ def _answer(
         _OPEN[place] = unpack(Path(place).read_bytes())
     w = open_array(weights, 0, "<f8", (dim,))
     answer = question(_OPEN[place], w, chunk)
-    return answer, os.getpid(), compile_seconds() - before
+    return answer, compile_seconds() - before

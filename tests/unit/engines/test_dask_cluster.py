@@ -1,5 +1,6 @@
 """A real dask cluster on loopback: same bits, and workers that die, stall or are gone."""
 
+import operator
 import signal
 import subprocess
 import sys
@@ -22,6 +23,8 @@ from small.problems import chain_problem
 
 from maxmargin import ChainSVM, Checkpoint, StructuralSVM
 from maxmargin.core import ClusterGoneError
+from maxmargin.core.compiled import compile_seconds, working_time
+from maxmargin.core.data.vector_changes import Change, Weights
 from maxmargin.engines import DaskEngine, VersionMismatchError
 from maxmargin.engines import dask_tasks as tasks
 from maxmargin.solvers import OneSlack
@@ -62,6 +65,32 @@ def test_the_cluster_gives_the_bits_of_one_core(engine, solver):
     expected = solver.solve(problem)[0]
     assert expected.converged
     agree(solver.solve(replace(problem, engine=engine))[0], expected)
+
+
+def test_compiling_on_workers_stops_the_clock(engine):
+    """What workers compile, side by side, in each kind of question."""
+
+    def compiled(data, w, chunk):
+        import numba
+
+        return np.array([numba.njit(lambda x: x + len(chunk))(1.0)])
+
+    def shard(part, memory, lease, message):
+        return Change.of(), compiled(part, None, "")
+
+    problem, w, spans = problem_of(4), np.zeros(2), [(0, 2), (2, 4)]
+    for ask in (
+        lambda: list(engine.ask(problem, compiled, w, ["a", "b"])),
+        lambda: engine.total(problem, compiled, operator.add, w, spans),
+        lambda: engine.call_shards(
+            "run", problem, shard, Weights(w, 0, None), spans, "ab"
+        ),
+    ):
+        begin, compiling, wall = working_time(), compile_seconds(), time.perf_counter()
+        ask()
+        seconds, wall = compile_seconds() - compiling, time.perf_counter() - wall
+        assert 0.0 < seconds < wall
+        assert working_time() - begin == pytest.approx(wall - seconds, abs=0.05)
 
 
 def test_an_estimator_takes_the_address(cluster, engine):

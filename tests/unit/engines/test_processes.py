@@ -6,7 +6,6 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -106,34 +105,5 @@ def test_compiling_in_workers_stops_the_clock():
         assert compile_seconds() - spent == pytest.approx(0.7)
         passed = time.perf_counter() - wall
         assert working_time() - begin == pytest.approx(passed - 0.7, abs=0.05)
-    finally:
-        engine.close()
-
-
-def test_workers_that_compile_side_by_side_are_waited_for_once(monkeypatch):
-    """Two of two processes compile for a second each: the parent has waited once."""
-
-    class Done:
-        def __init__(self, *answer):
-            self.result = lambda: answer
-
-    class Pool:
-        answers: ClassVar = iter(
-            [Done("a", 7, 1.0), Done("b", 8, 1.0), Done("c", 8, 0.5)]
-        )
-
-        def submit(self, *call):
-            return next(self.answers)
-
-    engine = Processes(2)
-    monkeypatch.setattr(engine, "_executor", Pool)
-    try:
-        before = compile_seconds()
-        assert list(engine.ask(np.zeros(3), len, np.zeros(2), [1, 2, 3])) == [
-            "a",
-            "b",
-            "c",
-        ]
-        assert compile_seconds() - before == pytest.approx(1.5)
     finally:
         engine.close()
