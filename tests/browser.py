@@ -20,6 +20,7 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
     "--no-first-run", "--hide-scrollbars", "--remote-debugging-pipe",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
 )  # fmt: skip
 
 
@@ -48,6 +49,7 @@ class Browser:
         os.close(theirs_out)
         self.reads, self.writes = ours_in, ours_out
         self.number, self.buffer, self.events = 0, b"", []
+        self.context = None
 
     def __enter__(self):
         return self
@@ -85,7 +87,11 @@ class Browser:
         return json.loads(message)
 
     def open(self, address, width=1280, height=900, dark=False):
-        """A loaded page."""
+        """A loaded page; the one before is closed."""
+        if self.context is not None:
+            self.send("Target.disposeBrowserContext", browserContextId=self.context)
+        # A context of its own: pages remember the choice of light and dark.
+        self.context = self.send("Target.createBrowserContext")["browserContextId"]
         return Page(self, address, width, height, dark)
 
 
@@ -93,10 +99,8 @@ class Page:
     def __init__(self, browser, address, width, height, dark):
         self.browser = browser
         browser.events.clear()
-        # A context of its own: pages remember the choice of light and dark.
-        context = browser.send("Target.createBrowserContext")["browserContextId"]
         target = browser.send(
-            "Target.createTarget", url="about:blank", browserContextId=context
+            "Target.createTarget", url="about:blank", browserContextId=browser.context
         )["targetId"]
         self.session = browser.send(
             "Target.attachToTarget", targetId=target, flatten=True

@@ -32,7 +32,7 @@ from maxmargin.estimators.class_inputs import (
     rows_of,
     warn_if_one_column_rules,
 )
-from maxmargin.estimators.explaining.class_weights import top_features
+from maxmargin.estimators.explaining.class_weights import hardest_rows, top_features
 from maxmargin.estimators.fitting.inputs import (
     by_position,
     check_parameters,
@@ -64,6 +64,7 @@ from maxmargin.kernels.functions import Kernel
 from maxmargin.kernels.joint import Joint, JointKernel, SameOutput
 from maxmargin.losses.labels import Hamming
 from maxmargin.metrics import hierarchical_scores
+from maxmargin.reports.explanation import Hard
 from maxmargin.solvers.base import Result
 from maxmargin.structures.chain.weight_names import other_name
 from maxmargin.structures.classes.output_features import (
@@ -492,8 +493,7 @@ class MulticlassSVM(ClassifierMixin, ClassProbabilities, KernelMixin):
         return sp.csr_array(X) if sp.issparse(X) else np.asarray(X, np.float64)
 
     def _outputs(self, decoded: Sequence[Any]) -> Sequence[Any]:
-        labels: list[Any] = self.classes_[np.asarray(decoded)].tolist()
-        return labels
+        return list(self.classes_[np.asarray(decoded)].tolist())
 
     def _encoded(self, X: Any, y: Any) -> tuple[Any, Ragged]:
         x = self.structure_.encode(self._inputs(X))
@@ -564,8 +564,7 @@ class MulticlassSVM(ClassifierMixin, ClassProbabilities, KernelMixin):
         """Label with the highest score of each row of X."""
         scores = self.decision_function(X)
         best = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        labels: np.ndarray = self.classes_[best]
-        return labels
+        return np.asarray(self.classes_[best])
 
     def top_features(
         self, label: Any, n: int = 20, names: Any = None
@@ -584,6 +583,12 @@ class MulticlassSVM(ClassifierMixin, ClassProbabilities, KernelMixin):
         check_is_fitted(self, "result_")
         self._check_has_weights("top_features")
         return top_features(self, label, n, names)
+
+    def hardest(self, X: Any, y: Any, n: int = 5, most: int = 500) -> list[Hard]:
+        """See `StructuredEstimator.hardest`."""
+        if self.kernel is None:
+            return super().hardest(X, y, n, most)
+        return hardest_rows(self, X, y, n, most)
 
     def score(self, X: Any, y: Any, sample_weight: SampleWeight = None) -> float:
         """Share of right predictions; a label unseen in training counts as an error."""

@@ -205,6 +205,15 @@ class StructuralSVM(StructuredEstimator):
             return len(self.coef_), "support pairs"
         return super()._size()
 
+    def _figures(self, X: Any, y: Any, predicted: Any) -> list[tuple[str, float]]:
+        return [("mean loss of the predictions", 0.0 - self.score(X, y))]
+
+    def _structure_name(self) -> str:
+        return type(self.structure).__name__
+
+    def _score_name(self) -> str:
+        return "mean loss of the predictions"  # which a report shows as a figure
+
     def score(self, X: Any, y: Any) -> float:
         """Minus the mean loss of the predictions."""
         check_is_fitted(self, "coef_")
@@ -213,4 +222,4 @@ class StructuralSVM(StructuredEstimator):
         truth = self.structure_.encode_labels(x, y)
         problem = self._problem(self.structure_, x, truth, None)
         found = predict_found(self, x).labels
-        return -float(np.mean(problem.loss.value(truth, found)))
+        return 0.0 - float(np.mean(problem.loss.value(truth, found)))  # 0, and not -0

@@ -200,14 +200,17 @@ def _data(subject: Subject) -> str:
         labels = flat_labels(scored.truth)
         if max(sizes, default=1) > 1:
             rows.append(("labels in all", str(len(labels))))
-            spread = f"{min(sizes)} to {max(sizes)}, median {int(np.median(sizes))}"
+            least, most = min(sizes), max(sizes)
+            spread = f"{least} to {most}, median {int(np.median(sizes))}"
+            spread = spread if least < most else str(most)
             rows.append(("labels per example", spread))
         rows.append(("classes", str(len(set(labels)))))
     rows.append(("structure", subject.structure))
     dim, size = subject.dim, subject.size
     constant = dim - size if subject.unit == "weights" and dim > size else 0
     more = f", {constant} of them for constant features" if constant else ""
-    rows.append(("features of outputs", f"{dim}{more}"))
+    if subject.unit == "weights":
+        rows.append(("features of outputs", f"{dim}{more}"))
     return facts(rows)
 
 

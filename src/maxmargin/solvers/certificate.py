@@ -64,9 +64,7 @@ MEANINGS = {
     "relaxed": "Inference is relaxed: the gap is that of the relaxed problem, an upper "
     "bound on the exact one.",
     "bound": "The search for the most violated outputs is approximate here: primal and "
-    "gap are upper bounds, and part of the gap that remains may be due to it. (With slack "
-    "rescaling or squared slacks, a structure that has `argmax_by_loss` is searched "
-    "exactly.)",
+    "gap are upper bounds, and part of the gap that remains may be due to it.",
     "reduced": "The certificate is that of the problem over the outputs found so far; "
     "outputs not found yet may raise the objective.",
     "local": "Outputs have hidden parts, so the problem is not convex: dual and gap "

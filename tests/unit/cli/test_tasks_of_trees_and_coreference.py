@@ -78,7 +78,22 @@ def test_sentences_of_text_come_out_as_conllu_with_tags(tmp_path, capsys):
     assert [[r[k] for k in keep] for r in made] == [
         [r[k] for k in keep] for r in columns
     ]
+    assert main(["predict", model, str(text), "--format", "text"]) == 0
+    assert capsys.readouterr().out == found
     assert main(["predict", plain, str(text)]) != 0
     assert "tagger='chain'" in capsys.readouterr().err
-    assert main(["evaluate", model, str(text)]) != 0
-    assert "its sentences have no heads" in capsys.readouterr().err
+    assert main(["evaluate", model, str(text), "--format", "text"]) != 0
+    assert "plain text has no trees" in capsys.readouterr().err
+
+
+def test_trees_read_plain_text(tmp_path, capsys):
+    data, text = tmp_path / "data.mrg", tmp_path / "raw.txt"
+    model = str(tmp_path / "m.mm")
+    data.write_text("(S (NP (DT a) (NN cat)) (VP (VBD sat)))\n")
+    text.write_text("a/DT dog/NN sat/VBD\n")
+    assert main(["train", "trees", str(data), model, "--quiet"]) == 0
+    for said in ([], ["--format", "text"]):
+        assert main(["predict", model, str(text), *said]) == 0
+        assert "(NN dog)" in capsys.readouterr().out
+    assert main(["train", "trees", str(text), model, "--format", "text"]) != 0
+    assert "plain text has no trees" in capsys.readouterr().err

@@ -52,7 +52,7 @@ def run(args: argparse.Namespace, inputs: Inputs) -> int:
     if data.y is None or len(data.y) == 0:
         without = data.y is None and len(data.X) > 0
         what = "examples without an output" if without else "no examples"
-        if data.missing:
+        if data.missing and len(data.X) > 0:
             raise InputError(f"{names[0]}: {data.missing}")
         raise InputError(f"{names[0]} has {what}: there is nothing to learn from")
     if data.said and not args.quiet:
@@ -112,8 +112,9 @@ def _check_place(place: str) -> None:
 
 def _found(task: str | None, form: str | None, path: str, name: str) -> tuple[str, str]:
     """Task and format where one of them, or both, were not said."""
-    if task is not None and len(TASKS[task].formats) == 1:
-        return task, next(iter(TASKS[task].formats))
+    learnable = [] if task is None else [f for f in TASKS[task].formats if f != "text"]
+    if task is not None and len(learnable) == 1:
+        return task, learnable[0]
     if task is None and form is not None:
         return next(t for t in TASKS if form in TASKS[t].formats), form
     if task == "segments":

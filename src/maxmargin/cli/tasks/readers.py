@@ -55,11 +55,11 @@ def crfsuite(paths: Sequence[str], options: Options) -> Data:
 def penn(paths: Sequence[str], options: Options) -> Data:
     """Penn brackets; lines without brackets are sentences without trees."""
     from maxmargin.io.text import read_lines
-    from maxmargin.io.treebank import parse_sentences, read_treebank, tagged_words
+    from maxmargin.io.treebank import read_treebank, tagged_words
 
     text = "\n".join(read_lines(_one(paths)))
     if "(" not in text and ")" not in text:
-        return Data(parse_sentences(text), None)
+        return sentences(paths, options)
     trees = read_treebank(_one(paths)).trees
     return Data([tagged_words(tree) for tree in trees], trees)
 
@@ -74,8 +74,8 @@ def conllu(paths: Sequence[str], options: Options) -> Data:
     )
 
     path = _one(paths)
-    if "tag" in options and (plain := _plain_sentences(path)) is not None:
-        return Data(plain, None, plain, missing="its sentences have no heads")
+    if "tag" in options and not _has_columns(path):
+        return sentences(paths, options)
     if "tag" not in options:  # the first column of tags that is filled
         rows = [word for s in read_conllu(path) for word in s.words]
         filled = {"upos": {r[3] for r in rows}, "xpos": {r[4] for r in rows}}
@@ -97,15 +97,22 @@ def conllu(paths: Sequence[str], options: Options) -> Data:
     return Data(bank.X, bank.y, bank.sentences, missing=missing)
 
 
-def _plain_sentences(path: str) -> list[Any] | None:
-    """Sentences of text, one per line; None if the file has columns or comments."""
+def sentences(paths: Sequence[str], options: Options) -> Data:
+    """Plain text, one sentence per line: words, or word/TAG, divided by blanks."""
     from maxmargin.io.text import read_lines
     from maxmargin.io.treebank import parse_sentences
 
+    lines = read_lines(_one(paths), options.get("encoding", "utf-8"))
+    found = parse_sentences("\n".join(lines))
+    return Data(found, None, found, missing="plain text has no trees")
+
+
+def _has_columns(path: str) -> bool:
+    """Whether a file has columns or comments, as CoNLL-U has."""
+    from maxmargin.io.text import read_lines
+
     text = "\n".join(read_lines(path))
-    return (
-        None if "\t" in text or text.lstrip().startswith("#") else parse_sentences(text)
-    )
+    return "\t" in text or text.lstrip().startswith("#")
 
 
 def pairs(paths: Sequence[str], options: Options) -> Data:

@@ -61,14 +61,14 @@ TASKS = {
     ),
     "trees": Task(
         "GrammarSVM",
-        {"penn": readers.penn},
+        {"penn": readers.penn, "text": readers.sentences},
         writers.tree_lines,
         measures.tree_measures,
         "parse trees; Penn brackets '(S (NP ..) ..)'",
     ),
     "dependencies": Task(
         "DependencySVM",
-        {"conllu": readers.conllu},
+        {"conllu": readers.conllu, "text": readers.sentences},
         writers.dependency_lines,
         measures.dependency_measures,
         "dependency trees; CoNLL-U",

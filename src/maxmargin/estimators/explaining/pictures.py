@@ -45,6 +45,10 @@ class DrawnOutputs:
         """Figures that people quote for this task, besides `score`, for reports."""
         return []
 
+    def _structure_name(self) -> str:
+        """What the class of the structure is called."""
+        return type(vars(self)["structure_"]).__name__
+
     def _score_name(self) -> str:
         """What `score` is, for reports: the first line of its docstring."""
         text = (inspect.getdoc(type(self).score) or "score").splitlines()[0]

@@ -64,6 +64,9 @@ class Reportable(FittedModel, Protocol):
     def _score_name(self) -> str:
         """What `score` is."""
 
+    def _structure_name(self) -> str:
+        """What the class of the structure is called."""
+
 
 def report(
     model: Reportable,
@@ -88,7 +91,7 @@ def report(
         title=title or f"{type(model).__name__} report",
         result=result,
         completions=result.outer if isinstance(result, LatentResult) else None,
-        structure=type(model.structure_).__name__,
+        structure=model._structure_name(),
         dim=model.structure_.dim,
         size=size,
         unit=unit,
