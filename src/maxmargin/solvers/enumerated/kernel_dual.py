@@ -220,7 +220,7 @@ class KernelDual(Solver[KernelDualState]):
         places = columns.where[ids]
         K = np.empty((size, size), columns.store.dtype)
         block_of(columns.store, places, ids, K.dtype.type(constant), K)
-        S = state.scores[:, ids].astype(K.dtype)
+        S = state.scores[:, ids].astype(K.dtype, order="C")  # rows for `sweep_block`
         R, gaps = np.zeros((size, S.shape[0])), np.zeros(size)
         rng = np.random.default_rng([self.seed, state.turn, 1])
         first = total = float(state.gaps[ids].sum())

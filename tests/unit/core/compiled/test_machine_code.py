@@ -62,6 +62,22 @@ def test_every_listed_loop_is_there():
     assert not gone, f"{sorted(gone)} are gone: run tests/signature_runs.py"
 
 
+def test_tables_are_passed_row_by_row():
+    """Loops go along rows: a table in column order made one of them 2.5 times slower."""
+    turned = [
+        name
+        for name, rows in Listing.read().loops.items()
+        if any(text.endswith(("d F", "2d A")) for row in rows for text in flat(row))
+    ]
+    assert turned == []
+
+
+def flat(row):
+    """The types of a signature, those of the fields of tuples included."""
+    for entry in row:
+        yield from [entry] if isinstance(entry, str) else flat(entry)
+
+
 @pytest.mark.timeout(900)  # compiles all loops where the cache is empty
 def test_small_runs_use_listed_signatures_only():
     """In a process of its own, where no loop has been called before."""
