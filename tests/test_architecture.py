@@ -325,47 +325,6 @@ def test_sums_in_memory_are_found(body, found):
     assert len(list(sums_in_memory(ast.parse(body)))) == found
 
 
-@every_file
-def test_uncounted_loops_return_no_arrays(path):
-    """Whoever calls one would count a reference that it has not (see `jit.py`)."""
-    for node in parsed(path).body:
-        if compiled(node, ("uncounted_loop",)):
-            assert not arrays_returned(node), f"{path}: {node.name}"
-
-
-def arrays_returned(function):
-    """What a function returns and has as an array: slices, and names with an index."""
-    inside = list(ast.walk(function))
-    arrays = {ast.unparse(n.value) for n in inside if isinstance(n, ast.Subscript)}
-    arrays |= {
-        ast.unparse(target)
-        for n in inside
-        if isinstance(n, ast.Assign) and is_slice(n.value)
-        for target in n.targets
-    }
-    returned = [n.value for n in inside if isinstance(n, ast.Return) and n.value]
-    parts = [p for v in returned for p in (v.elts if isinstance(v, ast.Tuple) else [v])]
-    return [p for p in parts if is_slice(p) or ast.unparse(p) in arrays]
-
-
-def is_slice(node):
-    return isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice)
-
-
-@pytest.mark.parametrize(
-    "body, found",
-    [
-        ("return x[1:]", 1),
-        ("y = x[1:]\n  return 1, y", 1),
-        ("x[0] = 1\n  return x", 1),
-        ("return x[0], len(x)", 0),
-    ],
-)
-def test_returned_arrays_are_found(body, found):
-    tree = ast.parse(f"def f(x):\n  {body}")
-    assert len(arrays_returned(tree.body[0])) == found
-
-
 @pytest.mark.parametrize("folder", ["src", "tests", "benchmarks", "experiments"])
 def test_inner_loops_are_called_by_loops_only(folder):
     """They have no entry for Python (see `jit.py`): a call would end the process."""
@@ -392,10 +351,7 @@ def inner_loops_of_python(path):
     return inner.intersection(map(ast.unparse, names))
 
 
-INNER = ("inner_loop", "uncounted_loop")
-
-
-def compiled(node, by=("loop", "dense_loop", *INNER)):
+def compiled(node, by=("loop", "dense_loop", "inner_loop")):
     decorators = getattr(node, "decorator_list", [])
     return any(isinstance(d, ast.Name) and d.id in by for d in decorators)
 
@@ -404,7 +360,7 @@ def compiled(node, by=("loop", "dense_loop", *INNER)):
 def inner_loops(path):
     """Names of the inner loops of a file; none if there is no such file."""
     body = parsed(path).body if path.exists() else []
-    return frozenset(node.name for node in body if compiled(node, INNER))
+    return frozenset(node.name for node in body if compiled(node, ("inner_loop",)))
 
 
 def test_one_name_for_one_class():

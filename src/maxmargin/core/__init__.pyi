@@ -42,7 +42,6 @@ from .formulations import Violation as Violation
 from .jit import dense_loop as dense_loop
 from .jit import inner_loop as inner_loop
 from .jit import loop as loop
-from .jit import uncounted_loop as uncounted_loop
 from .loss import Loss as Loss
 from .loss import ZeroOne as ZeroOne
 from .oracle import Oracle as Oracle

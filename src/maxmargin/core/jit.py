@@ -1,4 +1,4 @@
-"""The Numba decorators `loop`, `inner_loop`, `uncounted_loop` and `dense_loop`.
+"""The Numba decorators `loop`, `inner_loop` and `dense_loop`.
 
 Every compiled function of the package is one of them: kept on disk, without the GIL,
 serial. What Python calls is a `@loop`. What only other loops call is an `@inner_loop`,
@@ -9,9 +9,8 @@ affects. Infinities and NaN keep their meaning in all loops.
 
 Numba counts references by atomic additions at every slice and every array of a tuple that
 is named, which took up to half of the time of loops over short rows, and made threads
-wait for each other. Where a loop is seen to make no arrays and to return none, its counts
-are left out (`compiled/compiler.py`). An `@uncounted_loop` is an inner loop of which this
-is known: its counts are always left out.
+wait for each other. The counts of loops that make no arrays and return none are left out
+(`compiled/compiler.py`).
 
 A `@dense_loop` may re-associate its sums, which vectorises products of contiguous
 arrays; on sums over scattered places it would make the processor gather, which is twice
@@ -64,11 +63,6 @@ def dense_loop(function: Callable[..., Any]) -> Any:
 def inner_loop(function: Callable[..., Any]) -> Any:
     """Compile `function` with the first loop that calls it; Python must not call it."""
     return _inner(function, _LOOP)
-
-
-def uncounted_loop(function: Callable[..., Any]) -> Any:
-    """Compile an inner loop that makes and returns no arrays, without their counts."""
-    return _inner(function, _LOOP | {"_nrt": False})
 
 
 def _entry(function: Callable[..., Any], options: dict[str, Any]) -> Any:

@@ -23,7 +23,7 @@ from numba.core.typed_passes import IRLegalization
 ENVIRONMENT = "_ZN08NumbaEnv"  # variables in which Numba gives a function its objects
 UNRESOLVED = ".numba.unresolved$"  # a function that calls itself
 VIEWS = ("getitem", "static_getitem", "typed_getitem")
-PLAIN = ("cast", "build_tuple", "exhaust_iter")
+PLAIN = ("cast", "build_tuple", "exhaust_iter", "getiter")
 
 
 @register_pass(mutates_CFG=False, analysis_only=True)

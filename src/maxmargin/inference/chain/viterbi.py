@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.jit import inner_loop, uncounted_loop
+from maxmargin.core.jit import inner_loop
 
 
 @inner_loop
@@ -31,7 +31,7 @@ def joined_scores(w, layout, eta, legal):
     return pair, first, last
 
 
-@uncounted_loop
+@inner_loop
 def join_scores(w, layout, eta, legal, pair, first, last):
     """Fill what `joined_scores` returns."""
     K, order = layout.labels, layout.order
@@ -66,7 +66,7 @@ def forward(nodes, edges, pair, first, last, L, K, order, local, values):
     )
 
 
-@uncounted_loop
+@inner_loop
 def forward_among(
     nodes, edges, pair, first, last, L, K, order, local, values, known, ends
 ):
@@ -110,7 +110,7 @@ def forward_among(
     return best, state
 
 
-@uncounted_loop
+@inner_loop
 def backward(edges, pair, L, K, order, values, state, out):
     """Labels of the best path that ends in `state`."""
     states = K**order
@@ -137,7 +137,7 @@ def backward(edges, pair, L, K, order, values, state, out):
         t -= 1
 
 
-@uncounted_loop
+@inner_loop
 def path_score(nodes, edges, pair, first, last, labels, K, order):
     """Score of given labels (at least one)."""
     L = len(labels)
@@ -154,7 +154,7 @@ def path_score(nodes, edges, pair, first, last, labels, K, order):
     return total
 
 
-@uncounted_loop
+@inner_loop
 def _step(prev, pair, K, B, cur):
     """cur[b, c] = max_a prev[a, b] + pair[a, b, c]."""
     for b in range(B):
@@ -218,7 +218,7 @@ def legal_states(pair, K, order):
     return states, ends
 
 
-@uncounted_loop
+@inner_loop
 def _legal_step(prev, pair, K, states, ends, cur):
     """As `_step`, over the states that a mask allows."""
     q = 0
@@ -245,7 +245,7 @@ def _legal_step(prev, pair, K, states, ends, cur):
             q += 4
 
 
-@uncounted_loop
+@inner_loop
 def _add_edges(pair, edge, K, out):
     """Out = pair + edge scores of (last label of the state, new label)."""
     for s in range(len(pair) // K):

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.core.jit import uncounted_loop
+from maxmargin.core.jit import inner_loop
 from maxmargin.solvers.lanes.scores import product, product_from, products_at, tuples
 
 
-@uncounted_loop
+@inner_loop
 def height(task, i, labels, at, low, high, nodes, tail):
     """- <w, island>: what the island scores more than the truth, loss left out."""
     a, T, K = task.ptr[i], task.ptr[i + 1] - task.ptr[i], task.layout.labels
@@ -24,7 +24,7 @@ def height(task, i, labels, at, low, high, nodes, tail):
     )
 
 
-@uncounted_loop
+@inner_loop
 def insert(task, blocks, lane, i, b, low, high, group, loss, h):
     """The labels found from `low` to `high` become the last island of block b."""
     a, first = task.ptr[i], blocks.cut[b] - task.ptr[i]
@@ -78,7 +78,7 @@ def insert(task, blocks, lane, i, b, low, high, group, loss, h):
     blocks.held[b] = m + 1
 
 
-@uncounted_loop
+@inner_loop
 def _remove(blocks, b, j):
     """Forget island j of block b: the last one takes its slot."""
     last, room, f = blocks.held[b] - 1, blocks.room[b], blocks.first[b]
@@ -105,7 +105,7 @@ def _remove(blocks, b, j):
     blocks.gram[at + j * room + j] = blocks.gram[at + last * room + last]
 
 
-@uncounted_loop
+@inner_loop
 def _combine(task, blocks, lane, b, j, k, mass):
     """Move `mass` from islands j and k, of two groups, to a new one that is both."""
     f, m, room, at = (
@@ -143,7 +143,7 @@ def _combine(task, blocks, lane, b, j, k, mass):
     blocks.held[b] = m + 1
 
 
-@uncounted_loop
+@inner_loop
 def _unite(task, blocks, lane, b, g, h, upper):
     """Make groups g and h one, so that its alpha sum to `upper` at most.
 
@@ -182,7 +182,7 @@ def _unite(task, blocks, lane, b, g, h, upper):
     return True
 
 
-@uncounted_loop
+@inner_loop
 def place(task, blocks, lane, b, low, high, upper):
     """Group for a new island from `low` to `high`.
 
@@ -204,7 +204,7 @@ def place(task, blocks, lane, b, low, high, upper):
     return to if to >= 0 else last + 1
 
 
-@uncounted_loop
+@inner_loop
 def extent(task, blocks, lane, i, b, low):
     """Last token of the island found from token `low` of block b on.
 
@@ -229,7 +229,7 @@ def extent(task, blocks, lane, i, b, low):
             return high
 
 
-@uncounted_loop
+@inner_loop
 def ends_before(task, i, b, blocks, lane, low, stop):
     """Last token below `stop` after which the labels found may go on as the truth.
 
@@ -247,7 +247,7 @@ def ends_before(task, i, b, blocks, lane, low, stop):
     return low - 1
 
 
-@uncounted_loop
+@inner_loop
 def known(blocks, lane, b, low, high, h, order):
     """Whether an island in the same place, one group's, is at least as high."""
     f, group, top = blocks.first[b], np.int64(-1), 0.0
@@ -262,7 +262,7 @@ def known(blocks, lane, b, low, high, h, order):
     return top >= h
 
 
-@uncounted_loop
+@inner_loop
 def forget(blocks, b, patience, order):
     """Drop islands that have had no weight for `patience` visits."""
     f, before = blocks.first[b], blocks.held[b]
@@ -277,7 +277,7 @@ def forget(blocks, b, patience, order):
         _regroup(blocks, b, order)
 
 
-@uncounted_loop
+@inner_loop
 def _regroup(blocks, b, order):
     """Split groups into islands that touch each other, directly or through others."""
     f, z = blocks.first[b], blocks.first[b] + blocks.held[b]
@@ -301,7 +301,7 @@ def _regroup(blocks, b, order):
         blocks.group[s] &= 2**15 - 1
 
 
-@uncounted_loop
+@inner_loop
 def island_product(task, blocks, lane, i, b, j, k):
     """Inner product of islands j and k of block b of example i."""
     a, T = task.ptr[i], task.ptr[i + 1] - task.ptr[i]

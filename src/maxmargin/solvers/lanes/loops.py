@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin.core.data.arrays import Floats, Ints, Labels, inner
-from maxmargin.core.jit import inner_loop, loop, uncounted_loop
+from maxmargin.core.jit import inner_loop, loop
 from maxmargin.core.structure import SequenceLayout
 from maxmargin.inference.chain.viterbi import (
     backward,
@@ -134,7 +134,7 @@ class Lane(NamedTuple):
     old: Floats  # (slots of a block)
 
 
-@uncounted_loop
+@inner_loop
 def _take(task, blocks, lane, i, b, news, whole, full):
     """Take islands of block b in the labels found that are new: how many there were.
 
@@ -186,7 +186,7 @@ def _take(task, blocks, lane, i, b, news, whole, full):
     return new
 
 
-@uncounted_loop
+@inner_loop
 def _ascend(blocks, lane, b, upper, stretch, least):
     """Pairwise steps in all groups of block b: the rise of the dual."""
     m, f, room, at = (
@@ -216,7 +216,7 @@ def _ascend(blocks, lane, b, upper, stretch, least):
     return total
 
 
-@uncounted_loop
+@inner_loop
 def _write(task, inputs, blocks, lane, i, b):
     """Add what the steps did to the weights."""
     a, T, K = task.ptr[i], task.ptr[i + 1] - task.ptr[i], task.layout.labels
@@ -242,7 +242,7 @@ def _write(task, inputs, blocks, lane, i, b):
     add(inputs, lane, task.layout, a, first, first + width)
 
 
-@uncounted_loop
+@inner_loop
 def _heights(task, blocks, lane, i, b):
     """lane.g = heights of the islands of block b; returns the sum of alpha * g."""
     first, f = blocks.cut[b] - task.ptr[i], blocks.first[b]
@@ -257,7 +257,7 @@ def _heights(task, blocks, lane, i, b):
     return part
 
 
-@uncounted_loop
+@inner_loop
 def _tops(blocks, lane, b):
     """Sum over the groups of block b of the largest height, if positive."""
     m, f, total = blocks.held[b], blocks.first[b], 0.0
@@ -272,7 +272,7 @@ def _tops(blocks, lane, b):
     return total
 
 
-@uncounted_loop
+@inner_loop
 def _refresh(task, inputs, blocks, lane, i, b):
     """Fill the scores that the islands of block b have: how many."""
     a, K = task.ptr[i], task.layout.labels
@@ -288,7 +288,7 @@ def _refresh(task, inputs, blocks, lane, i, b):
     return fill_listed(inputs, lane, task.layout, a, first, first + width, lane.nodes)
 
 
-@uncounted_loop
+@inner_loop
 def _oracle(task, inputs, lane, known, ends, i, low, high):
     """Find the most violated labels of the tokens `low` to `high` - 1 of example i.
 
@@ -338,7 +338,7 @@ def _legal_states(task, lane):
     return legal_states(lane.pair, layout.labels, layout.order)
 
 
-@uncounted_loop
+@inner_loop
 def _ahead(task, blocks, lane, i, b, high):
     """What islands found before token `high` that begin after block b add to the slack."""
     a, order, found = task.ptr[i], task.layout.order, lane.found
@@ -421,7 +421,7 @@ def visit(
     )  # fmt: skip
 
 
-@uncounted_loop
+@inner_loop
 def _visit(
     task, inputs, blocks, lane, known, ends, ids, stretch, least, news, patience, ahead,
     whole, gaps, found, full,
@@ -465,7 +465,7 @@ def sweep(
     )  # fmt: skip
 
 
-@uncounted_loop
+@inner_loop
 def _sweep(
     task, inputs, blocks, lane, owner, order, stretch, least, closed, patience, gaps,
     load,
@@ -493,7 +493,7 @@ def slacks(task, inputs, lane, ids, out):
     _slacks(task, inputs, lane, known, ends, ids, out)
 
 
-@uncounted_loop
+@inner_loop
 def _slacks(task, inputs, lane, known, ends, ids, out):
     for i in ids:
         out[i] = 0.0

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from maxmargin.core.jit import loop, uncounted_loop
+from maxmargin.core.jit import inner_loop, loop
 from maxmargin.solvers.lanes.scores import add_rows
 
 
@@ -63,7 +63,7 @@ def add_log(w, begin, features, values, at, columns, changes, K):
     _add_log(w, begin, features, values, at, columns, changes, K)
 
 
-@uncounted_loop
+@inner_loop
 def _add_log(w, begin, features, values, at, columns, changes, K):
     for e in range(len(begin) - 1):
         i, j = at[e], at[e + 1]

@@ -8,12 +8,12 @@ from __future__ import annotations
 import numpy as np
 
 from maxmargin.core.data.arrays import inner
-from maxmargin.core.jit import uncounted_loop
+from maxmargin.core.jit import inner_loop
 
 FEW = 6  # labels of a token are looked at one by one if they are 1 / FEW of all or less
 
 
-@uncounted_loop
+@inner_loop
 def fill(inputs, lane, layout, begin, low, high, out):
     """Scores of all labels at the tokens from `low` to `high` - 1."""
     ptr, idx, val, w = inputs.ptr, inputs.idx, inputs.val, lane.w
@@ -31,7 +31,7 @@ def fill(inputs, lane, layout, begin, low, high, out):
             _sum_rows(idx, val, ptr[r], ptr[r + 1], w, K, row)
 
 
-@uncounted_loop
+@inner_loop
 def note(lane, t, K, k, d):
     """Put label k of token t on the list of the token; its change grows by d."""
     m = lane.number[t]
@@ -43,7 +43,7 @@ def note(lane, t, K, k, d):
     lane.number[t] = m + 1
 
 
-@uncounted_loop
+@inner_loop
 def fill_listed(inputs, lane, layout, begin, low, high, out):
     """Scores of the labels on the lists of tokens, which are emptied; their number."""
     ptr, idx, val, w = inputs.ptr, inputs.idx, inputs.val, lane.w
@@ -69,7 +69,7 @@ def fill_listed(inputs, lane, layout, begin, low, high, out):
     return filled
 
 
-@uncounted_loop
+@inner_loop
 def _column(idx, val, p, stop, w, K, k):
     """The sum of val * w[feature, k]."""
     one, two = 0.0, 0.0
@@ -82,7 +82,7 @@ def _column(idx, val, p, stop, w, K, k):
     return one + two
 
 
-@uncounted_loop
+@inner_loop
 def _sum_rows(idx, val, p, stop, w, K, row):
     """Add the sum of val * rows of w to `row`, four features at a time."""
     while p + 4 <= stop:
@@ -101,7 +101,7 @@ def _sum_rows(idx, val, p, stop, w, K, row):
         p += 1
 
 
-@uncounted_loop
+@inner_loop
 def add(inputs, lane, layout, begin, low, high):
     """Add x_t (x) change_t to the weights for labels on the lists, which are emptied.
 
@@ -135,7 +135,7 @@ def add(inputs, lane, layout, begin, low, high):
                 _put_into_log(lane, idx, val, mid[r], ptr[r + 1], columns, row)
 
 
-@uncounted_loop
+@inner_loop
 def _put_into_log(lane, idx, val, start, stop, columns, row):
     e = lane.logged[0]
     at, to = lane.log_at[e], lane.log_from[e]
@@ -148,7 +148,7 @@ def _put_into_log(lane, idx, val, start, stop, columns, row):
     lane.logged[0] = e + 1
 
 
-@uncounted_loop
+@inner_loop
 def add_rows(idx, val, start, stop, columns, row, factor, w, K):
     """Add factor * val (x) row to some columns of w for the features in a range."""
     if len(columns) == 2:  # as most often
@@ -165,7 +165,7 @@ def add_rows(idx, val, start, stop, columns, row, factor, w, K):
             w[a + columns[j]] += v * row[j]
 
 
-@uncounted_loop
+@inner_loop
 def tuples(layout, truth, labels, a, T, at, low, high, w, amount):
     """<tuples of the truth less those of an island, w>; also w += amount * them.
 
@@ -204,7 +204,7 @@ def tuples(layout, truth, labels, a, T, at, low, high, w, amount):
     return total
 
 
-@uncounted_loop
+@inner_loop
 def product(share, truth, a, one, at1, low1, high1, two, at2, low2, high2):
     """Inner product of two islands of a block that begins at token a, tuples apart."""
     out = 0.0
@@ -224,7 +224,7 @@ def product(share, truth, a, one, at1, low1, high1, two, at2, low2, high2):
     return out
 
 
-@uncounted_loop
+@inner_loop
 def products_at(share, truth, a, labels, at, low, high, first, last, K, table):
     """Products of an island with each label at the tokens from `first` to `last`.
 
@@ -242,7 +242,7 @@ def products_at(share, truth, a, labels, at, low, high, first, last, K, table):
             table[u * K + o] -= share[r]
 
 
-@uncounted_loop
+@inner_loop
 def product_from(table, truth, a, labels, at, low, high, K):
     """Inner product with an island by what `products_at` has made, tuples apart."""
     out = 0.0
@@ -253,7 +253,7 @@ def product_from(table, truth, a, labels, at, low, high, K):
     return out
 
 
-@uncounted_loop
+@inner_loop
 def group_step(G, room, m, g, alpha, group, j0, upper, stretch, tiny, least):
     """The best pairwise step in the group of island j0, in place; the rise it makes.
 

@@ -36,6 +36,14 @@ def _scaled_top(pair, by):
 
 
 @loop
+def _sum_at(a, places):
+    total = 0.0
+    for k in places:
+        total += a[k]
+    return total
+
+
+@loop
 def _tail(a):
     return a[1:]
 
@@ -100,7 +108,9 @@ def test_an_error_in_an_inner_loop_arrives():
 def test_counts_are_left_out_where_no_array_is_made():
     a = np.arange(4.0)
     _largest(a), _scaled_top((a, np.zeros(4)), 1.0)
-    assert not counted(_largest) and not counted(_scaled_top)
+    _sum_at(a, np.array([0, 2]))
+    for makes_none in (_largest, _scaled_top, _sum_at):
+        assert not counted(makes_none)
     _tail(a), _tail_and_new(a), _sum_of_new(a), _chosen(a, np.array([0, 2]))
     for makes in (_tail, _tail_and_new, _sum_of_new, _chosen):
         assert counted(makes)
@@ -112,7 +122,7 @@ def test_nothing_leaks_and_views_live_on():
 
     def run():
         _scaled_top((a, np.zeros(4)), 1.0)
-        assert _chosen(a, np.array([0, 2])) == 2.0
+        assert _chosen(a, np.array([0, 2])) == _sum_at(a, np.array([0, 2])) == 2.0
         assert _sum_of_new(a) == 6.0
         tail, made, size = _tail_and_new(a.copy())
         np.full(1000, np.nan)  # would take the place of a copy that was freed too early

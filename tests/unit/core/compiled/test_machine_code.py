@@ -38,9 +38,7 @@ def named_by_python():
     for path in (TESTS.parent / "src").rglob("*.py"):
         for top in ast.parse(path.read_text(encoding="utf8")).body:
             decorators = {ast.unparse(d) for d in getattr(top, "decorator_list", ())}
-            if decorators.isdisjoint(
-                {"loop", "inner_loop", "uncounted_loop", "dense_loop"}
-            ):
+            if decorators.isdisjoint({"loop", "inner_loop", "dense_loop"}):
                 for node in ast.walk(top):
                     names |= {getattr(node, "id", None), getattr(node, "attr", None)}
     return names
