@@ -7,11 +7,11 @@ DONE, FAILED, USAGE, INPUT, UNFINISHED, INTERRUPTED = 0, 1, 2, 3, 4, 130
 CODES = """\
 exit codes:
   0    done
-  1    something failed: a file cannot be read or written, a bug
+  1    failed: a file cannot be read or written, or a bug
   2    wrong usage
-  3    bad input: data or model file, with file and line or record in the message
-  4    training ended before the tolerance; the model is written
-  130  interrupted (Ctrl-C, SIGTERM); the best model so far is written"""
+  3    bad input; the message names the file and the line
+  4    the tolerance was not reached; the model is written
+  130  interrupted; the best model so far is written"""
 
 
 class UsageError(Exception):

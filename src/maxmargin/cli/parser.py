@@ -29,9 +29,11 @@ maxmargin --help lists all commands,
 maxmargin COMMAND --help explains one."""
 EXAMPLES = """\
 examples:
-  maxmargin train train.conll ner.mm              # the task is recognised from the file
-  zcat train.dat.gz | maxmargin train multiclass - model.mm --C 0.5
-  maxmargin train sequences train.dat model.mm -c 100 -e 0.5 -w 3   # as svm_hmm_learn
+  # the task is recognised from the file
+  maxmargin train train.conll ner.mm
+  zcat train.dat.gz | maxmargin train multiclass - m.mm
+  # with the flags of svm_hmm_learn
+  maxmargin train sequences train.dat m.mm -c 100 -e 0.5
   maxmargin completion bash >> ~/.bashrc
 """
 TRAIN = """\
@@ -40,22 +42,30 @@ You can also name it, in front of the file:
 
   multiclass    svmlight lines, LABEL 1:0.5 7:1
   multilabel    svmlight lines, A,B 1:0.5 7:1
-  sequences     CoNLL columns; CoNLL-U; svm_hmm (TAG qid:1 3:1);
-                CRFsuite (LABEL<tab>ATTRIBUTE); or raw text as JSON lines,
-                {"text": "Ana sings", "entities": [[0, 3, "PER"]]}
-  segments      CoNLL columns or raw text; spans are scored as wholes
-  trees         Penn brackets, (S (NP (DT the) (NN cat)) (VP (VBD sat)))
+  sequences     CoNLL columns; CoNLL-U; svm_hmm
+                (TAG qid:1 3:1); CRFsuite (LABEL<tab>
+                ATTRIBUTE); or raw text as JSON lines,
+                {"text": "Ana sings",
+                "entities": [[0, 3, "PER"]]}
+  segments      CoNLL columns or raw text; spans are
+                scored as wholes
+  trees         Penn brackets,
+                (S (NP (DT the) (NN cat)) (VP (VBD sat)))
   dependencies  CoNLL-U, heads and relations of words
-  alignments    FASTA rows two by two; or PIR, Clustal, Stockholm
+  alignments    FASTA rows two by two; or PIR, Clustal,
+                Stockholm
   ranking       LETOR lines, GRADE qid:7 1:0.5 2:1
-  graphs        JSON lines, {"nodes": [[0.1], [0.7]], "edges": [[0, 1]],
+  graphs        JSON lines, {"nodes": [[0.1], [0.7]],
+                "edges": [[0, 1]],
                 "labels": ["sea", "land"]}
-  motifs        FASTA, >name LABEL; or two files, with and without
-  coreference   CoNLL-2012, or CoNLL-U with entities (CorefUD)
+  motifs        FASTA, >name LABEL; or two files, with
+                and without
+  coreference   CoNLL-2012, or CoNLL-U with entities
+                (CorefUD)
 
 Files may be gzipped; '-' is standard input, or standard output for the model."""
 TRAIN_USAGE = """\
-maxmargin train [TASK] DATA.. MODEL [--C X] [--set NAME=VALUE] ..
+maxmargin train [TASK] DATA.. MODEL [--C X] ..
        maxmargin train --help    lists all options"""
 FORMATS = f"format of the data, if it is not recognised: {', '.join(FORMAT_NAMES)}"
 SVM_STRUCT = """\

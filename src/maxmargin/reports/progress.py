@@ -194,7 +194,8 @@ class _RichBar(Progress):
         super().__init__(tol)
         console = Console(file=sys.stderr)
         width = 24 if console.width >= WIDE else NARROW
-        columns = (BarColumn(bar_width=width), TextColumn("{task.fields[text]}"))
+        bar = BarColumn(bar_width=width, complete_style="blue", finished_style="green")
+        columns = (bar, TextColumn("{task.fields[text]}"))
         self._rich = Rich(*columns, console=console)
         self._task = self._rich.add_task("", total=1.0, text="")
         self._rich.start()
