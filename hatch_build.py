@@ -5,9 +5,9 @@
 
 Without the variable the wheel is pure Python. With it, the loops listed in
 `core/compiled/signatures.json` are compiled for the processor levels of this platform,
-which takes some minutes, and the wheel is for this platform and this minor version of
-Python. `MAXMARGIN_PRECOMPILE_CACHE` names a folder that keeps what was compiled for the
-next build, `MAXMARGIN_PRECOMPILE_LEVELS` a choice of levels.
+side by side, which takes some minutes, and the wheel is for this platform and this minor
+version of Python. `MAXMARGIN_PRECOMPILE_CACHE` names a folder that keeps what was compiled
+for the next build, `MAXMARGIN_PRECOMPILE_LEVELS` a choice of levels.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from runpy import run_path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
@@ -40,14 +40,13 @@ class MachineCode(BuildHookInterface):
         if ASKED in PURE or self.target_name != "wheel" or version != "standard":
             return
         self.made = tempfile.TemporaryDirectory()
-        for level in self._levels():
-            self._compile(level)
-            pack = f"{level}.code"
-            source, place = (
-                Path(self.made.name) / pack,
-                f"maxmargin/core/compiled/packs/{pack}",
-            )
-            build_data["force_include"][str(source)] = place
+        levels = self._levels()
+        processes = [self._compile(level) for level in levels]
+        if any([process.wait() for process in processes]):
+            raise RuntimeError("the loops could not be compiled: see above")
+        for pack in (f"{level}.code" for level in levels):
+            place = f"maxmargin/core/compiled/packs/{pack}"
+            build_data["force_include"][str(Path(self.made.name) / pack)] = place
         build_data["pure_python"] = False
         build_data["tag"] = _tag()
 
@@ -60,35 +59,26 @@ class MachineCode(BuildHookInterface):
         chosen = os.environ.get("MAXMARGIN_PRECOMPILE_LEVELS")
         if chosen:
             return chosen.split(",")
-        path = Path(self.root) / "src" / "maxmargin" / "core" / "compiled" / "levels.py"
-        spec = spec_from_file_location("levels", path)
-        assert spec is not None and spec.loader is not None
-        levels = module_from_spec(spec)
-        spec.loader.exec_module(levels)
-        found = levels.levels_for(platform.machine())
+        path = Path(self.root, "src", "maxmargin", "core", "compiled", "levels.py")
+        found: list[str] = run_path(str(path))["levels_for"](platform.machine())
         if not found:
             raise RuntimeError(
                 f"there is no level of processors for {platform.machine()} in "
                 "core/compiled/levels.py: build without MAXMARGIN_PRECOMPILE"
             )
-        return list(found)
+        return found
 
-    def _compile(self, level: str) -> None:
+    def _compile(self, level: str) -> subprocess.Popen[bytes]:
         self.app.display_info(f"compiling loops for {level}")
-        command = [
-            sys.executable,
-            "-m",
-            "maxmargin.core.compiled.precompile",
-            self.made.name,
-        ]
-        command += ["--level", level]
+        command = [sys.executable, "-m", "maxmargin.core.compiled.precompile"]
+        command += [self.made.name, "--level", level]
         if ASKED != "1":
             command += ["--only", ASKED]
         if "MAXMARGIN_PRECOMPILE_CACHE" in os.environ:
             command += ["--cache", os.environ["MAXMARGIN_PRECOMPILE_CACHE"]]
         paths = [str(Path(self.root) / "src"), os.environ.get("PYTHONPATH", "")]
         here = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
-        subprocess.run(command, env=here, check=True)
+        return subprocess.Popen(command, env=here)
 
 
 def _tag() -> str:

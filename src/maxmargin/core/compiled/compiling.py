@@ -19,6 +19,8 @@ from typing import Any
 
 from numba.core import event
 
+from maxmargin.core.compiled.packs import stores
+
 log = logging.getLogger("maxmargin")
 PATIENCE = 1.0  # seconds of compiling before a terminal is told
 
@@ -90,9 +92,18 @@ class _Compilations(event.Listener):
         self.announced = True
         if sys.stderr is not None and sys.stderr.isatty():
             sys.stderr.write(
-                "maxmargin: compiling loops for this machine; they are kept for later "
-                "runs ('maxmargin warmup' compiles all of them ahead)\n"
+                f"maxmargin: compiling loops for this machine; {_later()}\n"
             )
+
+
+def _later() -> str:
+    """What becomes of compiled loops."""
+    user = stores().user
+    if user.folder is None or not user.writable:
+        return f"later runs will compile again: {user.problem}"
+    return (
+        "they are kept for later runs ('maxmargin warmup' compiles all of them ahead)"
+    )
 
 
 _compilations = _Compilations()

@@ -1,8 +1,9 @@
 """Levels of processors that machine code is made for, without importing Numba.
 
 Every processor with the features of a level runs its code. x86-64-v3 is what Intel and
-AMD have made since 2013 and 2015 (AVX2 and FMA). Vectors of 512 bits (x86-64-v4) make
-alignments faster, and nothing else: there are extra copies of these loops.
+AMD have made since 2013 and 2015 (AVX2 and FMA); x86-64 is for what came before, and for
+emulators. Vectors of 512 bits (x86-64-v4) make alignments faster, and nothing else: there
+are extra copies of these loops.
 """
 
 from __future__ import annotations
@@ -37,13 +38,13 @@ LEVELS = {
 
 
 def levels_for(machine: str) -> list[str]:
-    """Levels that a wheel for a machine has: the best of all loops, and of some loops.
+    """Levels that a wheel for a machine has, best first.
 
     Examples
     --------
-    >>> levels_for("x86_64"), levels_for("arm64"), levels_for("riscv64")
-    (['x86-64-v4', 'x86-64-v3'], ['aarch64'], [])
+    >>> levels_for("AMD64")
+    ['x86-64-v4', 'x86-64-v3', 'x86-64']
+    >>> levels_for("arm64"), levels_for("riscv64")
+    (['aarch64'], [])
     """
-    fit = [name for name, level in LEVELS.items() if machine in level.machines]
-    whole = [name for name in fit if not LEVELS[name].only]
-    return [name for name in fit if LEVELS[name].only] + whole[:1]
+    return [name for name, level in LEVELS.items() if machine in level.machines]

@@ -18,7 +18,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from typing import Any
@@ -99,20 +99,21 @@ class LoopCache:
         if called:
             for record in RECORDERS:
                 record(self.loop, types)
-        if self._enabled:
-            where = stores()
-            for uses, data in (
-                (USES.shipped, where.shipped(self.shipped_name(sig))),
-                (USES.cached, where.user.load(self.cached_name(sig))),
-            ):
-                made = None if data is None else self._rebuilt(data, target_context)
-                if made is not None:
-                    if called:
-                        uses.append(self.loop)
-                    return made
+        for uses, data in self._stored(sig):
+            made = None if data is None else self._rebuilt(data, target_context)
+            if made is not None:
+                if called:
+                    uses.append(self.loop)
+                return made
         if called:
             USES.compiled.append(self.loop)
         return None
+
+    def _stored(self, sig: Any) -> Iterator[tuple[list[str], bytes | None]]:
+        """The code of the wheel, then of the user's cache, and the list of its uses."""
+        if self._enabled:
+            yield USES.shipped, stores().shipped(self.shipped_name(sig))
+            yield USES.cached, stores().user.load(self.cached_name(sig))
 
     def save_overload(self, sig: Any, made: Any) -> None:
         """Keep what has been compiled."""

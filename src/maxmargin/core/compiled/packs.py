@@ -152,8 +152,8 @@ class Stores:
         `MAXMARGIN_MACHINE_CODE` may be off, or name the only level that is wanted.
         """
         packs: list[tuple[Pack, str | None]] = []
-        wanted = _wanted()
-        here = Target.here()
+        wanted, here = _wanted(), Target.here()
+        better: set[str] = set()  # what packs that came before have
         for path in sorted(folder.glob("*.code"), key=_order):
             try:
                 pack = Pack(path)
@@ -161,6 +161,10 @@ class Stores:
             except (OSError, ValueError, KeyError, TypeError) as error:
                 log.warning("%s cannot be used: %s", path, error)
                 continue
+            if why is None and better.issuperset(pack.entries):
+                why = "a better level has its loops"
+            if why is None:
+                better.update(pack.entries)
             packs.append((pack, why))
         return cls(packs)
 

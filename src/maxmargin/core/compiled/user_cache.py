@@ -110,10 +110,11 @@ class UserCache:
                 if foreign_hand(status) is not None:
                     return None
                 data = file.read()
-            if time.time() - status.st_mtime > DAY:
-                os.utime(path)  # in use: see `_sweep`
         except OSError:
             return None
+        if time.time() - status.st_mtime > DAY:
+            with suppress(OSError):  # read-only
+                os.utime(path)  # in use: see `_sweep`
         checksum, body = data[:CHECKSUM], data[CHECKSUM:]
         return body if checksum == _checksum(body) else None
 

@@ -190,6 +190,7 @@ def test_a_better_level_for_some_loops_comes_first(tmp_path, monkeypatch, caplog
     for level, codes in (
         ("x86-64-v3", [("a", b"narrow"), ("b", b"all")]),
         ("x86-64-v4", [("a", b"wide")]),
+        ("x86-64", [("a", b"plain a"), ("b", b"plain b")]),
     ):
         target = replace(
             Target.here(level), cpu=LEVELS[level].cpu, features=LEVELS[level].tuning
@@ -206,13 +207,19 @@ def test_a_better_level_for_some_loops_comes_first(tmp_path, monkeypatch, caplog
 
     assert found("x86-64-v4") == (b"wide", b"all")
     assert found("x86-64-v3") == (b"narrow", b"all")
+    assert found("x86-64") == (b"plain a", b"plain b")
+    monkeypatch.setenv("MAXMARGIN_MACHINE_CODE", "x86-64")
+    assert found("x86-64-v4") == (b"plain a", b"plain b")
     monkeypatch.setenv("MAXMARGIN_MACHINE_CODE", "x86-64-v3")
     assert found("x86-64-v4") == (b"narrow", b"all")
-    (wide, _) = Stores.found(tmp_path).packs
-    assert wide[1] == "MAXMARGIN_MACHINE_CODE asks for x86-64-v3"
+    whys = [why for _, why in Stores.found(tmp_path).packs]
+    asked = "MAXMARGIN_MACHINE_CODE asks for x86-64-v3"
+    assert whys == [asked, None, asked]
     monkeypatch.setenv("MAXMARGIN_MACHINE_CODE", "x86-64-v5")
     assert found("x86-64-v4") == (b"wide", b"all")
     assert "MAXMARGIN_MACHINE_CODE=x86-64-v5 is ignored" in caplog.text
+    whys = [why for _, why in Stores.found(tmp_path).packs]
+    assert whys == [None, None, "a better level has its loops"]
 
 
 def test_levels_of_some_loops_name_folders_that_there_are():
@@ -280,6 +287,18 @@ def test_a_cache_that_cannot_be_written_is_still_read(tmp_path, monkeypatch):
     assert not cache.save("other", b"code")
     assert cache.load("loop") == b"code" and "No space left" in cache.problem
     assert [p.name for p in tmp_path.iterdir()] == ["loop.loop"]
+
+
+def test_old_code_of_a_read_only_cache_is_used(tmp_path, monkeypatch):
+    UserCache([tmp_path]).save("loop", b"code")
+    last_week = time.time() - 7 * 86400
+    os.utime(tmp_path / "loop.loop", (last_week, last_week))
+
+    def read_only(*args, **more):
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr(os, "utime", read_only)
+    assert UserCache([tmp_path]).load("loop") == b"code"
 
 
 def test_code_that_is_not_used_any_more_is_removed(tmp_path):
@@ -358,6 +377,11 @@ def test_a_terminal_hears_of_a_long_wait_once(monkeypatch):
     for k in range(2):
         numba.njit(lambda x, k=k: x + k)(1)
     assert screen.getvalue().count("compiling loops for this machine") == 1
+    assert screen.getvalue().count("they are kept for later runs") == 1
+    monkeypatch.setattr(compiling, "stores", lambda: Stores(user=UserCache([])))
+    assert (
+        compiling._later() == "later runs will compile again: there is no home folder"
+    )
 
 
 def test_compiling_is_logged(caplog):
