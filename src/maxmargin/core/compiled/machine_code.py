@@ -116,7 +116,14 @@ class LoopCache:
             yield USES.cached, stores().user.load(self.cached_name(sig))
 
     def save_overload(self, sig: Any, made: Any) -> None:
-        """Keep what has been compiled."""
+        """Keep what has been compiled.
+
+        Ctrl-C while LLVM works is raised in a function that LLVM calls at the end. Python
+        drops it there, and the machine code with it; it is raised again here.
+        """
+        made.library._ensure_finalized()
+        if made.library._compiled_object is None:
+            raise KeyboardInterrupt
         if not self._enabled or stores().user.folder is None:
             return
         if made.lifted or made.library.has_dynamic_globals:

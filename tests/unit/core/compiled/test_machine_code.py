@@ -423,6 +423,27 @@ def test_a_loop_is_compiled_where_its_code_cannot_be_used(monkeypatch):
     assert len(USES.compiled) + len(USES.cached) > before
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_ctrl_c_while_llvm_works_arrives(monkeypatch):
+    from numba.core.registry import cpu_target
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    new = time.time_ns()
+
+    @loop
+    def shifted(x):
+        return x + new
+
+    engine = cpu_target.target_context.codegen()._engine._ee
+    with monkeypatch.context() as patch:
+        patch.setattr(engine, "_object_cache_notify", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            shifted(1)
+    assert shifted(1) == new + 1
+
+
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_compiling_does_not_count_against_max_time():
     from numba.core import event
