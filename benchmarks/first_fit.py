@@ -1,7 +1,7 @@
 """Seconds of the first fit and predict of each estimator, by where machine code comes from.
 
     python benchmarks/first_fit.py --python NEW/bin/python [--before OLD] [--only ChainSVM ..]
-        [--kinds wheel] [--json FILE]
+        [--kinds wheel] [--level x86-64] [--json FILE]
 
 `NEW` is an environment with the wheel to be measured (and its dependencies). Each figure is
 from a process of its own with an empty home:
@@ -9,9 +9,10 @@ from a process of its own with an empty home:
     wheel       machine code of the wheel
     compiled    without it, empty cache: Numba compiles
     cached      the same again: the user's cache has it
-    warmup      'maxmargin warmup ESTIMATOR' into an empty cache, and then a fit
-    level       without it, empty cache: Numba compiles for the level of the wheel; says
-                whether weights and predictions have the same bits
+    warmup      a fit after 'maxmargin warmup ESTIMATOR' into an empty cache, and what
+                that took, from start to end
+    level       without it, empty cache: Numba compiles for a level of the wheel; says
+                whether weights and predictions have the same bits as with that level
     before      version 0.1.0, whose sources are in OLD (git worktree add OLD fb05be3),
                 with the dependencies of NEW and an empty cache
     before, 2nd the same again
@@ -138,33 +139,37 @@ def fitted_before(python, estimator, home, sources):
 
 
 def warmed(python, estimator, home, **more):
-    begin = time.perf_counter()
+    begin, used = time.perf_counter(), processor_seconds()
     command = [python, "-m", "maxmargin", "warmup", estimator]
     subprocess.run(
         command, env=environment(home, **more), stdout=subprocess.PIPE, check=True,
         cwd=home,
     )  # fmt: skip
-    return time.perf_counter() - begin
+    return {"seconds": time.perf_counter() - begin, "cpu": processor_seconds() - used}
+
+
+def processor_seconds():
+    """Of all processes that were waited for."""
+    used = os.times()
+    return used.children_user + used.children_system
 
 
 def level_of(python):
-    """The level that the wheel has all loops for, and what Numba compiles for it."""
+    """The level of the wheel that is used here for all loops."""
     code = "import json; from maxmargin import runtime; print(json.dumps(runtime.describe()))"
     out = subprocess.run([python, "-c", code], stdout=subprocess.PIPE, check=True)
     used = [p for p in json.loads(out.stdout)["packs"] if p["used"]]
-    level = max(used, key=lambda pack: pack["loops"])["level"]
-    cpu = {"aarch64": "generic"}.get(level, level)
-    return level, {"NUMBA_CPU_NAME": cpu, "NUMBA_CPU_FEATURES": ""}
+    return max(used, key=lambda pack: pack["loops"])["level"]
 
 
-def measured(python, estimator, kinds, sources):
+def measured(python, estimator, kinds, sources, level):
     off = {"MAXMARGIN_MACHINE_CODE": "off"}
     row = {}
     with tempfile.TemporaryDirectory() as base:
         homes = [Path(base) / name for name in ("wheel", "own", "level", "before")]
         for home in homes:
             home.mkdir()
-        wheel, own, level, before = homes
+        wheel, own, same, before = homes
         if "wheel" in kinds:
             row["wheel"] = fitted(python, estimator, wheel)
         if "compiled" in kinds or "cached" in kinds:
@@ -173,12 +178,15 @@ def measured(python, estimator, kinds, sources):
         if "warmup" in kinds:
             warm = wheel / "warm"
             warm.mkdir()
-            row["warmup seconds"] = warmed(python, estimator, warm, **off)
-            row["warmup"] = fitted(python, estimator, warm, **off)
+            command = warmed(python, estimator, warm, **off)
+            row["warmup"] = fitted(python, estimator, warm, **off) | {
+                "command": command
+            }
         if "level" in kinds:
-            name, cpu = level_of(python)
-            row["level"] = fitted(python, estimator, level, **off, **cpu)
-            only = {"MAXMARGIN_MACHINE_CODE": name}
+            name = {"aarch64": "generic"}.get(level, level)
+            cpu = {"NUMBA_CPU_NAME": name, "NUMBA_CPU_FEATURES": ""}
+            row["level"] = fitted(python, estimator, same, **off, **cpu)
+            only = {"MAXMARGIN_MACHINE_CODE": level}
             shipped = fitted(python, estimator, wheel, **only)
             assert shipped["compiled"] == row["level"]["shipped"] == 0
             row["same bits"] = row["level"]["bits"] == shipped["bits"]
@@ -222,6 +230,8 @@ def cell(row, kind):
     if found is None:
         return "-"
     text = f"{found['seconds']:.2f} ({found['cpu']:.2f})"
+    if kind == "warmup":
+        text += " after {seconds:.1f} ({cpu:.1f})".format(**found["command"])
     if kind == "level":
         text += ", same bits" if row["same bits"] else ", OTHER BITS"
     return text
@@ -233,15 +243,19 @@ def main():
     parser.add_argument("--before", type=Path, help="sources of 0.1.0")
     parser.add_argument("--only", nargs="*", default=list(MODELS), choices=list(MODELS))
     parser.add_argument("--kinds", nargs="+", default=KINDS[:4], choices=KINDS)
+    parser.add_argument("--level", help="default: the one that is used for all loops")
     parser.add_argument("--json", type=Path)
     args = parser.parse_args()
     kinds = [kind for kind in KINDS if kind in args.kinds]
     if args.before is None and any(kind.startswith("before") for kind in kinds):
         parser.error("the kind 'before' needs --before with the sources of 0.1.0")
+    level = args.level
+    if "level" in kinds and level is None:
+        level = level_of(args.python)
     print("| estimator | " + " | ".join(kinds) + " | loops |")
     print("|---" * (len(kinds) + 2) + "|")
     for name in args.only:
-        row = measured(args.python, name, kinds, args.before)
+        row = measured(args.python, name, kinds, args.before, level)
         cells = [cell(row, kind) for kind in kinds]
         first = row.get("wheel") or row.get("compiled")
         if first is not None:

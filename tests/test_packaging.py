@@ -2,6 +2,8 @@
 
 import hashlib
 import importlib.util
+import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -34,3 +36,19 @@ def test_other_files_are_refused(recipe, tmp_path):
     wheel.write_bytes(b"")
     with pytest.raises(ValueError, match="not the name of an sdist"):
         recipe(wheel)
+
+
+def test_the_recipe_needs_what_the_package_needs(recipe):
+    """Numba aside, which is pinned to the version that compiled the machine code."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf8"))
+    needs = dict(
+        re.fullmatch("([a-z-]+)(>=.*)", need).groups()
+        for need in project["project"]["dependencies"]
+    )
+    assert needs.pop("numba")
+    text = (ROOT / "packaging" / "conda" / "meta.yaml").read_text(encoding="utf8")
+    for name, versions in needs.items():
+        assert text.count(f"    - {name} {versions}\n") == 2, f"{name}: host and run"
+    (hatchling,) = project["build-system"]["requires"]
+    assert f"    - {hatchling.replace('>', ' >', 1)}\n" in text
+    assert "    - numba\n" in text and 'pin_compatible("numba", min_pin="x.x.x"' in text

@@ -101,9 +101,7 @@ def _later() -> str:
     user = stores().user
     if user.folder is None or not user.writable:
         return f"later runs will compile again: {user.problem}"
-    return (
-        "they are kept for later runs ('maxmargin warmup' compiles all of them ahead)"
-    )
+    return "they are kept for later runs ('maxmargin warmup' compiles all ahead)"
 
 
 _compilations = _Compilations()
