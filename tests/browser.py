@@ -159,10 +159,11 @@ class Page:
         )
 
     def missing_images(self):
-        """Addresses of images that did not load."""
+        """Addresses of images that did not load, also of those further down."""
+        self.value("for (const i of document.images) i.loading = 'eager'")
+        self.wait("[...document.images].every(i => i.complete)")
         return self.value(
-            "[...document.images].filter(i => i.complete && !i.naturalWidth)"
-            ".map(i => i.src)"
+            "[...document.images].filter(i => !i.naturalWidth).map(i => i.src)"
         )
 
     def picture(self, path, whole=False):
