@@ -37,6 +37,7 @@ from maxmargin.estimators.fitting.inputs import (
     by_position,
     check_parameters,
     check_same_length,
+    check_truth,
     example_C,
     warn_if_alike,
 )
@@ -595,6 +596,7 @@ class MulticlassSVM(ClassifierMixin, ClassProbabilities, KernelMixin):
         predicted = self.predict(X)
         check_same_length(predicted, y, "score")
         truth = np.asarray(by_position(y), dtype=object).ravel()
+        check_truth(truth.tolist(), self.classes_.tolist())
         right = truth == np.asarray(predicted.tolist(), dtype=object)
         weight = example_C(1.0, sample_weight, len(right))
         return float(np.average(right, weights=weight))

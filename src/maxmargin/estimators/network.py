@@ -17,7 +17,10 @@ from maxmargin.core.problem import Problem
 from maxmargin.core.structure import Augment, ByLoss, Latent, Layers, Structure
 from maxmargin.estimators.calibrating.held_out import LabelScores
 from maxmargin.estimators.calibrating.labels import label_probabilities
-from maxmargin.estimators.fitting.inputs import check_same_length, warn_if_alike
+from maxmargin.estimators.fitting.inputs import (
+    check_same_length,
+    warn_if_alike,
+)
 from maxmargin.estimators.fitting.kernels.mapped import (
     KernelMixin,
     kernel_plan,
@@ -34,14 +37,17 @@ from maxmargin.estimators.fitting.parameters import (
     SolverChoice,
     describe_parameters,
 )
-from maxmargin.estimators.fitting.prediction import ask_batches, joined_layers
+from maxmargin.estimators.fitting.prediction import (
+    ask_batches,
+    joined_layers,
+    token_accuracy,
+)
 from maxmargin.estimators.fitting.training import TrainingData, TrainingPlan
 from maxmargin.estimators.network_probabilities import node_scores
 from maxmargin.kernels.functions import Linear, named_kernel
 from maxmargin.losses.labels import Hamming
 from maxmargin.losses.partial import PartialLoss
 from maxmargin.metrics.margins import margin_losses
-from maxmargin.metrics.sequences import token_error
 from maxmargin.reports.drawing.graph_svg import graph_svg
 from maxmargin.reports.drawing.marked_text import beside_html
 from maxmargin.solvers.base import Result, Trainer, run
@@ -322,7 +328,8 @@ class NetworkSVM(KernelMixin):
     def score(self, X: Any, y: Any) -> float:
         """Share of nodes with the right label; nodes whose label is None do not count."""
         check_same_length(X, y, "score")
-        return 1.0 - token_error([plain(row) for row in y], list(self.predict(X)))
+        truth = [plain(row) for row in y]
+        return token_accuracy(truth, self.predict(X), self.classes_)
 
     def predict_proba(self, X: Any) -> list[Floats]:
         """Probability of each label at each node, (nodes, K) per graph.

@@ -105,7 +105,13 @@ def report_structure(
 ) -> Report:
     """As `check_structure`, but return the report whatever it says."""
     report = Report()
-    rows = min(MOST, X.shape[0] if hasattr(X, "shape") else len(X))
+    rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    if rows == 0 or rows != len(Y):
+        raise ValueError(
+            f"X has {rows} examples, and Y has {len(Y)}: a few examples with their true "
+            "outputs are needed"
+        )
+    rows = min(MOST, rows)
     X, Y = X[:rows], Y[:rows]
     trial = _attempt(report, "bind and encode", lambda: _Trial(structure, X, Y, loss))
     if trial is None:

@@ -179,11 +179,11 @@ class OwnStructure(Structure):
         for q, i in enumerate(ids):
             item = x.items[i]
             if augment is None:
-                best, gain = self.owner.argmax(_sealed(w), item), 0.0
+                best, gain = self._searched(_sealed(w), item), 0.0
             else:
                 truth = unpickled(augment.truth.row(int(i)))
                 weight = augment.weight[i]
-                best = self.owner.argmax(_sealed(w / weight), item, truth)
+                best = self._searched(_sealed(w / weight), item, truth)
                 gain = weight * float(self.owner.loss(truth, best))
             psi, dim = _as_rows([self.owner.joint_feature(item, best)])
             if dim != self.dim:
@@ -194,6 +194,18 @@ class OwnStructure(Structure):
             score[q] = float(psi.dot(w)[0]) + gain
             rows.append(pickled(best))
         return Found(Ragged.pack(rows), score, score)
+
+    def _searched(self, *given: Any) -> Any:
+        """What the user's argmax returns; its errors say where to look."""
+        try:
+            return self.owner.argmax(*given)
+        except Exception as error:
+            name = type(self.owner).__name__
+            error.add_note(
+                f"This happened in argmax of {name}. check_structure({name}(..), X, y) "
+                "tells what is wrong with a structure."
+            )
+            raise
 
     def argmax_by_loss(
         self, x: Objects, ids: Ints, w: Floats, augment: Augment
@@ -312,8 +324,14 @@ def _as_rows(psi: Sequence[Any]) -> tuple[Rows, int]:
     if any(sp.issparse(p) for p in psi):
         matrix = sp.csr_array(sp.vstack([sp.csr_array(p).reshape(1, -1) for p in psi]))
         return Rows.from_csr(matrix), matrix.shape[1]
+    for p in psi:
+        if np.ndim(p) != 1:
+            raise ValueError(
+                "joint_feature must return vectors of numbers, arrays of one dimension, "
+                f"and not {p!r:.60}"
+            )
     try:
-        matrix = np.vstack([real_numbers(p).ravel() for p in psi])
+        matrix = np.vstack([real_numbers(p) for p in psi])
     except (TypeError, ValueError) as wrong:
         raise ValueError(
             f"joint_feature must return vectors of numbers of one length ({wrong})"

@@ -88,6 +88,24 @@ def is_missing(value: Any) -> bool:
         return False
 
 
+def refuse_fractions(labels: Iterable[Any]) -> None:
+    """Refuse numbers such as 0.37 as labels: they are quantities, and no classes.
+
+    Examples
+    --------
+    >>> refuse_fractions(["a", 1, 2.0])
+    >>> refuse_fractions([0.37, 1.2])
+    Traceback (most recent call last):
+    ValueError: y holds numbers with fractions, such as 0.37: labels are classes. ...
+    """
+    for label in labels:
+        if isinstance(label, float | np.floating) and not float(label).is_integer():
+            raise ValueError(
+                f"y holds numbers with fractions, such as {label:.6g}: labels are classes. "
+                "Cut quantities into ranges (numpy.digitize), or give names as text"
+            )
+
+
 def check_own(thing: Any, methods: Sequence[str], what: str) -> None:
     """Refuse what cannot be an object of the user's: it has methods, and is not of ours.
 

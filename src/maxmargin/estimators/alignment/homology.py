@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core.data.arrays import Floats, Ints, Ragged
+from maxmargin.core.data.arrays import Floats, Ragged
 from maxmargin.core.data.foreign.data_frames import rows_of_frame
 from maxmargin.core.structure import Structure
 from maxmargin.estimators.alignment.alignment import (
@@ -43,7 +43,11 @@ from maxmargin.estimators.fitting.prediction import ask_batches
 from maxmargin.estimators.fitting.training import TrainingData
 from maxmargin.io.biology.scoring import Scoring
 from maxmargin.losses.pairs import WrongCandidate
-from maxmargin.structures.alignment.homology import Homology
+from maxmargin.structures.alignment.homology import (
+    Homology,
+    candidate_number,
+    is_number,
+)
 from maxmargin.structures.alignment.inputs.views import Prior, matrix
 from maxmargin.structures.alignment.paths import check_rows
 from maxmargin.structures.alignment.structure import Alignment
@@ -180,7 +184,7 @@ class HomologySVM(Significance, StructuredEstimator):
         bound = search.bind(X, []).alignment
         if TRACK not in bound.symbols.letters:
             return None
-        places = [_homolog_index(written) for written in y]
+        places = _indices(X, y)
         known = [x[2].get(c) for x, c in zip(X, places, strict=True)]
         return learn_prior(bound, X, places, known, weight)
 
@@ -249,7 +253,7 @@ class HomologySVM(Significance, StructuredEstimator):
 
     def _encoded(self, X: Any, y: Any) -> tuple[Any, Ragged]:
         if self.structure_.hidden:
-            return super()._encoded(X, [_homolog_index(written) for written in y])
+            return super()._encoded(X, _indices(X, y))
         pairs = zip(X, y, strict=True)
         x = self.structure_.encode([(*e[:2], {int(c): a}) for e, (c, a) in pairs])
         return x, self.structure_.encode_labels(x, y)
@@ -301,8 +305,10 @@ class HomologySVM(Significance, StructuredEstimator):
     def score(self, X: Any, y: Any) -> float:
         """Share of the native sequences whose homolog is found; y as in `fit`, or indices."""
         check_same_length(X, y, "score")
-        true: Ints = np.array([_homolog_index(written) for written in _homologs(y)])
-        return float(np.mean(self.predict(X) == true))
+        found = self.predict(X)
+        return float(
+            np.mean(found == np.array(_indices(self._inputs(X), _homologs(y))))
+        )
 
     def substitution_matrix(self, track: str = "residue") -> tuple[Any, Floats]:
         """Letters of a track and the learned score of each pair of them."""
@@ -346,9 +352,10 @@ def _homologs(y: Any) -> Any:
     return rows_of_frame(y, [1, 2], "the homolog, perhaps with its alignment", "y")
 
 
-def _homolog_index(written: Any) -> int:
-    """The candidate of an output: itself, or (candidate, alignment)."""
-    return int(written if isinstance(written, int | np.integer) else written[0])
+def _indices(X: Any, y: Any) -> list[int]:
+    """The candidate of each output."""
+    sizes = [len(example[1]) for example in X]
+    return [candidate_number(q, *z) for q, z in enumerate(zip(y, sizes, strict=True))]
 
 
 def _aligned(
@@ -357,29 +364,21 @@ def _aligned(
     """Inputs with the alignment of their homolog, which must spell both sequences."""
     out: list[tuple[Any, Any, dict[int, Any]]] = []
     for q, (example, written) in enumerate(zip(X, y, strict=True)):
-        alone = isinstance(written, int | np.integer)
+        alone = is_number(written)
         if alone and needed is not None:
             raise ValueError(
                 f"example {q}: {needed} the output must be (candidate, alignment)"
             )
-        pair = isinstance(written, tuple | list) and len(written) == 2
-        if not alone and not pair:
-            raise ValueError(
-                f"example {q}: the output must be a candidate or (candidate, alignment)"
-            )
         if not isinstance(example, tuple | list) or len(example) < 2:
             raise ValueError(f"example {q}: the input must be (native, candidates)")
-        native, candidates, c = example[0], example[1], _homolog_index(written)
+        native, candidates = example[0], example[1]
         if isinstance(candidates, str):
             raise ValueError(
                 f"example {q}: the candidates are one string, not a list of sequences"
             )
         if len(candidates) == 0:
             raise ValueError(f"example {q} has no candidates")
-        if not 0 <= c < len(candidates):
-            raise ValueError(
-                f"example {q}: candidate {c} is not one of {len(candidates)}"
-            )
+        c = candidate_number(q, written, len(candidates))
         if alone or written[1] is None:
             out.append((native, candidates, {}))
             continue

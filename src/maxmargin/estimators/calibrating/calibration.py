@@ -76,6 +76,11 @@ def calibration_of(model: Any) -> Calibration:
     """The calibration of a fitted model, or an error that says how to get one."""
     check_is_fitted(model, "result_")
     found = vars(model).get("calibration_")
+    if "sigmoids_" in vars(model):
+        raise ValueError(
+            f"{type(model).__name__} has no sets or lists of outputs: predict_proba gives "
+            "the probability of each label"
+        )
     if not isinstance(found, Calibration):
         raise ValueError(
             f"this {type(model).__name__} is not calibrated: its scores are not "

@@ -35,6 +35,32 @@ def check_same_length(X: Any, y: Any, method: str = "fit") -> None:
         raise ValueError(f"X and y are empty: there is nothing to {purpose}")
 
 
+def check_truth(truth: Iterable[Any], known: Iterable[Any]) -> None:
+    """Say so where no true label is among those of training; refuse text beside numbers.
+
+    For `score`: the share of right labels would be 0, whatever the model predicts. Labels
+    that are None do not count.
+
+    Examples
+    --------
+    >>> check_truth(["a", "c", None], ["a", "b"])
+    >>> check_truth([0, 1], ["a", "b"])
+    Traceback (most recent call last):
+    ValueError: y has labels such as 0, and those of training are such as 'a': text is ...
+    """
+    seen, known = {label for label in truth if label is not None}, set(known)
+    if not seen or not known or seen & known:
+        return
+    one, other = min(seen, key=repr), min(known, key=repr)
+    told = f"y has labels such as {one!r:.40}, and those of training are such as {other!r:.40}"
+    if isinstance(one, str) != isinstance(other, str):
+        raise ValueError(f"{told}: text is never equal to a number")
+    warn(
+        f"{told}: none of them is the same, so all predictions count as wrong",
+        UserWarning,
+    )
+
+
 def warn_if_alike(labels: Iterable[Any]) -> None:
     """Say so where labels differ in case or blanks only; letters and digits may.
 

@@ -20,6 +20,8 @@ from maxmargin.core.data.arrays import Floats, Ragged, pointers
 from maxmargin.core.engine import Engine
 from maxmargin.core.oracle import CHUNK, A, OutputQuestion, S, answer, best_outputs
 from maxmargin.core.structure import Found, Layers, Structure
+from maxmargin.estimators.fitting.inputs import check_truth
+from maxmargin.metrics.sequences import token_error
 
 BATCH = 4 * CHUNK  # examples per batch
 
@@ -131,3 +133,12 @@ def decoded_layers(structure: Structure, x: Any, found: Layers) -> list[Any]:
         for i in np.flatnonzero(sizes > rank).tolist():
             out[at[i]] = decoded[i]
     return out
+
+
+def token_accuracy(truth: Any, predicted: Any, known: Sequence[Any]) -> float:
+    """Share of right labels; those that are None do not count, but one must be given."""
+    given = [label for row in truth for label in row if label is not None]
+    if not given:
+        raise ValueError("y has no label that is known: there is nothing to score")
+    check_truth(given, known)
+    return 1.0 - token_error(truth, list(predicted))

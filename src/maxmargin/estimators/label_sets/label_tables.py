@@ -18,6 +18,7 @@ from maxmargin.core.data.validation import (
     check_range,
     check_types,
     is_missing,
+    refuse_fractions,
     require,
 )
 from maxmargin.estimators.fitting.inputs import object_array
@@ -58,6 +59,7 @@ class LabelTable:
         if not _is_table(y):
             rows = _read_sets(y)
             if tree is None:
+                refuse_fractions(label for row in rows for label in row)
                 _check_one_type(rows)
                 nodes = tuple(_sorted({label for row in rows for label in row}))
                 if not nodes:
@@ -141,6 +143,10 @@ class LabelTable:
                     raise ValueError(
                         f"y[{i}] has the label {label!r}, which is not {where}"
                     )
+
+    def labels_of(self, y: Any) -> set[Name]:
+        """The labels of sets; none of a table, whose columns are those of training."""
+        return set() if _is_table(y) else set().union(*_read_sets(y))
 
     def strangers(self, y: Any) -> int:
         """How many labels of y training has not shown."""

@@ -29,6 +29,7 @@ from maxmargin.estimators.fitting.inputs import (
     by_position,
     check_parameters,
     check_same_length,
+    check_truth,
     object_array,
 )
 from maxmargin.estimators.fitting.parameters import (
@@ -411,6 +412,7 @@ class MultilabelSVM(StructuredEstimator):
         """F1 of all labels together (micro-averaged); 1 is perfect."""
         margins = self.decision_function(X)
         check_same_length(margins, y, "score")
+        check_truth(self.labels_.labels_of(y), self.classes_)
         found, truth = self._predicted(margins), self.labels_.table(y, strange=True)
         both, some = float((found * truth).sum()), float(found.sum() + truth.sum())
         some += self.labels_.strangers(y)

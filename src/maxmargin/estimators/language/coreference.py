@@ -192,7 +192,7 @@ class CoreferenceSVM(StructuredEstimator):
     def _draw(self, x: Any, output: Any, truth: Any = None) -> str:
         def drawn(clusters: Any) -> str:
             if isinstance(x, Document):
-                spans = [(m.sentence, m.first, m.last) for m in x.mentions]
+                spans = [(m[0], m[1], m[2]) for m in x.mentions]
                 return clustered_text(x.sentences, spans, list(clusters))
             if isinstance(x, CoreferenceDocument):
                 return clustered_text(x.sentences, x.spans, list(clusters))

@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.core.data.arrays import Floats, Ints
+from maxmargin.core.data.warned import warn
 from maxmargin.core.loss import ZeroOne
 from maxmargin.core.structure import Layers, Structure
 from maxmargin.estimators.fitting.base import StructuredEstimator
@@ -20,6 +21,7 @@ from maxmargin.estimators.fitting.inputs import (
     check_examples,
     check_parameters,
     check_same_length,
+    check_truth,
     object_array,
 )
 from maxmargin.estimators.fitting.parameters import (
@@ -174,8 +176,13 @@ class DependencySVM(StructuredEstimator):
         X = _without_conllu(X)
         checked = [checked_sentence(i, x) for i, x in enumerate(X)]
         self.tagged_ = any(len(x) > 0 and not is_bare(x) for x in X)
+        bare = [i for i, x in enumerate(X) if is_bare(x)]
+        if bare and self.tagged_:
+            raise ValueError(
+                f"sentence {bare[0]} has words without tags, and others have tags: give "
+                "all words a tag, or none"
+            )
         if self.tagger is not None:
-            bare = [i for i, x in enumerate(X) if is_bare(x)]
             if bare:
                 raise ValueError(
                     f"sentence {bare[0]} has words without tags: a tagger learns from "
@@ -212,12 +219,27 @@ class DependencySVM(StructuredEstimator):
         if check_examples(X) == 0:
             return object_array([])
         sentences = [checked_sentence(i, x) for i, x in enumerate(self._inputs(X))]
+        self._warn_of_tags(sentences)
         found = [
             tree
             for part in _parts(sentences)
             for tree in super(DependencySVM, self).predict(part)
         ]
         return object_array(found)
+
+    def _warn_of_tags(self, sentences: list[Any]) -> None:
+        """Say so where all tags are new: they may be of another set, or stand first."""
+        structure = self.structure_
+        assert isinstance(structure, Dependency)
+        known = set(structure.vocabulary.tags)
+        seen = [tag for sentence in sentences for _, tag in sentence]
+        if vars(self).get("tagged_") and seen and known.isdisjoint(seen):
+            warn(
+                f"none of the tags occurred in training, such as {seen[0]!r:.40}; training "
+                f"had {', '.join(map(repr, sorted(known)[:5]))}. Tokens are (word, tag) "
+                "pairs, with the tags of training",
+                UserWarning,
+            )
 
     def predict_nbest(self, X: Any, k: int = 5) -> list[list[tuple[Any, float]]]:
         """The k best trees of each sentence with their scores, best first."""
@@ -309,7 +331,12 @@ class DependencySVM(StructuredEstimator):
         See `maxmargin.metrics.attachment_scores` for both, with or without punctuation.
         """
         check_same_length(X, y, "score")
-        return attachment_scores(list(by_position(y)), list(self.predict(X))).las
+        truth = list(by_position(y))
+        arcs = (arc for tree in truth for arc in tree if np.iterable(arc))
+        structure = self.structure_
+        assert isinstance(structure, Dependency)
+        check_truth((label for _, label in arcs), structure.labels)
+        return attachment_scores(truth, list(self.predict(X))).las
 
 
 def _without_conllu(X: Any) -> list[Any]:

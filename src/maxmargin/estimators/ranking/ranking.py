@@ -342,6 +342,8 @@ class RankingSVM(StructuredEstimator):
         """Mean over queries of the measure optimised: precision@k, NDCG@k, ..."""
         check_same_length(X, y, "score")
         X, y, _ = self._lists(X, y, qid)
+        _check_queries(X, y)
+        self.structure_.encode_labels(self._documents(X), y)  # refuses other grades
         scores = self.decision_function(X)
         loss = named_loss(self.loss, self._known_losses(Ranking()))
         if isinstance(loss, AveragePrecision):

@@ -52,7 +52,6 @@ from maxmargin.estimators.fitting.training import TrainingData, TrainingPlan
 from maxmargin.features.builtin import templates_of
 from maxmargin.losses.labels import Hamming, label_weights
 from maxmargin.losses.partial import PartialLoss
-from maxmargin.metrics.sequences import token_error
 from maxmargin.reports.drawing.marked_text import tagging_html, words_of
 from maxmargin.reports.explanation import Explanation
 from maxmargin.reports.weight_tables import LABELS, features_by_label, transition_table
@@ -504,7 +503,7 @@ class ChainSVM(KernelMixin):
     def score(self, X: Any, y: Any) -> float:
         """Share of tokens with the right label; tokens whose label is None do not count."""
         check_same_length(X, y, "score")
-        return 1.0 - token_error(y, list(self.predict(X)))
+        return prediction.token_accuracy(y, self.predict(X), self.classes_)
 
     def top_features(self, label: Hashable, n: int = 20) -> list[tuple[str, float]]:
         """The n input features with the largest weights for a label, largest first.

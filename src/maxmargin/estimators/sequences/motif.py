@@ -372,8 +372,25 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
         return self.classes_[np.asarray(decoded)].tolist()
 
     def _encoded(self, X: Any, y: Any) -> tuple[Any, Ragged]:
-        y = rows_of_frame(y, [1], "the labels", "y")
-        return super()._encoded(X, (np.asarray(y) == self.classes_[1]).astype(int))
+        y = self._known(y)
+        return super()._encoded(X, (y == self.classes_[1]).astype(int))
+
+    def _known(self, y: Any) -> np.ndarray:
+        """The labels of y, which must be those of training."""
+        labels = np.asarray(by_position(rows_of_frame(y, [1], "the labels", "y")))
+        known = self.classes_.tolist()
+        for i, label in enumerate(labels.tolist()):
+            if label not in known:
+                raise ValueError(
+                    f"y[{i}] is {label!r:.40}, but the labels of training are "
+                    f"{known[0]!r} and {known[1]!r}"
+                )
+        return labels
+
+    def score(self, X: Any, y: Any, sample_weight: SampleWeight = None) -> float:
+        """Share of sequences with the right label."""
+        check_is_fitted(self, "coef_")
+        return float(ClassifierMixin.score(self, X, self._known(y), sample_weight))
 
     def predict(self, X: Any) -> np.ndarray:
         """Label of each sequence."""

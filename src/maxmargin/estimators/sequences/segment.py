@@ -18,6 +18,7 @@ from maxmargin.estimators.fitting.inputs import (
     by_position,
     check_examples,
     check_same_length,
+    check_truth,
     warn_if_alike,
 )
 from maxmargin.estimators.fitting.parameters import (
@@ -338,6 +339,7 @@ class SegmentSVM(StructuredEstimator):
         x = self._segments.encode(X)
         sizes = np.diff(x.ptr).tolist()
         truth = given_spans(y, x.ptr, "bio").rows
+        check_truth((label for row in truth for *_, label in row), self.classes_)
         found = self._found(x)
         return written(truth, sizes, "bio"), written(found, sizes, "bio")
 

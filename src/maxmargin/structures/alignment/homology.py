@@ -110,10 +110,7 @@ class Homology(Structure):
         rows = []
         for q, written in enumerate(Y):
             size = int(x.ptr[q + 1] - x.ptr[q])
-            alone = np.isscalar(written) or isinstance(written, np.integer)
-            c = int(written if alone else written[0])
-            if not 0 <= c < size:
-                raise ValueError(f"example {q}: candidate {c} is not one of {size}")
+            alone, c = is_number(written), candidate_number(q, written, size)
             if self.hidden:
                 rows.append(
                     [c, *self._written_path(x, q, c, None if alone else written[1])]
@@ -253,6 +250,37 @@ class Homology(Structure):
         order[~given] = np.arange(free.n)
         order[given] = free.n + np.arange(given.sum())
         return Ragged.concat([free, x.known.take(which[given])]).take(order)
+
+
+def is_number(written: Any) -> bool:
+    """Whether an output is the number of a candidate, without an alignment."""
+    whole = isinstance(written, int | np.integer)
+    return whole and not isinstance(written, bool | np.bool_)
+
+
+def candidate_number(q: int, written: Any, size: int) -> int:
+    """The candidate of output q, which is a number or (number, alignment).
+
+    Examples
+    --------
+    >>> candidate_number(0, 2, 5), candidate_number(0, (1, None), 5)
+    (2, 1)
+    >>> candidate_number(3, True, 5)
+    Traceback (most recent call last):
+    ValueError: example 3: True is neither the number of a candidate nor (candidate, alignment)
+    """
+    pair = isinstance(written, tuple | list) and len(written) == 2
+    c = written[0] if pair else written
+    if not is_number(c):
+        raise ValueError(
+            f"example {q}: {written!r:.40} is neither the number of a candidate nor "
+            "(candidate, alignment)"
+        )
+    if not 0 <= c < size:
+        raise ValueError(
+            f"example {q}: candidate {c} is not one of {size}, which count from 0"
+        )
+    return int(c)
 
 
 def _candidates(x: Search, ids: Ints) -> tuple[Ints, Ints]:

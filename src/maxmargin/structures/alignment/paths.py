@@ -107,6 +107,12 @@ sequence has 'E', position 1
                 )
 
 
+FILL_IN = (
+    "; positions against a gap are pairs with -1, and complete_alignments of "
+    "maxmargin.estimators fills in what is not known"
+)
+
+
 def check_columns(
     columns: Ints, sizes: tuple[int, int], whole: bool, where: str
 ) -> None:
@@ -124,16 +130,16 @@ def check_columns(
         for q in np.flatnonzero(np.diff(at) != 1)[:1]:
             step, k = at[q + 1] - at[q], which[q + 1]
             what = "skips positions" if step > 1 else "repeats or goes back"
+            hint = FILL_IN if step > 1 else ""
             raise ValueError(
                 f"{where}, column {k}: position {at[q + 1]} of the {name} sequence "
-                f"follows {at[q]}: the alignment {what}"
+                f"follows {at[q]}: the alignment {what}{hint}"
             )
         if whole and (len(at) != size or (len(at) and at[0] != 0)):
             raise ValueError(
                 f"{where}: the alignment has {len(at)} of the {size} positions of the "
                 f"{name} sequence; only local alignments may leave some out at the "
-                "ends, and complete_alignments of maxmargin.estimators fills in what is "
-                "not known"
+                f"ends{FILL_IN}"
             )
     both = np.flatnonzero((columns < 0).all(axis=1))
     if len(both):

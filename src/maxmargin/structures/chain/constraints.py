@@ -6,7 +6,7 @@ scores: K * K transitions, then K first labels, then K last labels.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -162,12 +162,22 @@ def forced_labels(
     """Number of the label that each token must have, -1 where any label will do."""
     where = {label: k for k, label in enumerate(labels)}
     out = np.full(int(ptr[-1]), -1, np.int32)
+    if isinstance(forced, Mapping | str):
+        raise ValueError(
+            f"forced is one {type(forced).__name__}: a list with an entry for each "
+            "sequence is needed, as in [{0: 'O'}]"
+        )
     if len(forced) != len(ptr) - 1:
         raise ValueError(
             f"forced has {len(forced)} entries for {len(ptr) - 1} sequences"
         )
     for i, row in enumerate(forced):
-        items = row.items() if isinstance(row, dict) else enumerate(row or ())
+        if isinstance(row, str):
+            raise ValueError(
+                f"sequence {i}: forced is the string {row!r:.40}: give a label for each "
+                "token, or None, or a mapping from tokens to labels"
+            )
+        items = row.items() if isinstance(row, Mapping) else enumerate(row or ())
         for t, label in items:
             if label is None:
                 continue

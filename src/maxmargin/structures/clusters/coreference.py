@@ -252,6 +252,11 @@ def as_pairs(x: Any, i: int) -> PairFeatures:
             f"document {i} has words, but no mentions: give Document(sentences, "
             "find_mentions(sentences)), both from maxmargin.structures.clusters"
         )
+    elif isinstance(x, tuple) and len(x) == 2:
+        raise ValueError(
+            f"document {i} is a tuple of two: give Document(sentences, mentions), from "
+            "maxmargin.structures.clusters"
+        )
     else:
         rows = x.shape[0] if hasattr(x, "shape") else len(x)
         m = round((1 + np.sqrt(1 + 8 * rows)) / 2)

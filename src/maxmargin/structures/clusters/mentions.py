@@ -12,7 +12,7 @@ they need no parser.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -118,7 +118,8 @@ def pair_features(document: Document, plain: int = len(PLAIN)) -> PairFeatures:
     >>> pairs.features.shape == (3, len(NAMES))
     True
     """
-    document = document._replace(mentions=[Mention(*m) for m in document.mentions])
+    mentions = [_mention(t, given) for t, given in enumerate(document.mentions)]
+    document = document._replace(mentions=mentions)
     facts = _facts(document)
     m = len(document.mentions)
     j, i = np.tril_indices(m, -1)
@@ -140,6 +141,16 @@ def pair_features(document: Document, plain: int = len(PLAIN)) -> PairFeatures:
         shape=(len(i), 10 * plain),
     )
     return PairFeatures(m, whole)
+
+
+def _mention(t: int, given: Any) -> Mention:
+    """Mention t, which may be a plain tuple."""
+    numbers = not isinstance(given, str) and len(given) >= 3
+    if not numbers or not all(isinstance(v, int | np.integer) for v in given[:3]):
+        raise ValueError(
+            f"mention {t}: {given!r:.40} is not (sentence, first token, last token)"
+        )
+    return Mention(*given)
 
 
 def _facts(document: Document) -> _Facts:

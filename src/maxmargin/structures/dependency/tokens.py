@@ -137,8 +137,13 @@ def checked_sentence(i: int, sentence: Any) -> list[Token]:
             f"sentence {i} is a {type(sentence).__name__}, not a list of words or of "
             "(word, tag) pairs"
         )
-    out = []
+    sentence, out = list(sentence), []
     for t, token in enumerate(sentence):
+        if isinstance(token, str) != isinstance(sentence[0], str):
+            raise ValueError(
+                f"sentence {i}, token {t}: {token!r:.40} stands beside {sentence[0]!r:.40}: "
+                "give all words a tag, or none"
+            )
         if isinstance(token, str):
             out.append((str(token), f"-{ending(token)}"))
         elif _is_pair(token):

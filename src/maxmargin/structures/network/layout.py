@@ -25,6 +25,7 @@ from maxmargin.core.data.validation import (
     check_range,
     check_types,
     is_missing,
+    refuse_fractions,
     require,
 )
 from maxmargin.core.structure import Pieces
@@ -134,6 +135,8 @@ def survey(
                 )
         for kind, (u, v) in zip(edge_types(graph), graph.edges.tolist(), strict=True):
             edge_kinds.add((kind, kinds[u], kinds[v]))
+    for known in seen.values():
+        refuse_fractions(known)
     types = tuple(ordered(seen))
     kinds_ = Kinds(
         tuple(ordered(set().union(*seen.values()))),

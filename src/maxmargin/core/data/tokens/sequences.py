@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from maxmargin.core.data.arrays import Ints, check_ordered, pointers
-from maxmargin.core.data.validation import is_missing
+from maxmargin.core.data.validation import is_missing, refuse_fractions
 
 
 class Sequences:
@@ -85,6 +85,7 @@ def flat_labels(Y: Any) -> tuple[list[Any], Ints]:
                 f"as in {list(row[:3])!r}, and write [X], [y] for a single sequence"
             )
         check_ordered(row, f"sequence {i}")
+        _check_flat(i, row)
         if isinstance(row, np.ndarray):
             rows.append(row.tolist())
         elif hasattr(row, "__len__") and hasattr(row, "__iter__"):
@@ -94,6 +95,16 @@ def flat_labels(Y: Any) -> tuple[list[Any], Ints]:
                 f"sequence {i}: labels are a {type(row).__name__}, not a list of labels"
             )
     return list(concatenated.from_iterable(rows)), pointers([len(row) for row in rows])
+
+
+def _check_flat(i: int, row: Any) -> None:
+    """Refuse labels in rows, such as a column or zeros and ones for each label."""
+    head = row[:1] if isinstance(row, list | tuple) else ()
+    nested = len(head) > 0 and isinstance(head[0], list | set | dict | np.ndarray)
+    if nested or (isinstance(row, np.ndarray) and row.ndim != 1):
+        raise ValueError(
+            f"sequence {i}: its labels are rows of labels: give one label for each token"
+        )
 
 
 def mark_spans(labels: Iterable[Hashable]) -> bool:
@@ -147,6 +158,7 @@ def in_order(labels: set[Hashable]) -> tuple[Hashable, ...]:
         raise ValueError("there are no labels: all sequences are empty")
     if any(not isinstance(y, str | int | None) and is_missing(y) for y in labels):
         raise ValueError("a label is nan; None marks a label that is not known")
+    refuse_fractions(labels)
     try:
         return tuple(sorted(cast(set[Any], labels)))
     except TypeError:

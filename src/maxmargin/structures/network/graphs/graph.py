@@ -440,6 +440,14 @@ def _converted(i: int, given: Any) -> Any:
     return given
 
 
+def _array_of(edges: Any) -> np.ndarray:
+    """Edges as an array, of objects where rows differ in length."""
+    try:
+        return np.asarray(edges)
+    except ValueError:
+        return np.asarray(edges, dtype=object)
+
+
 def as_graph(i: int, given: Any) -> Graph:
     """A `Graph` from a Graph, a tuple or a graph of another library; checks its parts."""
     given = _converted(i, given)
@@ -458,13 +466,14 @@ def as_graph(i: int, given: Any) -> Graph:
         ) from wrong
     if empty:
         raise ValueError(f"graph {i} has no nodes")
-    edges = np.asarray(graph.edges)
+    edges = _array_of(graph.edges)
     if edges.size == 0:
         edges = np.empty((0, 2), np.int64)
     if edges.ndim != 2 or edges.shape[1] != 2 or edges.dtype.kind not in "iu":
         raise ValueError(
             f"graph {i}: edges must be an integer array (m, 2), but have shape "
-            f"{edges.shape} and type {edges.dtype}"
+            f"{edges.shape} and type {edges.dtype}; graph_from_adjacency of "
+            "maxmargin.structures.network takes a matrix of zeros and ones"
         )
     _check_edges(i, graph.n, edges)
     for what, values, size in (
