@@ -105,7 +105,7 @@ class TestScores:
         assert model.score(SEARCH, [1, 0]) == 1.0
         for wrong in (["1", "0"], [True, False], [1.0, 0.0]):
             for ask in (model.score, model.fit):
-                with pytest.raises(ValueError, match="neither the number of a candid"):
+                with pytest.raises(ValueError, match="the output must be a candidate"):
                     ask(SEARCH, wrong)
         with pytest.raises(ValueError, match="candidate 9 is not one of 2"):
             model.score(SEARCH, [9, 0])

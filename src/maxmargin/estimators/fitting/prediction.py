@@ -17,6 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from maxmargin.core.data.arrays import Floats, Ragged, pointers
+from maxmargin.core.data.tokens.sequences import flat_labels
 from maxmargin.core.engine import Engine
 from maxmargin.core.oracle import CHUNK, A, OutputQuestion, S, answer, best_outputs
 from maxmargin.core.structure import Found, Layers, Structure
@@ -137,7 +138,7 @@ def decoded_layers(structure: Structure, x: Any, found: Layers) -> list[Any]:
 
 def token_accuracy(truth: Any, predicted: Any, known: Sequence[Any]) -> float:
     """Share of right labels; those that are None do not count, but one must be given."""
-    given = [label for row in truth for label in row if label is not None]
+    given = [label for label in flat_labels(truth)[0] if label is not None]
     if not given:
         raise ValueError("y has no label that is known: there is nothing to score")
     check_truth(given, known)

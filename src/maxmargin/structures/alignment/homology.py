@@ -267,14 +267,14 @@ def candidate_number(q: int, written: Any, size: int) -> int:
     (2, 1)
     >>> candidate_number(3, True, 5)
     Traceback (most recent call last):
-    ValueError: example 3: True is neither the number of a candidate nor (candidate, alignment)
+    ValueError: example 3: the output must be a candidate or (candidate, alignment), ...
     """
     pair = isinstance(written, tuple | list) and len(written) == 2
     c = written[0] if pair else written
     if not is_number(c):
         raise ValueError(
-            f"example {q}: {written!r:.40} is neither the number of a candidate nor "
-            "(candidate, alignment)"
+            f"example {q}: the output must be a candidate or (candidate, alignment), "
+            f"with the number of the candidate, and not {written!r:.40}"
         )
     if not 0 <= c < size:
         raise ValueError(
