@@ -14,7 +14,12 @@ from sklearn.utils.validation import validate_data
 from maxmargin.core.data.arrays import Floats, Ints, usable
 from maxmargin.core.data.validation import check_sparse, is_missing
 from maxmargin.core.data.warned import warn
-from maxmargin.estimators.fitting.inputs import by_position, object_array, refuse_lazy
+from maxmargin.estimators.fitting.inputs import (
+    by_position,
+    check_truth,
+    object_array,
+    refuse_lazy,
+)
 
 NEARNESS = ("rbf", "poly", "quadratic", "cubic")  # kernels that compare whole rows
 RULES = 0.99  # share of one column in the squared distances that is worth a warning
@@ -191,6 +196,13 @@ def check_labels(y: Any) -> None:
             f"labels are of several types: y[{i}] is {labels[i]!r}, y[{j}] is "
             f"{labels[j]!r}; use one type"
         )
+
+
+def true_labels(y: Any, classes: np.ndarray) -> np.ndarray:
+    """Labels of y as objects, for `score`, compared with the classes of training."""
+    truth = np.asarray(by_position(y), dtype=object).ravel()
+    check_truth(truth.tolist(), classes.tolist())
+    return truth
 
 
 def plain_labels(y: Any) -> Any:

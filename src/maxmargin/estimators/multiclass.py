@@ -28,6 +28,7 @@ from maxmargin.estimators.class_inputs import (
     cost_table,
     objects_of,
     one_row,
+    true_labels,
     plain_labels,
     rows_of,
     warn_if_one_column_rules,
@@ -37,7 +38,6 @@ from maxmargin.estimators.fitting.inputs import (
     by_position,
     check_parameters,
     check_same_length,
-    check_truth,
     example_C,
     warn_if_alike,
 )
@@ -595,8 +595,6 @@ class MulticlassSVM(ClassifierMixin, ClassProbabilities, KernelMixin):
         """Share of right predictions; a label unseen in training counts as an error."""
         predicted = self.predict(X)
         check_same_length(predicted, y, "score")
-        truth = np.asarray(by_position(y), dtype=object).ravel()
-        check_truth(truth.tolist(), self.classes_.tolist())
-        right = truth == np.asarray(predicted.tolist(), dtype=object)
+        right = true_labels(y, self.classes_) == np.asarray(predicted.tolist(), object)
         weight = example_C(1.0, sample_weight, len(right))
         return float(np.average(right, weights=weight))
