@@ -73,6 +73,29 @@ class Layers(NamedTuple):
     score: Floats  # (ptr[-1],)  <w, psi>, without loss
     loss: Floats  # (ptr[-1],)  the loss of the row; zeros where none was asked for
 
+    @classmethod
+    def of(
+        cls, ids: Ints, ptr: Ints, labels: Ragged, score: Floats,
+        augment: Augment | None, *, augmented: bool = False,
+    ) -> Self:  # fmt: skip
+        """Rows with their losses; `augmented` if `score` contains what those add."""
+        if augment is None:
+            return cls(ptr, labels, score, np.zeros(labels.n))
+        owner = np.repeat(ids, np.diff(ptr))
+        loss = augment.loss.value(augment.truth.take(owner), labels)
+        if augmented:
+            score = score - augment.weight[owner] * loss
+        return cls(ptr, labels, score, loss)
+
+    def better_of_two(self, ids: Ints, augment: Augment) -> Found:
+        """Of one or two outputs per example the better one, losses added."""
+        owner = np.repeat(ids, np.diff(self.ptr))
+        score = self.score + augment.weight[owner] * self.loss
+        first = self.ptr[:-1]
+        second = np.minimum(first + 1, self.ptr[1:] - 1)
+        best = np.where(score[second] > score[first], second, first)
+        return Found(self.labels.take(best), score[best], score[best])
+
 
 class Answer(NamedTuple):
     """The most violated outputs as constraints: differences of psi to the truth."""

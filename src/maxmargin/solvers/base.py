@@ -575,3 +575,20 @@ class Loop(Generic[S]):
 
     def _history(self, rows: list[tuple[Any, ...]]) -> np.ndarray:
         return np.array(rows, dtype=HISTORY)
+
+
+@dataclass(kw_only=True)
+class NestedState(State):
+    """The state of a solver that advances the loop of another one."""
+
+    inner: Loop[Any] | None = None
+    calls: int = 0  # oracle calls before the loop under way
+
+    def follow(self) -> None:
+        """Show primal, dual and oracle calls of the inner loop as our own."""
+        assert self.inner is not None
+        inner = self.inner.state
+        self.w, self.best_w, self.fresh = inner.w, inner.best_w, inner.fresh
+        self.primal, self.dual = inner.primal, inner.dual
+        self.gap_estimate, self.planes = inner.gap_estimate, inner.planes
+        self.oracle_calls = self.calls + inner.oracle_calls

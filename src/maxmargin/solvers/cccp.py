@@ -41,6 +41,7 @@ from maxmargin.core.problem import Problem
 from maxmargin.core.structure import InitialGuess, Latent
 from maxmargin.solvers.base import (
     Loop,
+    NestedState,
     Resolved,
     Result,
     Solver,
@@ -127,16 +128,17 @@ class Start:
 
 
 @dataclass(kw_only=True)
-class LatentState(State):
-    """The convex problem under way, the start it belongs to, and the best start."""
+class LatentState(NestedState):
+    """The convex problem under way, the start it belongs to, and the best start.
+
+    `inner` runs the steps of the convex problem; it is None when all is done.
+    """
 
     current: Start
     best: Start | None = None  # of the starts that have ended
     truth: Ragged  # of the convex problem under way
     tol: float  # of the same
-    inner: Loop[Any] | None = None  # its steps; None when all is done
     rounds: int = 0  # of the current start
-    calls: int = 0  # oracle calls before the convex problem under way
     outer: list[tuple[Any, ...]] = field(default_factory=list)
     warm: bool = False  # continues an earlier run: no further starts
     hidden: bool = True  # whether completion depends on the weights
@@ -153,15 +155,6 @@ class LatentState(State):
         dual = self.leader().dual
         if dual is not None:
             dual.drop_idle(patience)
-
-    def follow(self) -> None:
-        """Show primal, dual and oracle calls of the convex problem as our own."""
-        assert self.inner is not None
-        inner = self.inner.state
-        self.w, self.best_w, self.fresh = inner.w, inner.best_w, inner.fresh
-        self.primal, self.dual = inner.primal, inner.dual
-        self.gap_estimate, self.planes = inner.gap_estimate, inner.planes
-        self.oracle_calls = self.calls + inner.oracle_calls
 
 
 @dataclass(frozen=True, init=False, kw_only=True)

@@ -25,6 +25,7 @@ from maxmargin.inference.alignment.best_path import (
     LOCAL,
     MATCH,
     SEMIGLOBAL,
+    keep_better,
 )
 
 COLUMNS = 512  # of a strip
@@ -452,17 +453,17 @@ def _end(end, floats, mode, i, m, n, a, k, V):
     if mode == LOCAL:
         j = _first_top(k, floats, end[0], V)
         if j >= 0:
-            _keep_better(end, V[M + j], i + 1, a + j + 1, MATCH)
+            keep_better(end, V[M + j], i + 1, a + j + 1, MATCH)
     elif mode == SEMIGLOBAL and i < m - 1:
         if a + k == n:
             v = max(V[M + k - 1], V[E + k - 1])
             move = INSERT if v > V[M + k - 1] else MATCH
-            _keep_better(end, v, i + 1, n, move)
+            keep_better(end, v, i + 1, n, move)
     elif mode == SEMIGLOBAL:
         for j in range(k):
             v = V[j + (MF if a + j + 1 < n else M)]
             move = DELETE if v > V[M + j] else MATCH
-            _keep_better(end, v, m, a + j + 1, move)
+            keep_better(end, v, m, a + j + 1, move)
     elif i == m - 1 and a + k == n:
         v, mf = V[H + k - 1], V[MF + k - 1]
         end[3] = INSERT if v > mf else DELETE if v > V[M + k - 1] else MATCH
@@ -492,13 +493,6 @@ def _first_top(k, floats, best, V):
         while V[column + M] != high:
             column += 1
     return column
-
-
-@inner_loop
-def _keep_better(end, value, i, j, move):
-    """The higher of two ends; of equals the one in the upper row."""
-    if value > end[0] or (value == end[0] and i < end[1]):
-        end[0], end[1], end[2], end[3] = value, i, j, move
 
 
 @inner_loop

@@ -12,6 +12,7 @@ import numpy as np
 from maxmargin.core.data.arrays import Floats, Ints, Ragged, longest
 from maxmargin.core.jit import inner_loop, loop
 from maxmargin.inference.chain.semi_markov import fill_best, write_segment
+from maxmargin.inference.chain.viterbi import insert_sorted
 
 
 class SegmentTables(NamedTuple):
@@ -174,7 +175,7 @@ def _many(ptr, segments, pair, first, last, W, C, N, k):
                 v = best[(L * C + c) * k + r] + last[c]
                 if not v > tops[k - 1]:
                     break
-                _insert(tops, codes, v, c * k + r)
+                insert_sorted(tops, codes, v, c * k + r)
         for r in range(k):
             if tops[r] == -np.inf:
                 break
@@ -205,7 +206,7 @@ def _fill_many(table, pair, first, L, W, C, N, k, into, best, came, left):
                     v = into[(t * C + c) * k + r] + s
                     if not v > values[k - 1]:
                         break
-                    _insert(values, codes, v, w * k + r)
+                    insert_sorted(values, codes, v, w * k + r)
         for c in range(C if j < L else 0):
             here = (j * C + c) * k
             values, codes = into[here : here + k], left[here : here + k]
@@ -214,19 +215,7 @@ def _fill_many(table, pair, first, L, W, C, N, k, into, best, came, left):
                     v = best[(j * C + a) * k + r] + pair[a * C + c]
                     if not v > values[k - 1]:
                         break
-                    _insert(values, codes, v, a * k + r)
-
-
-@inner_loop
-def _insert(values, codes, v, code):
-    """Keep `values` falling; equal ones stay in order of arrival."""
-    j = len(values) - 1
-    while j > 0 and values[j - 1] < v:
-        values[j] = values[j - 1]
-        codes[j] = codes[j - 1]
-        j -= 1
-    values[j] = v
-    codes[j] = code
+                    insert_sorted(values, codes, v, a * k + r)
 
 
 @inner_loop

@@ -18,6 +18,7 @@ import numpy as np
 
 from maxmargin.core.data.arrays import Floats, Ints, Ragged
 from maxmargin.core.jit import inner_loop, loop
+from maxmargin.inference.chain.viterbi import insert_sorted
 
 LAYERS = 1024  # costs beyond this many units share the last layer
 PARTS = 24  # a unit is at least the smallest cost divided by this
@@ -34,6 +35,18 @@ class ChainTables(NamedTuple):
     last: Floats  # (K,)
     labels: int  # K
     order: int
+
+
+def check_layers(ids: Ints, needed: Ints) -> None:
+    """Refuse what the last layer, shared by all higher costs, would make inexact."""
+    over = np.flatnonzero(needed > LAYERS)
+    if len(over):
+        raise ValueError(
+            f"sequence {int(ids[over[0]])}: its loss may take {int(needed[over[0]])} "
+            f"values, more than the {LAYERS} layers that slack rescaling and squared "
+            "penalties are computed in: split the sequence, use coarser costs, or "
+            "rescaling='margin' with penalty='linear'"
+        )
 
 
 def whole_costs(table: Floats) -> Ints:
@@ -273,7 +286,7 @@ def _many(ptr, nodes, edges, pair, first, last, K, order, k):
                         v = prev[p, r] + add
                         if not v > cur[s, k - 1]:
                             break
-                        _insert(cur[s], place, v, a * k + r)
+                        insert_sorted(cur[s], place, v, a * k + r)
             prev, cur = cur, prev
         tops[:] = -np.inf
         for s in range(states if order <= L else K**L):
@@ -281,7 +294,7 @@ def _many(ptr, nodes, edges, pair, first, last, K, order, k):
                 v = prev[s, r] + last[s % K]
                 if not v > tops[k - 1]:
                     break
-                _insert(tops, codes, v, s * k + r)
+                insert_sorted(tops, codes, v, s * k + r)
         for j in range(k):
             if tops[j] == -np.inf:
                 break
@@ -294,18 +307,6 @@ def _many(ptr, nodes, edges, pair, first, last, K, order, k):
             row += 1
         out_ptr[q + 1] = row
     return out_ptr, row_ptr[: row + 1], out[: row_ptr[row]], score[:row]
-
-
-@inner_loop
-def _insert(values, codes, v, code):
-    """Keep `values` falling; equal ones stay in order of arrival."""
-    j = len(values) - 1
-    while j > 0 and values[j - 1] < v:
-        values[j] = values[j - 1]
-        codes[j] = codes[j - 1]
-        j -= 1
-    values[j] = v
-    codes[j] = code
 
 
 @inner_loop

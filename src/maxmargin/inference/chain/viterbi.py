@@ -252,3 +252,15 @@ def _add_edges(pair, edge, K, out):
         e = (s % K) * K
         for c in range(K):
             out[s * K + c] = pair[s * K + c] + edge[e + c]
+
+
+@inner_loop
+def insert_sorted(values, codes, v, code):
+    """Keep `values` falling; equal ones stay in order of arrival."""
+    j = len(values) - 1
+    while j > 0 and values[j - 1] < v:
+        values[j] = values[j - 1]
+        codes[j] = codes[j - 1]
+        j -= 1
+    values[j] = v
+    codes[j] = code

@@ -37,7 +37,15 @@ from maxmargin.kernels.gram import refuse_large
 from maxmargin.kernels.maps import COPIES, Expansion, KernelMap, map_points, map_to
 from maxmargin.kernels.preimage import refine
 from maxmargin.kernels.pursuit import extend, residual
-from maxmargin.solvers.base import Loop, Result, Solver, State, Status, Trainer, begin
+from maxmargin.solvers.base import (
+    NestedState,
+    Result,
+    Solver,
+    State,
+    Status,
+    Trainer,
+    begin,
+)
 from maxmargin.solvers.choose import choose
 from maxmargin.solvers.kernel.cuts import TokenCuts, carried
 from maxmargin.solvers.kernel.moving_points import descend
@@ -64,7 +72,7 @@ class BasisFit(NamedTuple):
 
 
 @dataclass(kw_only=True)
-class BasisState(State):
+class BasisState(NestedState):
     """The basis, the training in its span that is under way, and the turns so far."""
 
     cuts: TokenCuts
@@ -74,20 +82,9 @@ class BasisState(State):
     R: Floats  # (rows, z) the plane that the dual holds
     phi: KernelMap | None = None
     ids: Ints = field(default_factory=lambda: np.empty(0, np.int64))
-    inner: Loop[Any] | None = None
-    calls: int = 0  # oracle calls before the training under way
     moved: bool = False  # whether the points of the last basis have moved
     trace: list[dict[str, float]] = field(default_factory=list)
     planes_seen: list[Floats] = field(default_factory=list)
-
-    def follow(self) -> None:
-        """Show primal, dual and oracle calls of the training as our own."""
-        assert self.inner is not None
-        inner = self.inner.state
-        self.w, self.best_w, self.fresh = inner.w, inner.best_w, inner.fresh
-        self.primal, self.dual = inner.primal, inner.dual
-        self.gap_estimate, self.planes = inner.gap_estimate, inner.planes
-        self.oracle_calls = self.calls + inner.oracle_calls
 
 
 @dataclass(frozen=True)

@@ -445,11 +445,8 @@ class Chain(Structure):
             units, most = 1 - np.eye(len(self.labels), dtype=np.int64), 1
         else:
             units, most = chains.whole_costs(augment.loss.table), chains.LAYERS
-            _check_layers(ids, truth.sizes * int(units.max()), most)
-        ptr, labels, score = chains.best_by_cost(scores, truth, units, most)
-        rows = np.repeat(np.arange(len(ids)), np.diff(ptr))
-        loss = augment.loss.value(truth.take(rows), labels)
-        return Layers(ptr, labels, score, loss)
+            chains.check_layers(ids, truth.sizes * int(units.max()))
+        return Layers.of(ids, *chains.best_by_cost(scores, truth, units, most), augment)
 
     def nbest(
         self, x: Tokens, ids: Ints, w: Floats, k: int, augment: Augment | None = None
@@ -464,13 +461,8 @@ class Chain(Structure):
             extra = augment.loss.table[truth.data]
             extra = extra * np.repeat(factor, truth.sizes)[:, None]
             scores = scores._replace(nodes=scores.nodes + extra.ravel())
-        ptr, labels, score = chains.best_many(scores, k)
-        loss = np.zeros(labels.n)
-        if augment is not None:
-            rows = np.repeat(np.arange(len(ids)), np.diff(ptr))
-            loss = augment.loss.value(truth.take(rows), labels)
-            score = score - augment.weight[ids][rows] * loss
-        return Layers(ptr, labels, score, loss)
+        found = chains.best_many(scores, k)
+        return Layers.of(ids, *found, augment, augmented=True)
 
     def max_marginals(self, x: Tokens, ids: Ints, w: Floats) -> Floats:
         """(tokens of the ids, K): score of the best sequence with that label there."""
@@ -549,15 +541,9 @@ class Chain(Structure):
 
     def _other(self, x: Tokens, ids: Ints, w: Floats, augment: Augment) -> Found:
         """Argmax for the zero-one loss: truth, or the best other labels."""
-        layers = self.argmax_by_loss(x, ids, w, augment)
-        rows = np.repeat(np.arange(len(ids)), np.diff(layers.ptr))
-        value = layers.score + augment.weight[ids][rows] * layers.loss
-        first = layers.ptr[:-1]
-        second = np.minimum(first + 1, layers.ptr[1:] - 1)
-        best = np.where(value[second] > value[first], second, first)
-        score = value[best]
-        _check_possible(ids, score)
-        return Found(layers.labels.take(best), score, score)
+        found = self.argmax_by_loss(x, ids, w, augment).better_of_two(ids, augment)
+        _check_possible(ids, found.score)
+        return found
 
 
 def _check_size(layout: ChainLayout) -> None:
@@ -576,16 +562,4 @@ def _check_possible(ids: Ints, score: Floats) -> None:
         raise ValueError(
             f"sequence {i}: no label sequence is possible under the transition mask "
             "and the forced labels"
-        )
-
-
-def _check_layers(ids: Ints, needed: Ints, most: int) -> None:
-    """Refuse what the last layer, shared by all higher costs, would make inexact."""
-    over = np.flatnonzero(needed > most)
-    if len(over):
-        raise ValueError(
-            f"sequence {int(ids[over[0]])}: its loss may take {int(needed[over[0]])} "
-            f"values, more than the {most} layers that slack rescaling and squared "
-            "penalties are computed in: split the sequence, use coarser costs, or "
-            "rescaling='margin' with penalty='linear'"
         )

@@ -328,13 +328,8 @@ class Dependency(Structure):
             )
             rows, score = rows + trees, score + values
             sizes.append(len(trees))
-        labels, value = Ragged.pack(rows), np.array(score)
-        loss = np.zeros(len(value))
-        if augment is not None:
-            owner = np.repeat(np.asarray(ids), sizes)
-            loss = augment.loss.value(augment.truth.take(owner), labels)
-            value -= augment.weight[owner] * loss
-        return Layers(pointers(sizes), labels, value, loss)
+        found = pointers(sizes), Ragged.pack(rows), np.array(score)
+        return Layers.of(ids, *found, augment, augmented=True)
 
     def offers(self, capability: type[P]) -> P | None:
         """The best tree for each loss is known for projective trees only."""
@@ -363,10 +358,8 @@ class Dependency(Structure):
                 trees, values = self._two(table, truth)
             rows, score = rows + trees, score + values
             sizes.append(len(trees))
-        labels = Ragged.pack(rows)
-        owner = np.repeat(np.asarray(ids), sizes)
-        loss = augment.loss.value(augment.truth.take(owner), labels)
-        return Layers(pointers(sizes), labels, np.array(score), loss)
+        found = pointers(sizes), Ragged.pack(rows), np.array(score)
+        return Layers.of(ids, *found, augment)
 
     def _two(self, table: Floats, truth: Labels) -> tuple[list[Labels], list[float]]:
         """The truth, and the best tree other than it if there is one."""

@@ -289,18 +289,16 @@ class Grammar(Structure):
         self, x: GrammarInputs, ids: Ints, w: Floats, augment: Augment
     ) -> Layers:
         """Best tree per loss; those that no formulation could prefer are left out."""
-        truth, loss = augment.truth.take(ids), augment.loss
+        truth = augment.truth.take(ids)
         truth_score = self.features(x, ids, truth).dot(w)
-        rows, score, sizes, which = [], [], [], []
+        rows, score, sizes = [], [], []
         for q, sentence in enumerate(self._sentences(x, ids, w)):
             found = _by_loss(sentence, truth.row(q), truth_score[q], augment)
             rows += [tree.row for tree in found]
             score += [tree.score for tree in found]
             sizes.append(len(found))
-            which += [q] * len(found)
-        labels = Ragged.pack(rows)
-        value = loss.value(truth.take(which), labels)
-        return Layers(pointers(sizes), labels, np.array(score), value)
+        trees = pointers(sizes), Ragged.pack(rows), np.array(score)
+        return Layers.of(ids, *trees, augment)
 
     def listed(self, loss: Loss) -> bool:
         """Only the zero-one loss, which adds the same to all trees but one."""

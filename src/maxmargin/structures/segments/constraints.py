@@ -9,7 +9,6 @@ import numpy as np
 
 from maxmargin.core.data.arrays import Floats, Ints, Ragged
 from maxmargin.core.data.tokens.label_schemes import SCHEMES
-from maxmargin.inference.chain.variants import LAYERS
 from maxmargin.structures.segments.evidence import SEEN
 from maxmargin.structures.segments.layout import ROLES
 from maxmargin.structures.segments.spans import LONGER
@@ -64,18 +63,6 @@ def check_possible(ids: Ints, score: Floats) -> None:
     if not np.isfinite(score).all():
         i = int(ids[np.flatnonzero(~np.isfinite(score))[0]])
         raise ValueError(f"sequence {i}: every output has forbidden neighbours")
-
-
-def check_layers(ids: Ints, needed: Ints) -> None:
-    """Refuse losses of too many values to be told apart."""
-    over = np.flatnonzero(needed > LAYERS)
-    if len(over):
-        raise ValueError(
-            f"sequence {int(ids[over[0]])}: its loss may take {int(needed[over[0]])} "
-            f"values, more than the {LAYERS} layers that slack rescaling and squared "
-            "penalties are computed in: split the sequence, use coarser costs, or "
-            "rescaling='margin' with penalty='linear'"
-        )
 
 
 def check_settings(segments: Any) -> None:

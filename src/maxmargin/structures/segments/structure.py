@@ -57,7 +57,6 @@ from maxmargin.structures.chain.tokens.named_tokens import (
 )
 from maxmargin.structures.chain.tokens.token_rows import is_sparse, vectors_of, windowed
 from maxmargin.structures.segments.constraints import (
-    check_layers,
     check_neighbours,
     check_possible,
     check_settings,
@@ -443,13 +442,11 @@ class Segments(Structure):
             total = np.concatenate(([0], np.cumsum(table.max(axis=1)[truth.data])))
             most = total[truth.ptr[1:]] - total[truth.ptr[:-1]]
         most = most.astype(np.int64)
-        check_layers(ids, most)
+        variants.check_layers(ids, most)
         units = cost_tables(*truth, *self._shape, table, float(wrong), float(missed))
         scores = self.tables(x, ids, w)
         whole = np.rint(units).astype(np.int64)
-        ptr, labels, score = variants.best_by_cost(scores, whole, most)
-        rows = np.repeat(np.arange(len(ids)), np.diff(ptr))
-        return Layers(ptr, labels, score, loss.value(truth.take(rows), labels))
+        return Layers.of(ids, *variants.best_by_cost(scores, whole, most), augment)
 
     def nbest(
         self, x: SegmentInputs, ids: Ints, w: Floats, k: int,
@@ -466,13 +463,8 @@ class Segments(Structure):
             per_token = np.repeat(factor, truth.sizes)
             extra = extra.reshape(len(per_token), -1) * per_token[:, None]
             scores = scores._replace(segments=scores.segments + extra.ravel())
-        ptr, labels, score = variants.best_many(scores, k)
-        loss = np.zeros(labels.n)
-        if augment is not None:
-            rows = np.repeat(np.arange(len(ids)), np.diff(ptr))
-            loss = augment.loss.value(truth.take(rows), labels)
-            score = score - augment.weight[ids][rows] * loss
-        return Layers(ptr, labels, score, loss)
+        found = variants.best_many(scores, k)
+        return Layers.of(ids, *found, augment, augmented=True)
 
     def max_marginals(self, x: SegmentInputs, ids: Ints, w: Floats) -> Floats:
         """(tokens of the ids, codes): score of the best output with that code there."""
@@ -575,15 +567,9 @@ class Segments(Structure):
 
     def _other(self, x: SegmentInputs, ids: Ints, w: Floats, augment: Augment) -> Found:
         """Argmax for the zero-one loss: truth, or the best other output."""
-        layers = self.argmax_by_loss(x, ids, w, augment)
-        rows = np.repeat(np.arange(len(ids)), np.diff(layers.ptr))
-        value = layers.score + augment.weight[ids][rows] * layers.loss
-        first = layers.ptr[:-1]
-        second = np.minimum(first + 1, layers.ptr[1:] - 1)
-        best = np.where(value[second] > value[first], second, first)
-        score = value[best]
-        check_possible(ids, score)
-        return Found(layers.labels.take(best), score, score)
+        found = self.argmax_by_loss(x, ids, w, augment).better_of_two(ids, augment)
+        check_possible(ids, found.score)
+        return found
 
 
 def _own_rows(x: SegmentInputs) -> tuple[Ints, Labels, Floats]:
