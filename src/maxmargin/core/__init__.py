@@ -4,7 +4,7 @@ cuts.py          Cutting planes, one per example or summed
 engine.py        The interface of engines, and the engine for one core
 factored.py      What SMO on the factored dual needs from a structure
 formulations.py  Formulations: plane and slack of a loss, constraints of the dual
-jit.py           The Numba decorators: `loop`, `inner_loop` and two more
+jit.py           The Numba decorators: `loop`, `inner_loop`, `dense_loop`
 loss.py          The contract of losses, and the zero-one loss
 oracle.py        Oracle: structure, loss, formulation and data; the planes of examples
 problem.py       Problem: an oracle and its engine; primal values and their rounding

@@ -45,7 +45,7 @@ from maxmargin.inference.graph.tables import Best, GraphTables
 class Network(ScoreStructure):
     """Labels of the nodes of graphs.
 
-    GraphTables: "unary" (rows, nodes, labels); "pairwise" (labels, labels) for all edges, or
+    Tables: "unary" (rows, nodes, labels); "pairwise" (labels, labels) for all edges, or
     (rows, edges, labels, labels), [first, second node's label]. Outputs: labels (rows,
     nodes), -1 behind each row. Edges that touch a masked node do not count. Losses:
     "hamming", "zero-one", or costs (labels, labels), [true, said].

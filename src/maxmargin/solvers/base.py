@@ -218,7 +218,7 @@ class Solver(Trainer, Generic[S]):
         return rounding_of(problem, w, state.primal, state.planes)
 
     def report(self, problem: Problem, state: S, result: Result) -> Result:
-        """The result, with what this solver has to add to it."""
+        """The result, with the notes that this solver adds to it."""
         return result
 
     def refusal(self, problem: Problem) -> str | None:
@@ -234,7 +234,7 @@ class Solver(Trainer, Generic[S]):
         restore_into(state, data)
 
     def resolve(self, problem: Problem) -> Resolved:
-        """Itself."""
+        """The solver itself, on the problem as it is."""
         return Resolved(self, problem, {})
 
 
@@ -253,7 +253,7 @@ def relative_gap(primal: float, dual: float, rounding: float = 0.0) -> float:
 
 
 class Before(NamedTuple):
-    """What runs at smaller C, before the run at C itself, have cost."""
+    """Steps, time and inference of the runs at smaller C that came before."""
 
     rows: list[tuple[Any, ...]]  # of the history
     seconds: float

@@ -222,7 +222,7 @@ class CCCP(Solver[LatentState]):
             object.__setattr__(self, name, value)
 
     def resolve(self, problem: Problem) -> Resolved:
-        """Itself, with a solver for the convex problems."""
+        """CCCP itself, with a solver chosen for the convex problems."""
         regularizer = problem.formulation.regularizer
         if regularizer not in self.regularizers:
             raise ValueError(
@@ -268,7 +268,7 @@ class CCCP(Solver[LatentState]):
         return state.status
 
     def rounding(self, problem: Problem, state: LatentState) -> float:
-        """That of the convex problem behind the result."""
+        """The rounding error of the convex problem behind the result."""
         last = state.leader().last
         return float("nan") if last is None else last.rounding
 
@@ -353,7 +353,7 @@ class CCCP(Solver[LatentState]):
         return solver
 
     def _convex(self, problem: Problem, state: LatentState) -> Loop[Any]:
-        """Hold the hidden parts as they are: the problem is convex."""
+        """The convex problem in which the hidden parts stay as they are."""
         solver = self._convex_solver(state.tol)
         completed = problem.with_truth(state.truth)
         return Loop(solver, completed, solver.start(completed, state.current.dual))
@@ -504,7 +504,7 @@ def _completed(problem: Problem, w: Floats, truth: Ragged) -> Ragged:
 
 
 def _has_hidden(problem: Problem, truth: Ragged) -> bool:
-    """Whether outputs have hidden parts: then other weights complete them otherwise."""
+    """Whether outputs have hidden parts, whose completion depends on the weights."""
     probe = np.random.default_rng(0).normal(size=problem.dim)
     # What scores best at some weights scores worst at the opposite ones.
     completions = [_completed(problem, w, truth) for w in (probe, -probe)]

@@ -206,7 +206,7 @@ class Auto(Trainer):
 
 
 def _many_tokens(problem: Problem) -> bool:
-    """Whether there are so many tokens that lanes are worth their loops."""
+    """Whether there are so many tokens that it pays to compile the loops of lanes."""
     return bool(problem.truth.ptr[-1] >= MANY_TOKENS)
 
 

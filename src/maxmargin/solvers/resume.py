@@ -57,7 +57,7 @@ class HoldsScratch(Protocol):
     """An object whose scratch space must fit what was restored."""
 
     def resize_scratch(self) -> None:
-        """Make room for what came all at once."""
+        """Make scratch space for the arrays that were restored."""
 
 
 def snapshot_of(state: Any) -> dict[str, Any]:

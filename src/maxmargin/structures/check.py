@@ -2,7 +2,7 @@
 
 For several w, every output that argmax has ever returned for an example, its truth,
 and the truths of examples of the same size are candidates; argmax must not be beaten
-by any of them, with or without the loss. Beside that: psi and score agree, the loss is
+by any of them, with or without the loss. Besides: psi and score agree, the loss is
 zero at the truth and never negative, nothing given is altered, results repeat, do not
 depend on the batch, and survive pickling.
 """

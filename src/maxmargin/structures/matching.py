@@ -1,7 +1,8 @@
 """Bipartite matching: a structure in one file, to copy from.
 
-The set: x is an (m, m, d) array of features of pairs, y a permutation of m items that
-says which item on the right each item on the left is matched with. The sum:
+An input x is an (m, m, d) array of features of pairs, an output y a permutation of m
+items that says which item on the right each item on the left is matched with. Features
+are summed over the matched pairs,
 
     psi(x, y) = sum_j x[j, y[j]]
 

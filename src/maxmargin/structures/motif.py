@@ -1,9 +1,9 @@
 """A motif at an unknown place in a sequence of bases or amino acids.
 
-The set: y is 1 (the sequence holds the motif) or 0; h is where it starts, and on which
-strand. The sum runs over the bases: those under the motif meet a position-specific
-weight matrix of length l, all others a Markov background of order 0 to 3 (proteins: 0
-or 1),
+An output y is 1 (the sequence holds the motif) or 0; the hidden part h is where the motif
+starts, and on which strand. Features are summed over the bases: those under the motif
+count in a position-specific weight matrix of length l, all others in a Markov background
+of order 0 to 3 (proteins: 0 or 1),
 
     psi(x, 1, h) = sum_{j<l} e[j, x_{h+j}] + sum_{i outside} e[x_{i-order} .. x_i]
     psi(x, 0)    = sum_i e[x_{i-order} .. x_i].

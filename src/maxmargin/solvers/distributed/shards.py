@@ -87,7 +87,7 @@ class Shard:
 
     @property
     def formulation(self) -> Formulation:
-        """That of the whole."""
+        """The formulation of the whole problem."""
         return self._problem.formulation
 
     @property

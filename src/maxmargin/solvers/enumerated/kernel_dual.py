@@ -89,7 +89,7 @@ class KernelDualState(State):
         return np.asarray(own - weight @ t.lambdas)
 
     def check_restored(self) -> None:
-        """Refuse a working set, read from a file, of rows that there are not."""
+        """Refuse a working set, read from a file, with rows that do not exist."""
         check_range(self.chosen, 0, len(self.gaps), "row of the working set")
 
     def values(self, problem: Problem, R: Floats) -> tuple[float, float]:
@@ -195,7 +195,7 @@ class KernelDual(Solver[KernelDualState]):
             state.short, state.status, state.stalls = False, None, 0
 
     def verdict(self, state: KernelDualState) -> Status | None:
-        """As ever; but single precision proves nothing, so the values must be exact."""
+        """As for all solvers, but only values in double precision count."""
         if state.columns.short and not state.fresh:
             return state.status
         return super().verdict(state)

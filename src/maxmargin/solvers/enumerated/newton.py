@@ -76,7 +76,7 @@ class Newton(Solver[NewtonState]):
     needs: ClassVar[tuple[type, ...]] = (FewOutputs,)
 
     def refusal(self, problem: Problem) -> str | None:
-        """What is not of the kind above."""
+        """Why Newton steps cannot train a problem."""
         if _planes_are_rows(problem):
             return None
         return "Newton trains two outputs over dense features: use solver='auto'"
@@ -138,7 +138,7 @@ class Newton(Solver[NewtonState]):
 
 
 def newton_applies(problem: Problem) -> bool:
-    """Whether the problem is of the kind, with few features for its examples."""
+    """Whether Newton steps can train the problem, and features are few for its size."""
     few = problem.dim <= min(WIDEST, problem.n // THINNEST)
     return few and problem.formulation.penalty == "linear" and _planes_are_rows(problem)
 

@@ -155,7 +155,7 @@ class SubspaceAsWritten(Solver[PursuitState]):
         state.planes = len(state.held)
 
     def verdict(self, state: PursuitState) -> Status | None:
-        """By epsilon alone."""
+        """Training ends by epsilon only."""
         return state.status
 
     def certify(self, problem: Problem, state: PursuitState) -> None:

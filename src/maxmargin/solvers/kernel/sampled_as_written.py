@@ -119,7 +119,7 @@ class SampledCutsAsWritten(Solver[SampledCutState]):
         state.planes = len(state.held)
 
     def verdict(self, state: SampledCutState) -> Status | None:
-        """By epsilon alone."""
+        """Training ends by epsilon only."""
         return state.status
 
     def certify(self, problem: Problem, state: SampledCutState) -> None:

@@ -5,7 +5,7 @@ drawn from it, v^ = sum_j S_j phi(x_j) with E v^ = v, whose products with all tr
 rows are computed once and kept. Algorithm 6.2 of [1] puts one sampled plane per turn
 into its quadratic program; its optimum carries the noise of every plane. Here
 
-    sampled planes (in parts: neighbouring rows of a sign) only SPAN a space;
+    sampled planes (in parts: neighbouring rows of a sign) only span a space;
     planes and risk in that space are exact, trained as any linear problem is;
     the next rows are drawn from v = sum alpha a, the planes as the dual weighs them.
 

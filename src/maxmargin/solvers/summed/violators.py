@@ -202,5 +202,5 @@ def _changes(store, ptr, old):
 
 
 def mark(row: Labels) -> bytes:
-    """What tells an output from others: short, and in a checkpoint no more than that."""
+    """A short key of an output; checkpoints store nothing else of it."""
     return hashlib.blake2b(row.tobytes(), digest_size=16).digest()

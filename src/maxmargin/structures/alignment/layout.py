@@ -4,10 +4,10 @@
 
 with u, v indicators of symbols or real vectors. All W_b, (left, right symbols), lie one
 after the other, then the weights of gaps: those of a delete, those of an insert, each
-opening, slot, extension. `home` and `factor` say which coordinate of w, times which
-number, an entry is: tied entries share a home, and a known substitution matrix has one
-home and its scores as factors. Tied entries of a kernel's features have the factor
-sqrt(1/2), so that both count in |w|^2: the model is that of the kernel
+opening, slot, extension. An entry is coordinate `home` of w times `factor`: tied entries
+share a home, and a known substitution matrix has one home and its scores as factors.
+Tied entries of a kernel's features have the factor sqrt(1/2), so that both count in
+|w|^2: the model is that of the kernel
 
     1/2 (K(s, s') K(t, t') + K(s, t') K(t, s'))
 

@@ -1,7 +1,7 @@
 """Pairwise alignment of annotated sequences.
 
 x is a pair of sequences s, t; y is an alignment: a set of matches (i, j), increasing in
-both, and the gaps between them. With phi from a model of views (`alignment_views`),
+both, and the gaps between them. With phi from a model of views (`inputs/views.py`),
 
     <w, psi(x, y)> = scale * (sum over matches <w, phi(i, j)> + sum over gaps <w, gap>)
 
@@ -111,7 +111,7 @@ class Alignment(Structure):
     ----------
     mode : {"global", "semiglobal", "local"}, default="global"
     model : tuple of Pair, optional
-        Features of a match, see `alignment_views`; default: every track of letters
+        Features of a match, see `inputs/views.py`; default: every track of letters
         against every track of letters.
     gaps : Gaps, default=Gaps()
         Features of gaps, and whether they are affine.

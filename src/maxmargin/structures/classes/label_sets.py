@@ -1,7 +1,7 @@
 """Sets of labels, such that with a label all labels above it are in the set.
 
-The set: y is a row of k zeros and ones; in a taxonomy no label is 1 where one of its
-parents is 0. The sum has one term for each label of the set,
+An output y is a row of k zeros and ones; in a taxonomy no label is 1 where one of its
+parents is 0. Features are summed over the labels of the set,
 
     psi(x, y) = sum_l y_l  phi(x) (x) e_l,     <w, psi> = sum_l y_l <w_l, phi(x)>
 

@@ -1,6 +1,6 @@
 """Multiclass classification with output features.
 
-The set: y is one of k classes. The sum has one term,
+An output y is one of k classes, and
 
     psi(x, y) = phi(x) (x) Lambda(y),      <w, psi> = <phi(x), W Lambda(y)>
 

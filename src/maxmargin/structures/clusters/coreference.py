@@ -1,7 +1,7 @@
 """Clusters of mentions, held together by a hidden spanning forest.
 
-The set: y is a partition of m mentions, h a forest whose trees are the clusters. The
-sum runs over the links of the forest,
+An output y is a partition of m mentions; the hidden part h is a forest whose trees are
+the clusters. Features are summed over the links of the forest,
 
     psi(x, y, h) = sum_{(i, j) in h} x_ij,
 
@@ -9,9 +9,9 @@ so the best (y, h) is a maximum spanning forest, links with negative score left 
 The loss adds up over links too, so augmented inference is the same problem; so is the
 completion of h, cluster by cluster.
 
-A row is the parent of each mention in its tree, hung on its first mention (see
-`inference.forest`). It holds y as well: the trees. The row of a truth starts with each
-mention linked to the one before it in its cluster.
+A row is the parent of each mention in its tree, whose root is its first mention (see
+`inference.cluster.spanning`). It holds y as well: the trees. The row of a truth starts
+with each mention linked to the one before it in its cluster.
 
 [1] Yu 2011, section 5.4.2, equation 5.8.
 """

@@ -6,8 +6,8 @@ There is no hidden part, and the best partition is hard to find. "greedy": clust
 merged, the pair that gains most first, while that gains. The answer may be worse than
 the best (undergenerating, as in [1]); during training it is never worse than the truth.
 Primal values and gaps are then those of the greedy oracle. "relaxed": a linear program
-over pairs (`inference.partition`), whose fractional answers become planes like any other
-(overgenerating); primal values are then above the exact ones.
+over pairs (`inference.cluster.partition`), whose fractional answers become planes like
+any other (overgenerating); primal values are then above the exact ones.
 
 A row is the cluster of each item, numbered by first appearance.
 
@@ -173,7 +173,7 @@ class Correlation(Structure):
         return Pieces(names, Rows.pack(parts))
 
     def work(self, x: MentionPairs) -> Floats:
-        """MentionPairs, their features, and the merging."""
+        """Pairs, their features, and the merging."""
         each = x.ptr[x.start[1:]] - x.ptr[x.start[:-1]]
         return (each + 20 * np.diff(x.start)).astype(np.float64)
 

@@ -3,9 +3,9 @@
 With tags (of the Penn Treebank or of Universal Dependencies) a noun phrase is a longest
 run of determiners, adjectives, numbers, nouns and possessive marks that ends with a
 noun. Without tags, it is a run of capitalised words, or an article or possessive and the
-words after it up to the first word that no noun phrase holds (a preposition, verb form
-that is known, conjunction or mark). Possessors are mentions, too ("her" in "her dog",
-"Ann" in "Ann 's dog").
+words after it, up to the first word that cannot be part of a noun phrase (a preposition,
+a known verb form, a conjunction or a punctuation mark). Possessors are mentions, too
+("her" in "her dog", "Ann" in "Ann 's dog").
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Anchored features: what a rule scores where it stands.
+"""Anchored features: features of a rule that depend on where it is applied.
 
 For a rule of class c over the words i .. j - 1, split at k, each template t adds one
 feature (t, value, c), whose value depends on one position only:
@@ -8,7 +8,7 @@ feature (t, value, c), whose value depends on one position only:
     "last" "after" "ends"     the tags j - 1, j, and both
     "split"                   the tags k - 1 and k                  (binary rules)
 
-and "word:first" etc. say the word instead (its tag where the word is rare). So the
+and "word:first" etc. use the word instead (its tag where the word is rare). So the
 scores of all spans are sums of one row of numbers per start, end, length and split.
 `kernel_structure` compares the features of spans by a kernel instead.
 Classes are labels of nodes, or single rules. Values not seen at training have no feature.

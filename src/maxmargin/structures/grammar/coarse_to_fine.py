@@ -1,8 +1,8 @@
-"""Coarse-to-fine: parts of charts that a coarse grammar finds worth a look.
+"""Coarse-to-fine parsing: only parts of a chart that a coarse grammar finds likely.
 
-The coarse grammar has plain labels and new symbols that remember nothing (vertical=1,
-horizontal=0), so every fine tree is a coarse tree once the symbols forget what they
-remember. With its rules weighted by their log probabilities, a part (span, symbol) is
+The coarse grammar has plain labels, and its new symbols name neither parents nor
+siblings (vertical=1, horizontal=0), so every fine tree becomes a coarse tree when these
+names are dropped. With its rules weighted by their log probabilities, a part (span, symbol) is
 kept if it occurs in some coarse tree with
 
     log p(tree)  >=  log p(best tree) - threshold,

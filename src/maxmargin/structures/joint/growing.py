@@ -194,7 +194,7 @@ class Growing(PairStructure):
         return kept[1]
 
     def work(self, x: Objects) -> Floats:
-        """ListedOutputs times directions, of which there may be one per example."""
+        """Outputs times directions, of which there may be one per example."""
         if self._listed is None:
             return np.full(x.n, 1e6)
         return np.diff(self._listed.first) * float(x.n)

@@ -235,7 +235,7 @@ class PairStructure(Structure):
     def _ranked(
         self, x: Objects, i: int, scores: Scores, augment: Augment | None
     ) -> tuple[ListedOutputs, Floats, Floats]:
-        """ListedOutputs of example i, their scores, and their losses."""
+        """Candidates of example i, their scores, and their losses."""
         among = self.candidates(x, i)
         score = scores(i, among.outputs)
         if augment is None:

@@ -1,12 +1,12 @@
 """Pairwise Markov networks on any graph.
 
-The set: a label for every node of a graph, from the label set of the node's type. The
-sum runs over nodes and edges,
+An output has a label for every node of a graph, from the label set of the node's type.
+Its features are a sum over nodes and edges,
 
     psi(x, y) = sum_v phi(x_v) (x) e(y_v) + sum_uv phi(x_uv) (x) e(y_u, y_v)
 
 with weights per node type and edge class. The best y is the best labelling of tables
-of scores, found by `inference.decode`: exactly on forests and at low treewidth, else
+of scores, found by `inference.graph.decode`: exactly on forests and at low treewidth, else
 with a bound, or relaxed to marginals that may be fractional. A fractional answer mu is
 a plane like any other: dpsi = psi(truth) - E_mu psi, delta = E_mu loss.
 

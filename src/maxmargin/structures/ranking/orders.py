@@ -1,6 +1,6 @@
 """Rankings of which every place counts: average precision and ROC area.
 
-The set: all orders h of a query's n documents. The sum runs over pairs,
+Outputs are all orders h of a query's n documents. Features are averaged over pairs,
 
     psi(x, h) = mean over pairs (a before b) of (x_a - x_b)
               = sum_p D_p x_{h_p},       D_p = 2 (n + 1 - 2 p) / (n (n - 1)).

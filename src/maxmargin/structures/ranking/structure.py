@@ -1,7 +1,7 @@
 """Rankings, of which the first k places count.
 
-The set: an output is an order h of a query's documents; only the first k are kept,
-h_1 .. h_k. The sum weighs the documents by the discount of their place,
+An output is an order h of a query's documents; only the first k are kept, h_1 .. h_k.
+The features of the documents are weighted by the discount of their place,
 
     psi(x, h) = sum_{j<=k} D_j x_{h_j},       D_1 >= D_2 >= .. >= 0,  sum D = 1.
 

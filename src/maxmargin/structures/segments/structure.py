@@ -46,7 +46,7 @@ from maxmargin.features.encoding.fitted import FittedTemplates
 from maxmargin.features.tables import Gazetteer
 from maxmargin.features.templates import Templates
 from maxmargin.inference.chain import segment_variants as variants
-from maxmargin.inference.chain.variants import have_unit, whole_costs
+from maxmargin.inference.chain.variants import check_layers, have_unit, whole_costs
 from maxmargin.losses.spans import SpanLoss, span_counts
 from maxmargin.structures.chain.layout import some_rows, unit_vectors
 from maxmargin.structures.chain.tokens.named_tokens import (
@@ -442,7 +442,7 @@ class Segments(Structure):
             total = np.concatenate(([0], np.cumsum(table.max(axis=1)[truth.data])))
             most = total[truth.ptr[1:]] - total[truth.ptr[:-1]]
         most = most.astype(np.int64)
-        variants.check_layers(ids, most)
+        check_layers(ids, most)
         units = cost_tables(*truth, *self._shape, table, float(wrong), float(missed))
         scores = self.tables(x, ids, w)
         whole = np.rint(units).astype(np.int64)

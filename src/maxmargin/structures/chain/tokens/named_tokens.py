@@ -304,7 +304,7 @@ def _is_vector(value: Any) -> bool:
 def _vector_columns(
     key: str, value: Any, where: str, columns: FeatureColumns
 ) -> tuple[list[int], Floats]:
-    """FeatureColumns "key[0]", "key[1]", .. of a vector, and its numbers."""
+    """Columns "key[0]", "key[1]", .. of a vector, and its numbers."""
     try:
         vector = real_numbers(value)
     except (TypeError, ValueError) as error:
