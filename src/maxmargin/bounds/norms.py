@@ -229,7 +229,8 @@ def chain_differences(problem: Problem, chain: Chain) -> Floats:
     others = np.bincount(who, np.where(inputs, 0.0, sums**2), n)
     if (x.vectors.val >= 0.0).all():
         whole = np.bincount(who, np.where(inputs, sums**2, 0.0), n)
-        return np.sqrt(2.0 * (whole + others))
+        bounds: Floats = np.sqrt(2.0 * (whole + others))
+        return bounds
     added = np.add.reduceat(lengths(x.vectors), x.ptr[:-1])
     return 2.0 * np.sqrt(added**2 + others)
 

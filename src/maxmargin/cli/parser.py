@@ -231,8 +231,11 @@ def _train(parser: argparse.ArgumentParser) -> None:
     )
     add("--quiet", action="store_true", help="print no progress")
     add("--json", action="store_true", help="print the certificate as JSON")
-    known = parser.add_argument_group("flags of svm_struct", SVM_STRUCT)
-    add = known.add_argument
+    _svm_struct(parser.add_argument_group("flags of svm_struct", SVM_STRUCT))
+
+
+def _svm_struct(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
     add(
         "-c",
         type=_positive,

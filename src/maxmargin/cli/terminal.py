@@ -21,6 +21,13 @@ def folded(text: str, file: TextIO, indent: str = "") -> str:
     return textwrap.fill(text, wide, subsequent_indent=indent, break_on_hyphens=False)
 
 
+def label_list(model: Any, most: int, what: str = "") -> str:
+    """How many labels a model has, and the first ones by name; "" if it has none."""
+    names = [str(label) for label in getattr(model, "classes_", ())]
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return f"{len(names)}{what}: {', '.join(names[:most])}{more}" if names else ""
+
+
 def table_lines(name: str, rows: dict[str, dict[str, str]]) -> list[str]:
     """A table with a heading; one row without a name becomes one line for each value."""
     heads = list(next(iter(rows.values())))

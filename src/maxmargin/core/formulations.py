@@ -108,6 +108,7 @@ class Violation:
     def ideal_weight(self, delta: Number, margin: Number) -> Number:
         """Weight v for which (delta, margin) is stationary in  v * delta - margin."""
         safe = np.maximum(delta, 1e-300)
+        slope: Number
         slope = self.weight + 0.0 * safe if not self.slack else (1.0 - margin) / safe
         if self.squared:
             slope = 0.5 * slope / (np.sqrt(safe) if not self.slack else 1.0)

@@ -126,11 +126,15 @@ class Problem(Oracle):
 
         Planes are added up where the data is, and the sums along a fixed tree.
         """
-        return self.engine.total(self.shared_data, find_sum_cut, add, w, self.spans())
+        engine, spans = self.engine, self.spans()
+        cut: SumCut = engine.total(self.shared_data, find_sum_cut, add, w, spans)
+        return cut
 
     def risk_at(self, w: Floats) -> Risk:
         """sum_i cost_i(slack_i) at w and the largest slack, summed as `sum_cut` does."""
-        return self.engine.total(self.shared_data, find_risk, add, w, self.spans())
+        engine, spans = self.engine, self.spans()
+        risk: Risk = engine.total(self.shared_data, find_risk, add, w, spans)
+        return risk
 
     def risk(self, w: Floats) -> float:
         """sum_i cost_i(slack_i) at w."""

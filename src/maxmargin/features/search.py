@@ -70,7 +70,7 @@ class Ways(NamedTuple):
             return -1
 
         def steps(n: int) -> float:
-            return 2.0**self.power * n ** (self.degree + 1.0) * (n + size)
+            return float(2.0**self.power * n ** (self.degree + 1.0) * (n + size))
 
         return bisect_right(range(FARTHEST + 1), QUICK, key=steps) - 1
 

@@ -118,7 +118,8 @@ class StructuredLoss(nn.Module):
         """
         tables, mask = self._tables(scores, mask)
         names = list(tables)
-        return _Evaluate.apply(self, names, target, mask, *tables.values())
+        loss: Tensor = _Evaluate.apply(self, names, target, mask, *tables.values())
+        return loss
 
     @torch.compiler.disable
     @torch.no_grad()

@@ -20,7 +20,7 @@ from maxmargin.cli.tasks.detect import document_format
 from maxmargin.cli.tasks.sureness import node_lines, probability_lines
 from maxmargin.cli.tasks.table import TASKS, Task
 from maxmargin.cli.tasks.writers import predicted_labels, site_lines
-from maxmargin.cli.terminal import folded, table_lines
+from maxmargin.cli.terminal import folded, label_list, table_lines
 from maxmargin.estimators.explaining.report import report as write_report
 from maxmargin.estimators.fitting.inputs import check_examples
 from maxmargin.reports.sentences import sentence_lines
@@ -187,10 +187,8 @@ def _trained(model: Any) -> Iterator[tuple[str, str]]:
         yield "", result.meaning()
         size, unit = model._size()
         yield "size", f"{size} {unit}"
-    labels = [str(label) for label in getattr(model, "classes_", ())]
-    if labels:
-        more = f" and {len(labels) - 12} more" if len(labels) > 12 else ""
-        yield "labels", f"{len(labels)}: {', '.join(labels[:12])}{more}"
+    if labels := label_list(model, 12):
+        yield "labels", labels
 
 
 COMMANDS = {

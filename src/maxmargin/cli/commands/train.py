@@ -28,7 +28,7 @@ from maxmargin.cli.streams import STANDARD, Inputs
 from maxmargin.cli.tasks.data import Data
 from maxmargin.cli.tasks.detect import detect, has_annotated_text
 from maxmargin.cli.tasks.table import TASKS
-from maxmargin.cli.terminal import folded
+from maxmargin.cli.terminal import folded, label_list
 from maxmargin.estimators.saving.checkpoint import terminable
 from maxmargin.reports import progress
 
@@ -228,20 +228,12 @@ def _say(
             told["outside_shift"] = model.outside_shift_
         print(json.dumps(told), file=out)
     elif not args.quiet:
-        what = f"{model.__class__.__name__} on {n} examples ({form})"
-        for line in (what + _labels(model), result.summary(), result.meaning()):
+        what = [f"{model.__class__.__name__} on {n} examples ({form})"]
+        what += filter(None, [label_list(model, MOST, " labels")])
+        for line in (", ".join(what), result.summary(), result.meaning()):
             print(folded(line, out), file=out)
         if vars(model).get("outside_shift_"):
             shift = f"{model.outside_shift_:+.2f}"
             print(f"scores of O are moved by {shift}, for the F1 of spans", file=out)
         if place != STANDARD:
             print(f"model: {place}", file=out)
-
-
-def _labels(model: Any) -> str:
-    """The labels of a model, so that a wrong column is seen at once."""
-    names = [str(label) for label in getattr(model, "classes_", ())]
-    if not names:
-        return ""
-    more = f" and {len(names) - MOST} more" if len(names) > MOST else ""
-    return f", {len(names)} labels: {', '.join(names[:MOST])}{more}"

@@ -18,7 +18,7 @@ def class_measures(model: Any, data: Data) -> dict[str, Any]:
     truth, found = data.y.tolist(), model.predict(data.X).tolist()
     right = [a == b for a, b in zip(found, truth, strict=True)]
     out: dict[str, Any] = {"examples": len(right), "accuracy": sum(right) / len(right)}
-    tree = getattr(model, "taxonomy", None)
+    tree = model.get_params().get("taxonomy")
     if tree is not None and not _unseen(model, truth):
         from maxmargin.metrics import hierarchical_scores
         from maxmargin.structures.classes import Taxonomy

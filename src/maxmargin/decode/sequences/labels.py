@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from maxmargin.core.data.arrays import Floats, Ints
+from maxmargin.core.data.arrays import Ints
 from maxmargin.core.jit import loop
 from maxmargin.decode.sequences.chain import Chain
 
@@ -53,12 +53,11 @@ def best_labels(
     >>> best_labels(logits, ["O", "B-PER", "I-PER"], scheme="bio")
     ['B-PER', 'I-PER', 'O']
     """
-    single, tables, sizes = _padded(scores, len(labels))
     chain = Chain(labels=tuple(labels), scheme=scheme, allowed=allowed)
+    single, tables, sizes = _read(scores, len(labels), transitions)
     if len(sizes) == 0:
         return []
-    named = {"emissions": tables, "transitions": transitions}
-    found = chain.best(_given(named), sizes, n_jobs).outputs
+    found = chain.best(tables, sizes, n_jobs).outputs
     names = list(labels)
     rows = [[names[k] for k in row[:n]] for row, n in zip(found, sizes, strict=True)]
     return rows[0] if single else rows
@@ -82,12 +81,11 @@ def nbest_labels(
     >>> nbest_labels([[1.0, 0.0], [0.0, 0.5]], ["N", "V"], 2)
     [(['N', 'V'], 1.5), (['N', 'N'], 1.0)]
     """
-    single, tables, sizes = _padded(scores, len(labels))
     chain = Chain(labels=tuple(labels), scheme=scheme, allowed=allowed)
+    single, tables, sizes = _read(scores, len(labels), transitions)
     if len(sizes) == 0:
         return []
-    named = {"emissions": tables, "transitions": transitions}
-    found = chain.nbest(_given(named), n, sizes, n_jobs)
+    found = chain.nbest(tables, n, sizes, n_jobs)
     names = list(labels)
     rows = [
         [([names[k] for k in y], float(s)) for y, s in zip(ys, score, strict=True)]
@@ -116,13 +114,12 @@ def label_marginals(
     >>> p.round(2).tolist()
     [[0.4, 0.6, 0.0], [0.4, 0.4, 0.2]]
     """
-    single, tables, sizes = _padded(scores, len(labels))
     chain = Chain(labels=tuple(labels), scheme=scheme, allowed=allowed)
+    single, tables, sizes = _read(scores, len(labels), transitions)
     if len(sizes) == 0:
         return []
-    named = {"emissions": tables, "transitions": transitions}
-    table = chain.marginals(_given(named), sizes, n_jobs).tables["emissions"]
-    rows = [row[:n] for row, n in zip(table, sizes, strict=True)]
+    found = chain.marginals(tables, sizes, n_jobs).tables["emissions"]
+    rows = [row[:n] for row, n in zip(found, sizes, strict=True)]
     return rows[0] if single else rows
 
 
@@ -191,8 +188,10 @@ def _schedule(before, score):
     return chosen[:size][::-1].copy()
 
 
-def _padded(scores: Any, labels: int) -> tuple[bool, Floats, Ints]:
-    """Whether it is one sequence only; a padded batch; lengths."""
+def _read(
+    scores: Any, labels: int, transitions: Any
+) -> tuple[bool, dict[str, Any], Ints]:
+    """Whether it is one sequence only; tables of a padded batch; lengths."""
     if not isinstance(scores, list | tuple):  # tables of pandas, polars, torch
         scores = np.asarray(scores)
         if scores.ndim == 0:
@@ -216,8 +215,6 @@ def _padded(scores: Any, labels: int) -> tuple[bool, Floats, Ints]:
     out = np.zeros(shape, np.float32 if half else np.float64)
     for b, row in enumerate(rows):
         out[b, : len(row)] = row
-    return single, out, sizes
-
-
-def _given(named: dict[str, Any]) -> dict[str, Any]:
-    return {name: table for name, table in named.items() if table is not None}
+    tables = {"emissions": out, "transitions": transitions}
+    given = {name: table for name, table in tables.items() if table is not None}
+    return single, given, sizes

@@ -239,7 +239,7 @@ class AlignmentSVM(Significance, PositionKernels):
 
     def _structure(self, X: Any, y: Any) -> Structure:
         sequences = [sequence for pair in map(checked_pair, X) for sequence in pair]
-        structure = alignment_structure(self, sequences)
+        structure = alignment_structure(self, sequences, self.end_gaps)
         if self.kernel is None:
             return structure
         return with_kernel(structure, X, self)
@@ -514,7 +514,9 @@ def draw_alignment(first: Any, second: Any, output: Any, truth: Any) -> str:
     return f'{drawn}<p class="faint">{legend}</p>'
 
 
-def alignment_structure(estimator: Any, sequences: Sequence[Any]) -> Alignment:
+def alignment_structure(
+    estimator: Any, sequences: Sequence[Any], end_gaps: bool = False
+) -> Alignment:
     """The structure described by the parameters of an estimator."""
     tracks: dict[str, Any] = {}
     if sequences:
@@ -523,7 +525,7 @@ def alignment_structure(estimator: Any, sequences: Sequence[Any]) -> Alignment:
     letters = [name for name, values in tracks.items() if not is_real(values)]
     vectors = [name for name, values in tracks.items() if is_real(values)]
     gaps = _named_gaps(estimator.gaps, letters)
-    if getattr(estimator, "end_gaps", False):
+    if end_gaps:
         gaps = replace(gaps, ends=True)
     return Alignment(
         mode=estimator.mode,

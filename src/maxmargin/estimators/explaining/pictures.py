@@ -41,6 +41,10 @@ class DrawnOutputs:
         """One output as HTML for reports and pages; differences to the truth marked."""
         return plain_html(output, truth)
 
+    def _out_of_reach(self, X: Any, y: Any, predicted: Any, most: int) -> Sequence[int]:
+        """Mistakes whose true output the model cannot predict: `hardest` has no score."""
+        return ()
+
     def _figures(self, X: Any, y: Any, predicted: Any) -> Sequence[tuple[str, float]]:
         """Figures that people quote for this task, besides `score`, for reports."""
         return []

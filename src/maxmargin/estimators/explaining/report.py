@@ -58,6 +58,9 @@ class Reportable(FittedModel, Protocol):
     def _draw(self, x: Any, output: Any, truth: Any = None) -> str:
         """One output as HTML; differences to the truth marked."""
 
+    def _out_of_reach(self, X: Any, y: Any, predicted: Any, most: int) -> Sequence[int]:
+        """Mistakes whose true output the model cannot predict."""
+
     def _figures(self, X: Any, y: Any, predicted: Any) -> Sequence[tuple[str, float]]:
         """Figures that people quote for this task, besides `score`."""
 
@@ -137,7 +140,7 @@ def _scored(model: Reportable, X: Any, y: Any, names: Sequence[str] = ()) -> Sco
 
 
 def _mistakes_first(
-    model: Any, X: Any, y: Any, predicted: Any, hard: list[Hard], n: int = 6
+    model: Reportable, X: Any, y: Any, predicted: Any, hard: list[Hard], n: int = 6
 ) -> list[Hard]:
     """Mistakes only, if there are any; also those where the truth was out of reach.
 
@@ -145,13 +148,10 @@ def _mistakes_first(
     out. A report has to show it: it is a mistake.
     """
     wrong = [case for case in hard if not case.right]
-    out_of_reach = getattr(model, "_out_of_reach", None)
-    if out_of_reach is None:
-        return wrong or hard
-    rows, truth = by_position(X), by_position(y)
-    for i in out_of_reach(rows[:MOST], truth[:MOST], predicted)[: n - len(wrong)]:
-        few = model.best_few(rows[i])
-        wrong.append(Hard(i, truth[i], math.inf, few, possible=False))
+    others = model._out_of_reach(X, y, predicted, MOST)
+    for i in others[: n - len(wrong)]:
+        few = model.best_few(by_position(X)[i])
+        wrong.append(Hard(i, by_position(y)[i], math.inf, few, possible=False))
     return wrong or hard
 
 

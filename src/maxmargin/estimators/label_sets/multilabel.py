@@ -334,9 +334,7 @@ class MultilabelSVM(StructuredEstimator):
             )
             return self
         allowed = np.zeros(truth.shape, bool)
-        for (
-            z
-        ) in self.labels_.order():  # from the top down: no label without its parents
+        for z in self.labels_.order():  # from the top down, parents first
             above = allowed[:, self.labels_.above(z)].all(axis=1)
             lowest = min(float(margins[:, z].min()), 0.0) - 1.0
             score = np.where(above, margins[:, z], lowest)

@@ -319,9 +319,9 @@ class DependencySVM(StructuredEstimator):
             return False
         return True
 
-    def _out_of_reach(self, X: Any, y: Any, predicted: Any) -> list[int]:
+    def _out_of_reach(self, X: Any, y: Any, predicted: Any, most: int) -> Sequence[int]:
         """Mistakes whose true tree the model cannot predict: `hardest` has no score."""
-        X = self._inputs(X)
+        X, y = self._inputs(by_position(X)[:most]), by_position(y)[:most]
         wrong = [i for i, t in enumerate(y) if list(predicted[i]) != list(t)]
         return [i for i in wrong if not self._derives(X[i], y[i])]
 

@@ -366,9 +366,10 @@ class GrammarSVM(KernelMixin):
             return False
         return True
 
-    def _out_of_reach(self, X: Any, y: Any, predicted: Any) -> list[int]:
+    def _out_of_reach(self, X: Any, y: Any, predicted: Any, most: int) -> Sequence[int]:
         """Mistakes whose true tree the grammar cannot derive: `hardest` has no score."""
-        X, truth = self._inputs(X), [from_nltk(tree) for tree in y]
+        X = self._inputs(by_position(X)[:most])
+        truth = [from_nltk(tree) for tree in by_position(y)[:most]]
         wrong = [i for i, t in enumerate(truth) if from_nltk(predicted[i]) != t]
         return [i for i in wrong if not self._derives(X[i], truth[i])]
 
