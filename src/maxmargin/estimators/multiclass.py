@@ -28,9 +28,9 @@ from maxmargin.estimators.class_inputs import (
     cost_table,
     objects_of,
     one_row,
-    true_labels,
     plain_labels,
     rows_of,
+    true_labels,
     warn_if_one_column_rules,
 )
 from maxmargin.estimators.explaining.class_weights import hardest_rows, top_features
