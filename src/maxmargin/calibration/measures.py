@@ -117,6 +117,6 @@ def log_loss(candidates: Candidates, truth: ArrayLike, least: float = 1e-12) -> 
         candidates.scores.min() >= 0.0 and candidates.scores.max() <= 1.0 + 1e-6
     ):
         raise ValueError(
-            "the scores are no probabilities: they are not between 0 and 1"
+            "the scores are not probabilities: they are not between 0 and 1"
         )
     return float(-np.log(np.maximum(p, least)).mean()) if len(p) else 0.0

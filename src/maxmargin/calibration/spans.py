@@ -46,7 +46,7 @@ def span_confidences(
     if len(p) != len(outputs) or not outputs:
         raise ValueError(f"{len(outputs)} outputs but {len(p)} probabilities")
     if not ((p >= 0.0) & (p <= 1.0)).all():
-        raise ValueError(f"{p.tolist()} are no probabilities")
+        raise ValueError(f"{p.tolist()} are not probabilities")
     if len({len(labels) for labels in outputs}) > 1:
         raise ValueError("the label sequences are of several inputs: lengths differ")
     mass: dict[tuple[str, int, int], float] = {}

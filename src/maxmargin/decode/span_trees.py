@@ -129,7 +129,7 @@ class SpanTree(ScoreStructure):
         if where[0] >= 0:
             b, i, j = map(int, where)
             raise ValueError(
-                f"row {b}: ({i}, {j}, {table[b, i, j]}) of the target is no span of "
+                f"row {b}: ({i}, {j}, {table[b, i, j]}) of the target is not a span of "
                 f"{batch.sizes[b, 0]} tokens with a label 0 .. {L - 1}"
             )
         return table, given
@@ -142,7 +142,7 @@ class SpanTree(ScoreStructure):
         )
         for k in np.flatnonzero(bad).tolist():
             raise ValueError(
-                f"row {b}: ({first[k]}, {last[k]}, {label[k]}) of the target is no span of "
+                f"row {b}: ({first[k]}, {last[k]}, {label[k]}) of the target is not a span of "
                 f"{n} tokens with a label 0 .. {labels - 1}"
             )
         table[first, last] = label

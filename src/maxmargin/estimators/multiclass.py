@@ -396,7 +396,7 @@ class MulticlassSVM(ClassifierMixin, ClassProbabilities, KernelMixin):
         if self.kernel_method != "exact":
             raise ValueError(
                 f"kernel_method={self.kernel_method!r} is not available for a joint kernel "
-                "that is no product of a kernel on inputs and a table over classes"
+                "that is not a product of a kernel on inputs and a table over classes"
             )
         kernel: Any = self.kernel
         if self.fit_intercept:

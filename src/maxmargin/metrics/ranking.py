@@ -21,7 +21,7 @@ def ranked(grades: ArrayLike, scores: ArrayLike) -> NDArray[np.float64]:
     try:
         g = real_numbers(grades)
     except (TypeError, ValueError):
-        raise ValueError(f"{grades!r:.40} are no grades, one number each") from None
+        raise ValueError(f"{grades!r:.40} are not grades, one number each") from None
     s = real_numbers(scores)
     if g.shape != s.shape or g.ndim != 1:
         raise ValueError(f"{g.size} grades, but {s.size} scores")

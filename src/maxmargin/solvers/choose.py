@@ -190,7 +190,7 @@ class Auto(Trainer):
             why = "many tokens, a loss that adds up over them, linear penalty"
         elif penalty == "linear" and not costs.outputs and _one_example(problem):
             kind, options = OneSlack, {"memory": self.memory}
-            why = "one example has most of the data: planes of single ones are no help"
+            why = "one example has most of the data: planes of single ones do not help"
         else:
             kind, options, why = decide(costs, penalty, self.memory)
         notes: dict[str, Any] = {

@@ -181,7 +181,7 @@ def _table(i: int, x: Any) -> Floats:
         return real_numbers(x)
     except (TypeError, ValueError):
         raise ValueError(
-            f"example {i}: {x!r:.40} is no array (m, m, d) of numbers"
+            f"example {i}: {x!r:.40} is not an array (m, m, d) of numbers"
         ) from None
 
 

@@ -84,7 +84,7 @@ class StructuredLoss(nn.Module):
         for name in names:
             if name not in shapes:
                 raise ValueError(
-                    f"learn: {name!r} is no table of {type(self.structure).__name__}; "
+                    f"learn: {name!r} is not a table of {type(self.structure).__name__}; "
                     f"there are {', '.join(map(repr, shapes)) or 'none to learn'}"
                 )
             if -1 in shapes[name]:

@@ -60,10 +60,10 @@ def test_true_values_of_thresholds(truth):
 
 
 def test_scores_are_no_probabilities():
-    with pytest.raises(ValueError, match="no probabilities"):
+    with pytest.raises(ValueError, match="not probabilities"):
         log_loss(SCORES, TRUTH)
     for p in ([2.0], [np.nan], [-0.1]):
-        with pytest.raises(ValueError, match="no probabilities"):
+        with pytest.raises(ValueError, match="not probabilities"):
             span_confidences([["B-X"]], p)
     with pytest.raises(ValueError, match="several inputs"):
         span_confidences([["B-X"], ["B-X", "O"]], [0.5, 0.5])

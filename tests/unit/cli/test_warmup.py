@@ -21,7 +21,10 @@ def test_loops_are_made_ready(capsys):
 
 def test_an_estimator_that_is_not_there(capsys):
     assert main(["warmup", "ChainSMV"]) == 2
-    assert "ChainSMV is no estimator; there are AlignmentSVM" in capsys.readouterr().err
+    assert (
+        "ChainSMV is not an estimator; there are AlignmentSVM"
+        in capsys.readouterr().err
+    )
 
 
 def test_a_cache_that_keeps_nothing_is_a_failure(capsys, monkeypatch, tmp_path):

@@ -191,7 +191,7 @@ MISTAKES = [
         lambda: SpanTree().score(np.zeros((1, 3, 3, 2)), [[(0, 1, 1), (1, 2, 1)]]),
         "row 0: spans of the target cross",
     ),
-    (lambda: SpanTree().score(np.zeros((1, 3, 3, 2)), [[(0, 3, 1)]]), "is no span"),
+    (lambda: SpanTree().score(np.zeros((1, 3, 3, 2)), [[(0, 3, 1)]]), "is not a span"),
     (
         lambda: DependencyTree().score(np.zeros((1, 3, 4)), [[2, 1, 0]]),
         "row 0: the target has a cycle",

@@ -352,7 +352,7 @@ def test_untagged_words_are_no_tags():
     model = GrammarSVM(C=1.0, fallback="flat").fit(X, y)
     with pytest.raises(ValueError, match="The model parses tags: give"):
         model.predict([["the", "cat", "sat"]])
-    with pytest.raises(ValueError, match="token 1: 'XX' is no tag of the training"):
+    with pytest.raises(ValueError, match="token 1: 'XX' is not a tag of the training"):
         model.predict([["DT", "XX"]])
     with pytest.warns(UserWarning, match="'XX': tags that no training tree has"):
         found = model.predict([[("the", "DT"), ("cat", "XX"), ("sat", "VBD")]])[0]

@@ -58,7 +58,7 @@ def test_words_are_tagged_by_a_tagger_inside():
     model.save(file)
     assert list(load(io.BytesIO(file.getvalue())).predict(WORDS)) == TREES
     plain = GrammarSVM(C=1.0).fit(tagged, TREES)
-    with pytest.raises(ValueError, match=r"'the' is no tag .* tagger='chain'"):
+    with pytest.raises(ValueError, match=r"'the' is not a tag .* tagger='chain'"):
         plain.predict(WORDS)
 
 
@@ -109,7 +109,7 @@ def test_kernels_that_nodes_cannot_have_are_refused():
     X, trees = agreeing("cd")
     with pytest.raises(ValueError, match="there are none: give anchors"):
         GrammarSVM(kernel="rbf").fit(X, trees)
-    with pytest.raises(ValueError, match="'split' is no feature of the span"):
+    with pytest.raises(ValueError, match="'split' is not a feature of the span"):
         GrammarSVM(kernel="rbf", anchors=("first", "split")).fit(X, trees)
     with pytest.raises(
         ValueError, match="coarse charts are not available with a kernel"

@@ -293,7 +293,7 @@ def test_columns_of_a_frame_of_labels_go_by_their_names():
     assert (
         MultilabelSVM().fit(X, y.to_numpy()).score(X, y) > 0.8
     )  # no names: by position
-    with pytest.raises(ValueError, match="column 'z' of y is no label of training"):
+    with pytest.raises(ValueError, match="column 'z' of y is not a label of training"):
         model.score(X, y.rename(columns={"r": "z"}))
     polars = pytest.importorskip("polars")
     assert model.score(X, polars.from_pandas(turned)) == model.score(X, y)

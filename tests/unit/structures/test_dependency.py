@@ -117,7 +117,7 @@ def test_crossing_arcs_decide_what_is_allowed():
         ([["a", "b"]], [[2, 1]], "sentence 0: heads go round in a circle, 1 -> 2 -> 1"),
         ([["a", "b"]], [[0, "x"]], "sentence 0, token 1: the head 'x' is no number"),
         ([["a", "b"]], [[(0, "r"), 1]], "sentence 0 has arcs without a label"),
-        ([["a", "b"]], [None], "sentence 0: None is no tree"),
+        ([["a", "b"]], [None], "sentence 0: None is not a tree"),
         ([[]], [[]], "there are no words"),
     ],
 )

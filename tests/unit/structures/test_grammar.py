@@ -379,7 +379,7 @@ def test_estimators_clone_and_pickle():
         ([X[0]], [None], r"y\[0\] is None"),
         ([X[0]], [("S", "the", "cat")], "sentence 0, word 0: 'the' has no tag"),
         ([X[0]], ["(S (DT the))"], "sentence 0, word 0: .* is text; .*parse_trees"),
-        ([X[0]], [("S", ("NP",), ("NN", "a"))], "sentence 0, word 0: .* is no node"),
+        ([X[0]], [("S", ("NP",), ("NN", "a"))], "sentence 0, word 0: .* is not a node"),
         ([X[0]], [(3, ("NN", "a"))], "the label 3 is not a string"),
     ],
 )  # fmt: skip
@@ -433,7 +433,7 @@ def test_a_tag_never_seen_is_named_and_may_be_any_tag():
         found = model.predict([X[0], strange])
     assert found[0] == CAT
     assert found[1] == ("S", ("NP", ("XX", "ye"), ("NN", "cat")), ("VP", ("YY", "sat")))
-    with pytest.raises(ValueError, match="sentence 0, token 2: 'sat' is no tag"):
+    with pytest.raises(ValueError, match="sentence 0, token 2: 'sat' is not a tag"):
         model.predict([["DT", "NN", "sat"]])
 
 

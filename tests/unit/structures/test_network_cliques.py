@@ -154,7 +154,7 @@ def test_mistakes_are_named():
         NetworkSVM(cliques="ring").fit(X, y)
     with pytest.raises(ValueError, match="no clique has type 'ring'"):
         NetworkSVM(cliques={"ring": "equal"}).fit(X, y)
-    with pytest.raises(ValueError, match="'z' is no label of these nodes"):
+    with pytest.raises(ValueError, match="'z' is not a label of these nodes"):
         NetworkSVM(cliques=("at most", 1, "z")).fit(X, y)
     with pytest.raises(
         ValueError, match="inference='cut' is not available for cliques"

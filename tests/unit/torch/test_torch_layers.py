@@ -54,7 +54,7 @@ def test_the_layer_owns_its_tables():
     assert set(only.state_dict()) == {"transitions"}
     with pytest.raises(ValueError, match="give n_labels"):
         StructuredHinge(Chain())
-    with pytest.raises(ValueError, match="'gaps' is no table"):
+    with pytest.raises(ValueError, match="'gaps' is not a table"):
         StructuredHinge(Chain(), n_labels=2, learn=["gaps"])
 
 

@@ -105,7 +105,7 @@ class Pack:
         self.path = path
         with open(path, "rb") as file:
             if file.readline() != MAGIC:
-                raise ValueError(f"{path} is no file of machine code")
+                raise ValueError(f"{path} is not a file of machine code")
             head = json.loads(file.readline())
             self._begin = file.tell()
         settings = {"settings": tuple(head["target"]["settings"])}

@@ -148,7 +148,7 @@ class Listing:
         unknown = sorted(set(estimators) - set(self.estimators))
         if unknown:
             names = ", ".join(sorted(self.estimators))
-            raise ValueError(f"{unknown[0]} is no estimator; there are {names}")
+            raise ValueError(f"{unknown[0]} is not an estimator; there are {names}")
         texts = {text for name in estimators for text in self.estimators[name]}
         pairs = (text.rsplit("#", 1) for text in sorted(texts))
         return [(name, int(number)) for name, number in pairs]

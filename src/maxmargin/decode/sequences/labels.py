@@ -165,7 +165,7 @@ def _check_span(k: int, row: Any) -> None:
         raise ValueError(f"span {k}: {row!r} is not (start, end, label, score)")
     start, end, score = numbers
     if not (start == int(start) and 0 <= start < end == int(end)):
-        raise ValueError(f"span {k}: tokens {start} .. {end} are no span")
+        raise ValueError(f"span {k}: tokens {start} .. {end} are not a span")
     if np.isnan(score) or score == np.inf:
         raise ValueError(f"span {k}: its score is {score}")
 

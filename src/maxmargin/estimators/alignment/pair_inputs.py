@@ -39,7 +39,7 @@ def is_pair(pair: Any) -> bool:
 def checked_pair(pair: Any) -> Any:
     """Refuse what is no pair of sequences."""
     if not hasattr(pair, "__iter__"):
-        raise ValueError(f"{pair!r:.40} is no pair of sequences")
+        raise ValueError(f"{pair!r:.40} is not a pair of sequences")
     if is_alignment(pair):
         raise ValueError(
             "X has alignments of Biopython: leave out y, or use pairs_from_biopython of "

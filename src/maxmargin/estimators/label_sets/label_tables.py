@@ -130,7 +130,7 @@ class LabelTable:
         strange = [c for c in columns if c not in self.names]
         if strange:
             raise ValueError(
-                f"column {strange[0]!r} of y is no label of training; the labels are "
+                f"column {strange[0]!r} of y is not a label of training; the labels are "
                 f"{', '.join(map(repr, self.names)):.200}"
             )
         return out[:, [columns.index(name) for name in self.names]]
@@ -216,7 +216,7 @@ def _refuse_top(column: Name, tops: Sequence[Name]) -> None:
     if column in tops:
         raise ValueError(
             f"column {column!r} of y is above all labels in the taxonomy, so it holds for "
-            "every example and is no label: leave the column out"
+            "every example and is not a label: leave the column out"
         )
 
 
@@ -299,7 +299,7 @@ def _read_sets(y: Any) -> list[Sequence[Name]]:
                     else ""
                 )
                 raise ValueError(
-                    f"y[{i}] has the label {label!r:.40}: it is no name{hint}"
+                    f"y[{i}] has the label {label!r:.40}: it is not a name{hint}"
                 )
         out.append(labels)
     return out

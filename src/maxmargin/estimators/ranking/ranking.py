@@ -177,7 +177,7 @@ class RankingSVM(StructuredEstimator):
         if loss.form == "order":
             return FullOrder()
         if not isinstance(loss, DiscountedLoss):
-            raise ValueError(f"loss={self.loss!r:.40} is no loss of rankings")
+            raise ValueError(f"loss={self.loss!r:.40} is not a loss of rankings")
         discount = loss.bind(self.k).discount()
         return Ranking(self.k, discount, binary=isinstance(loss, PrecisionAtK))
 

@@ -129,7 +129,7 @@ def read_vectors(path: str | Path) -> dict[str, NDArray[np.float64]]:
                 raise ValueError("there is one array, without a name")
             parts = {name: np.asarray(arrays[name]) for name in arrays}
     except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
-        raise ValueError(f"{path} is no file of numpy.savez: {error}") from None
+        raise ValueError(f"{path} is not a file of numpy.savez: {error}") from None
     for name, rows in parts.items():
         if rows.dtype.kind not in "biuf" or rows.ndim not in (1, 2):
             raise ValueError(

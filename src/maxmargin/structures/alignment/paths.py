@@ -87,7 +87,7 @@ sequence has 'E', position 1
     check_ordered(written, where)
     if not hasattr(written, "__len__"):
         raise ValueError(
-            f"{where}: {written!r:.80} is no alignment; write two rows of text with "
+            f"{where}: {written!r:.80} is not an alignment; write two rows of text with "
             "gaps, or a list of aligned positions"
         )
     if is_alignment(written):

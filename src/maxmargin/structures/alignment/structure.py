@@ -513,7 +513,7 @@ class Alignment(Structure):
         gaps = self.gaps
         if gaps != Gaps(affine=gaps.affine, tied=gaps.tied, ends=gaps.ends):
             raise ValueError(
-                "gap costs depend on letters here: they are no two numbers, and other "
+                "gap costs depend on letters here: they are not two numbers, and other "
                 "programs cannot use them"
             )
         assert self.layout is not None

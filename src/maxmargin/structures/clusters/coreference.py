@@ -313,11 +313,11 @@ def encode_pairs(X: Sequence[Any], dim: int) -> MentionPairs:
 
 
 def check_clusters(clusters: Any, i: int, m: int) -> None:
-    """Refuse what is no list with the cluster of each of m mentions."""
+    """Refuse what is not a list with the cluster of each of m mentions."""
     check_ordered(clusters, f"document {i}")
     if not hasattr(clusters, "__len__"):
         raise ValueError(
-            f"document {i}: {clusters!r:.40} is no list with the cluster of each mention"
+            f"document {i}: {clusters!r:.40} is not a list with the cluster of each mention"
         )
     if any(isinstance(c, list | set | frozenset | tuple | dict) for c in clusters):
         raise ValueError(

@@ -21,7 +21,7 @@ def checked_arcs(i: int, tree: Any, n: int) -> list[Arc]:
     """Heads and labels ("" without labels) of tree i, if it is a tree of n tokens."""
     if tree is None or isinstance(tree, str) or not hasattr(tree, "__iter__"):
         raise ValueError(
-            f"sentence {i}: {tree!r:.40} is no tree: give the head of each token, or a "
+            f"sentence {i}: {tree!r:.40} is not a tree: give the head of each token, or a "
             "(head, label) pair"
         )
     check_ordered(tree, f"sentence {i}")
@@ -47,7 +47,7 @@ def _arc(i: int, t: int, entry: Any) -> Arc:
         raise ValueError(f"sentence {i}, token {t}: the head {head!r:.40} is no {kind}")
     if not isinstance(label, str):
         raise ValueError(
-            f"sentence {i}, token {t}: the label {label!r:.40} is no string"
+            f"sentence {i}, token {t}: the label {label!r:.40} is not a string"
         )
     return int(head), label
 

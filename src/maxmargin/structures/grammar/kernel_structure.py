@@ -64,7 +64,7 @@ class KernelGrammar(Grammar):
             )
         if any(template.endswith("split") for template in self.anchors):
             raise ValueError(
-                "anchors: 'split' is no feature of the span of a node, which a kernel "
+                "anchors: 'split' is not a feature of the span of a node, which a kernel "
                 "compares: leave it out, or the kernel"
             )
 

@@ -478,7 +478,7 @@ def _refuse_bare(i: int, t: int, token: Any) -> None:
     """Refuse a string that is no tag of the grammar: probably a word without its tag."""
     if isinstance(token, str):
         raise ValueError(
-            f"sentence {i}, token {t}: {token!r} is no tag of the training trees. The model "
+            f"sentence {i}, token {t}: {token!r} is not a tag of the training trees. The model "
             "parses tags: give (word, tag) pairs, word/TAG in files, or train with "
             "tagger='chain' or terminals='words'"
         )

@@ -119,7 +119,7 @@ def pattern_of(patterns: Any, kind: Hashable) -> Any:
     plain = isinstance(found, tuple | list) and len(found) == 3 and found[0] == AT_MOST
     if not plain or not isinstance(found[1], Integral) or found[1] < 0:
         raise ValueError(
-            f"cliques={found!r} is no pattern: choose 'table', 'equal' or "
+            f"cliques={found!r} is not a pattern: choose 'table', 'equal' or "
             "('at most', k, label), or a mapping from clique types to these"
         )
     return found
@@ -139,7 +139,9 @@ def _map(pattern: Any, sets: list[list[Hashable]]) -> Labels:
         return np.where(held, 0, -1).astype(np.int32)
     _, most, label = pattern
     if not any(label in own for own in sets):
-        raise ValueError(f"cliques={pattern!r}: {label!r} is no label of these nodes")
+        raise ValueError(
+            f"cliques={pattern!r}: {label!r} is not a label of these nodes"
+        )
     few = [joint.count(label) <= most for joint in product(*sets)]
     return np.where(few, 0, -1).astype(np.int32)
 

@@ -140,7 +140,7 @@ class Ranking(Structure):
                 matrix = real_numbers(x)
             except (TypeError, ValueError):
                 raise ValueError(
-                    f"query {i}: {x!r:.40} is no table of numbers, a row for each document"
+                    f"query {i}: {x!r:.40} is not a table of numbers, a row for each document"
                 ) from None
         if matrix.ndim != 2 or matrix.shape[1] != self.dim:
             raise ValueError(

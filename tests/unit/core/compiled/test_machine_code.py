@@ -106,7 +106,9 @@ def test_types_survive_writing():
 
 
 def test_an_unknown_estimator_is_named():
-    with pytest.raises(ValueError, match="NoSVM is no estimator; there are Alignment"):
+    with pytest.raises(
+        ValueError, match="NoSVM is not an estimator; there are Alignment"
+    ):
         Listing.read().uses(["NoSVM"])
 
 

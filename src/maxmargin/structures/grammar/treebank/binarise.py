@@ -158,7 +158,7 @@ def _checked_label(tree: Tree, start: int) -> str:
         )
     if not isinstance(tree, tuple | list) or len(tree) < 2:
         raise ValueError(
-            f"word {start}: {tree!r} is no node: a node is (label, child, ...)"
+            f"word {start}: {tree!r} is not a node: a node is (label, child, ...)"
         )
     if not isinstance(tree[0], str):
         raise ValueError(f"word {start}: the label {tree[0]!r} is not a string")

@@ -409,7 +409,7 @@ def ordered(values: Iterable[Any]) -> list[Any]:
 def plain(values: Any) -> list[Any]:
     """Elements as Python objects, so that 1 and np.int64(1) are one label."""
     if not hasattr(values, "__iter__"):
-        raise ValueError(f"{values!r:.80} is no list of labels, one for each node")
+        raise ValueError(f"{values!r:.80} is not a list of labels, one for each node")
     if isinstance(values, str | bytes):
         raise ValueError(
             f"labels of nodes are one string, {values!r:.40}: give a list, one for each node"
