@@ -45,10 +45,15 @@ def parameters(args: argparse.Namespace, made: type, n: int) -> dict[str, Any]:
     if kernel is not None:
         out["kernel"] = kernel
     known = inspect.signature(made).parameters
+    flagged = set(out) - ({"n_jobs"} if args.jobs is None else set())
     for pair in args.set:
         name, equals, value = pair.partition("=")
         if not equals:
             raise UsageError(f"--set {pair}: write NAME=VALUE, as in --set order=2")
+        if name in flagged:
+            raise UsageError(
+                f"--set {pair}: another flag gives {name}, too; leave one out"
+            )
         out[name] = _literal(value)
     strange = [name for name in out if name not in known]
     if strange:

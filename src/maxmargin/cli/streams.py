@@ -9,14 +9,15 @@ import shutil
 import sys
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from maxmargin.cli.errors import InputError
+from maxmargin.cli.errors import InputError, UsageError
 
 STANDARD = "-"
+ZIP = b"PK\x03\x04"  # how zip files begin, models among them
 
 
 class Inputs:
@@ -40,7 +41,7 @@ class Inputs:
             path = self._copy(sys.stdin.buffer, shown)
         with open(path, "rb") as file:
             start = file.read(4)
-        if start == b"PK\x03\x04":
+        if start == ZIP:
             raise InputError(
                 f"{shown} is a zip file, perhaps a model: data are text, plain or gzip"
             )
@@ -71,8 +72,16 @@ class Inputs:
 
 
 @contextmanager
-def output_path(name: str) -> Iterator[str]:
-    """A path to write to; what is written goes to standard output for "-"."""
+def output_path(name: str, read: Sequence[str] = ()) -> Iterator[str]:
+    """A path to write to; what is written goes to standard output for "-".
+
+    Files that the command has read, and models, are not overwritten.
+    """
+    check_not_read(name, read)
+    if _is_zip(name):
+        raise UsageError(
+            f"{name} is a model or another zip file: write to another file"
+        )
     if name != STANDARD:
         yield name
         return
@@ -84,6 +93,36 @@ def output_path(name: str) -> Iterator[str]:
         with open(path, "rb") as file:
             shutil.copyfileobj(file, sys.stdout.buffer)
         sys.stdout.flush()
+
+
+def check_not_read(name: str, read: Sequence[str]) -> None:
+    """Refuse to overwrite a file that the command reads."""
+    for other in read:
+        files = STANDARD not in (name, other) and all(
+            map(os.path.exists, (name, other))
+        )
+        if files and os.path.samefile(name, other):
+            raise UsageError(
+                f"{name} is read by this command, which would overwrite it: write to "
+                "another file"
+            )
+
+
+def check_model_place(name: str, read: Sequence[str]) -> None:
+    """Refuse to overwrite a file that is no model, such as data without a model's name."""
+    check_not_read(name, read)
+    if os.path.isfile(name) and os.path.getsize(name) > 0 and not _is_zip(name):
+        raise UsageError(
+            f"{name} exists and is no model, so it is not overwritten: the last file of "
+            "train is the model to write, as in maxmargin train DATA model.mm"
+        )
+
+
+def _is_zip(name: str) -> bool:
+    if name == STANDARD or not os.path.isfile(name):
+        return False
+    with open(name, "rb") as file:
+        return file.read(4) == ZIP
 
 
 def model_source(name: str) -> Any:

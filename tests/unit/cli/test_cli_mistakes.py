@@ -33,6 +33,7 @@ def test_exit_codes(tmp_path, capsys):
     assert "one class only" in capsys.readouterr().err
     Path(model).write_text("no model")
     assert main(["evaluate", model, data]) == 3
+    Path(model).unlink()  # train does not overwrite what is no model
     Path(data).write_text("\n")
     assert main(["train", data, model]) == 3
 
@@ -145,3 +146,55 @@ def test_the_example_without_an_output_is_named(tmp_path, capsys, task, text, me
     data.write_text(text)
     assert main(["train", task, str(data), str(tmp_path / "m.mm")]) == 3
     assert message in capsys.readouterr().err
+
+
+def test_files_that_are_read_are_not_overwritten(tmp_path, capsys):
+    data, model, notes = (str(tmp_path / name) for name in ("d", "m.mm", "notes.txt"))
+    Path(data).write_text(svmlight())
+    Path(notes).write_text("dear diary")
+    for place, why in ((data, "is read by this command"), (notes, "is no model")):
+        code, said = said_by(capsys, "train", data, place, "--quiet")
+        assert code == 2 and why in said
+    assert main(["train", data, model, "--quiet"]) == 0
+    assert main(["train", data, model, "--quiet"]) == 0  # a model may be replaced
+    capsys.readouterr()
+    kept = Path(model).read_bytes()
+    for command in ("predict", "report"):
+        for place in (data, model):
+            code, said = said_by(capsys, command, model, data, "--out", place)
+            assert code == 2 and "is read by this command" in said
+    other = tmp_path / "other.mm"
+    other.write_bytes(kept)
+    code, said = said_by(capsys, "predict", model, data, "--out", other)
+    assert code == 2 and "is a model" in said
+    assert Path(data).read_text() == svmlight() and Path(model).read_bytes() == kept
+    assert Path(notes).read_text() == "dear diary" and other.read_bytes() == kept
+    words = tmp_path / "words.conll"
+    words.write_text(CONLL)
+    assert main(["convert", str(words), str(words), "--to", "crfsuite"]) == 2
+    assert words.read_text() == CONLL
+
+
+def test_two_flags_for_one_setting(tmp_path, capsys):
+    data = tmp_path / "d"
+    data.write_text(svmlight())
+    code, said = said_by(
+        capsys, "train", data, tmp_path / "m", "--C", 2, "--set", "C=1"
+    )
+    assert code == 2 and "another flag gives C" in said
+    code, _ = said_by(capsys, "train", data, tmp_path / "m", "--set", "n_jobs=1")
+    assert code == 0
+
+
+def test_files_of_another_kind(tmp_path, capsys):
+    data, model = tmp_path / "d", tmp_path / "m.mm"
+    data.write_text("0.5 1:1\n0.7 1:2\n1.9 1:3\n")
+    code, said = said_by(capsys, "train", data, model)
+    assert code == 3 and "numbers with fractions" in said
+    for line in ("word,label", "word;label"):
+        data.write_text(f"{line}\n{line}\n")
+        code, said = said_by(capsys, "train", data, model)
+        assert code == 3 and "looks like CSV" in said
+    data.write_text("a\tX\nb\tY\n" * 300)
+    code, said = said_by(capsys, "train", data, model)
+    assert code == 0 and "one sentence of 600 words" in " ".join(said.split())

@@ -33,7 +33,7 @@ def run(args: argparse.Namespace, inputs: Inputs) -> int:
     X, y = _read(path, source)
     if args.target == "svm_hmm" and args.out == STANDARD:
         raise UsageError("svm_hmm needs a file beside it for names: give one as OUT")
-    with output_path(args.out) as out:
+    with output_path(args.out, [args.data]) as out:
         _write(out, args.target, X, y)
     return DONE
 

@@ -44,7 +44,8 @@ def predict(args: argparse.Namespace, inputs: Inputs) -> int:
         lines = [json.dumps(_plain(y)) for y in predicted_labels(model, data)]
     else:
         lines = task.lines(model, data, data.form)
-    with output_path(args.out) as path, open(path, "w", encoding="utf-8") as file:
+    read = [args.model, *args.data]
+    with output_path(args.out, read) as path, open(path, "w", encoding="utf-8") as file:
         file.writelines(f"{line}\n" for line in lines)
     return DONE
 
@@ -55,7 +56,8 @@ def evaluate(args: argparse.Namespace, inputs: Inputs) -> int:
     task, data = _read(model, args, inputs)
     if data.y is None:
         why = f" ({data.missing})" if data.missing else ""
-        raise InputError(f"{args.data[0]} has no outputs to compare with{why}")
+        where = "standard input" if args.data[0] == "-" else args.data[0]
+        raise InputError(f"{where} has no outputs to compare with{why}")
     told = task.measures(model, data)
     if args.json:
         print(json.dumps(told))
@@ -108,7 +110,7 @@ def report(args: argparse.Namespace, inputs: Inputs) -> int:
     if args.data:
         _, data = _read(model, args, inputs)
         X, y, names = data.X, data.y, data.names()
-    with output_path(args.out) as path:
+    with output_path(args.out, [args.model, *args.data]) as path:
         write_report(model, path, X, y, parameters=model.get_params(), names=names)
     if args.out != "-":
         print(f"report: {args.out}", file=sys.stderr)
@@ -132,7 +134,10 @@ def export(args: argparse.Namespace, inputs: Inputs) -> int:
             f"this {type(model).__name__} cannot be exported{to}: a MotifSVM goes to meme, "
             "an AlignmentSVM or HomologySVM to matrix or json"
         )
-    with output_path(args.out) as path, open(path, "w", encoding="utf-8") as file:
+    with (
+        output_path(args.out, [args.model]) as path,
+        open(path, "w", encoding="utf-8") as file,
+    ):
         file.write(text)
     return DONE
 

@@ -24,7 +24,7 @@ from maxmargin.cli.field_flags import (
     track_files,
 )
 from maxmargin.cli.flags import explained, meant, parameters, stopper
-from maxmargin.cli.streams import STANDARD, Inputs
+from maxmargin.cli.streams import STANDARD, Inputs, check_model_place
 from maxmargin.cli.tasks.data import Data
 from maxmargin.cli.tasks.detect import detect, has_annotated_text
 from maxmargin.cli.tasks.table import TASKS
@@ -41,6 +41,7 @@ def run(args: argparse.Namespace, inputs: Inputs) -> int:
     """Train and save; returns the exit code."""
     task, names, place = _arguments(args)
     _check_place(place)
+    check_model_place(place, names)
     say = (lambda text: None) if args.quiet or args.json else progress.status
     say(f"reading {names[0]} ...")
     paths = [inputs.plain(name) for name in names]

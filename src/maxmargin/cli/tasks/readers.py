@@ -12,6 +12,7 @@ from typing import Any
 
 from maxmargin.cli.errors import InputError
 from maxmargin.cli.tasks.data import Data, Options
+from maxmargin.core.data.validation import refuse_fractions
 
 
 def svmlight(paths: Sequence[str], options: Options) -> Data:
@@ -21,8 +22,22 @@ def svmlight(paths: Sequence[str], options: Options) -> Data:
     named = options.get("named", False)  # as in training, whatever this file has
     X, y = read_svmlight(_one(paths), options.get("n_features"), named=named)
     options.setdefault("n_features", X.shape[1])
+    if "named" not in options:  # it is training
+        _refuse_quantities(paths[0], y)
     options.setdefault("named", y.dtype.kind == "U")
     return Data(X, y)
+
+
+def _refuse_quantities(path: str, y: Any) -> None:
+    """Refuse labels that are all numbers, some of them with fractions."""
+    try:
+        numbers = [float(label) for label in y]
+    except ValueError:
+        return
+    try:
+        refuse_fractions(numbers)
+    except ValueError as error:
+        raise InputError(f"{path}: {error}") from None
 
 
 def svmlight_sets(paths: Sequence[str], options: Options) -> Data:

@@ -24,6 +24,8 @@ from maxmargin.io.sequences.conllu import COLUMNS, read_conllu
 from maxmargin.io.text import FormatError, read_lines
 
 TRAINED = {"iob1": "bio", "bilou": "bioes"}  # schemes that are converted for training
+CSV = ". It looks like CSV: read it with pandas and fit in Python"
+LONG = 500  # words of the only sentence that are worth a word
 PLAIN = ". If it is plain text, one text per line, add --format text"
 MOST_LABELS = 10**4  # labels that a model file lists for later files
 STRAY = 0.02  # share of spans that may begin with I- in BIO
@@ -48,7 +50,9 @@ def conll(paths: Sequence[str], options: Options) -> Data:
             + (PLAIN if width == 2 else "")
         )
     if told and have < 2:
-        raise InputError(f"{path} has one column: words need labels beside them")
+        table = all("," in row[0] or ";" in row[0] for row in rows[0])
+        csv = CSV if table else ""
+        raise InputError(f"{path} has one column: words need labels beside them{csv}")
     if told and not -have <= column < have:
         raise InputError(
             f"{path} has {have} columns: there is no column {column} "
@@ -62,6 +66,8 @@ def conll(paths: Sequence[str], options: Options) -> Data:
     if y is not None:
         y, said = _one_scheme(y, options, path, _line_numbers(text))
         options["labels"] = sorted({label for row in y for label in row})[:MOST_LABELS]
+        if len(y) == 1 and len(y[0]) > LONG:
+            said = f"{path} is one sentence of {len(y[0])} words: an empty line ends a sentence"
     else:
         said = _label_among_features(text, options.get("labels", ()), path)
     if "template" in options:  # a model of version 0.1, which knows features by name
