@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from functools import partial
-from itertools import pairwise
 from typing import Any, Self, cast
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core.data.arrays import Floats, Ints
+from maxmargin.core.data.arrays import Floats
 from maxmargin.core.data.memory import MEMORY
 from maxmargin.core.data.warned import warn
 from maxmargin.core.loss import ZeroOne
-from maxmargin.core.structure import Layers, Structure
+from maxmargin.core.structure import Structure
 from maxmargin.estimators.alignment.confidence import (
     column_confidence,
     column_temperature,
@@ -54,8 +52,9 @@ from maxmargin.estimators.fitting.parameters import (
 )
 from maxmargin.estimators.fitting.prediction import (
     ask_batches,
-    joined_layers,
     predict_found,
+    predict_layers,
+    with_scores,
 )
 from maxmargin.estimators.fitting.training import TrainingData
 from maxmargin.inference.alignment.best_path import MODES
@@ -65,7 +64,6 @@ from maxmargin.reports.drawing.alignments import alignment_svg
 from maxmargin.reports.weight_tables import substitution_table
 from maxmargin.solvers.base import Result
 from maxmargin.structures.alignment.inputs.encoding import (
-    SequencePairs,
     is_real,
     record_name,
     tracks_of,
@@ -326,14 +324,12 @@ class AlignmentSVM(Significance, PositionKernels):
         x = structure.encode(X)
         # Semi-global paths that differ at the ends only are the same alignment.
         most = 2 * k if self.mode == "semiglobal" else k
-        question = partial(_best_many, k=most)
-        found = joined_layers(ask_batches(self, structure, x, question))
+        found = predict_layers(self, structure, x, most)
         owner = np.repeat(np.arange(x.n), np.diff(found.ptr))
         whole = x._replace(left=x.left[owner], right=x.right[owner])
         columns = structure.decode_labels(whole, found.labels)
         out = []
-        for a, b in pairwise(found.ptr.tolist()):
-            scored = zip(columns[a:b], found.score[a:b].tolist(), strict=True)
+        for scored in with_scores(columns, found):
             distinct: dict[bytes, tuple[Any, float]] = {}
             for one, score in scored:
                 distinct.setdefault(one.tobytes(), (one, score))
@@ -485,12 +481,6 @@ class AlignmentSVM(Significance, PositionKernels):
     def _draw(self, x: Any, output: Any, truth: Any = None) -> str:
         first, second = plain_pair(x)
         return draw_alignment(first, second, output, truth)
-
-
-def _best_many(
-    structure: Alignment, x: SequencePairs, ids: Ints, w: Floats, k: int
-) -> Layers:
-    return structure.nbest(x, ids, w, k)
 
 
 def substitution_tables(structure: Alignment, w: Floats) -> list[str]:

@@ -7,7 +7,6 @@ the model of all data has on new examples.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -16,14 +15,14 @@ from sklearn.base import clone
 from maxmargin.calibration.candidates import Candidates
 from maxmargin.core.data.arrays import Floats, Ints, Ragged, pointers
 from maxmargin.core.data.tokens.sequences import flat_labels
-from maxmargin.core.structure import Layers, NBest, Structure
+from maxmargin.core.structure import Layers, NBest
 from maxmargin.estimators.explaining.fitted_model import FittedModel
 from maxmargin.estimators.fitting.inputs import (
     by_position,
     check_same_length,
     take_rows,
 )
-from maxmargin.estimators.fitting.prediction import ask_batches, joined_layers
+from maxmargin.estimators.fitting.prediction import predict_layers
 
 
 class LabelScores(NamedTuple):
@@ -100,14 +99,7 @@ def nbest_of(model: Calibrated, X: Any, n: int) -> tuple[Any, Layers]:
             "needs"
         )
     x = structure.encode(model._inputs(X))
-    return x, joined_layers(ask_batches(model, structure, x, partial(_best, k=n)))
-
-
-def _best(structure: Structure, x: Any, ids: Ints, w: Floats, k: int) -> Layers:
-    """A question for `ask_batches`."""
-    nbest = structure.offers(NBest)
-    assert nbest is not None
-    return nbest.nbest(x, ids, w, k)
+    return x, predict_layers(model, structure, x, n)
 
 
 def _scores_on(asked: Calibrated, model: Calibrated, X: Any, y: Any, n: int) -> HeldOut:

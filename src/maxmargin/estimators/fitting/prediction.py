@@ -12,15 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
 
-from maxmargin.core.data.arrays import Floats, Ragged, pointers
+from maxmargin.core.data.arrays import Floats, Ints, Ragged, pointers
 from maxmargin.core.data.tokens.sequences import flat_labels
 from maxmargin.core.engine import Engine
 from maxmargin.core.oracle import CHUNK, A, OutputQuestion, S, answer, best_outputs
-from maxmargin.core.structure import Found, Layers, Structure
+from maxmargin.core.structure import Found, Layers, NBest, Structure
 from maxmargin.estimators.fitting.inputs import check_truth
 from maxmargin.metrics.sequences import token_error
 
@@ -97,6 +98,24 @@ def predict_found(
         np.concatenate([part.score for part in parts]),
         np.concatenate([part.bound for part in parts]),
     )
+
+
+def predict_layers(model: Predictor, structure: Structure, x: Any, k: int) -> Layers:
+    """The k best outputs of each example, best first; see `ask_batches`."""
+    parts = ask_batches(model, structure, x, partial(_best_many, k=k))
+    return joined_layers(parts)
+
+
+def _best_many(structure: Structure, x: Any, ids: Ints, w: Floats, k: int) -> Layers:
+    nbest = structure.offers(NBest)
+    assert nbest is not None
+    return nbest.nbest(x, ids, w, k)
+
+
+def with_scores(outputs: Sequence[Any], found: Layers) -> list[list[tuple[Any, float]]]:
+    """The decoded outputs of all layers with their scores, a list for each example."""
+    scored = list(zip(outputs, found.score.tolist(), strict=True))
+    return [scored[a:b] for a, b in pairwise(found.ptr.tolist())]
 
 
 def joined_layers(parts: Sequence[Layers]) -> Layers:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core.data.arrays import Floats, Ints
+from maxmargin.core.data.arrays import Floats
 from maxmargin.core.data.warned import warn
 from maxmargin.core.loss import ZeroOne
-from maxmargin.core.structure import Layers, Structure
+from maxmargin.core.structure import Structure
 from maxmargin.estimators.fitting.base import StructuredEstimator
 from maxmargin.estimators.fitting.inputs import (
     by_position,
@@ -35,7 +33,7 @@ from maxmargin.estimators.fitting.parameters import (
     SolverChoice,
     describe_parameters,
 )
-from maxmargin.estimators.fitting.prediction import ask_batches, joined_layers
+from maxmargin.estimators.fitting.prediction import predict_layers, with_scores
 from maxmargin.estimators.fitting.training import TrainingData
 from maxmargin.estimators.language.tagging import (
     is_bare,
@@ -49,7 +47,7 @@ from maxmargin.metrics.trees.dependencies import attachment_scores
 from maxmargin.reports.drawing.arcs import svg_arcs
 from maxmargin.reports.drawing.marked_text import beside_html
 from maxmargin.reports.explanation import Hard
-from maxmargin.structures.dependency.structure import Dependency, DependencyInputs
+from maxmargin.structures.dependency.structure import Dependency
 from maxmargin.structures.dependency.tokens import checked_sentence
 
 AT_ONCE = 10**6  # arcs of the sentences that are encoded together for prediction
@@ -248,10 +246,9 @@ class DependencySVM(StructuredEstimator):
         assert isinstance(structure, Dependency)
         sentences = self._inputs(X)
         x = structure.encode(sentences)
-        found = joined_layers(ask_batches(self, structure, x, partial(_best_many, k=k)))
+        found = predict_layers(self, structure, x, k)
         trees = structure.decode_labels(x, found.labels)
-        scored = list(zip(trees, found.score.tolist(), strict=True))
-        return [scored[a:b] for a, b in pairwise(found.ptr.tolist())]
+        return with_scores(trees, found)
 
     def arc_margins(self, x: Any) -> Floats:
         """How sure each arc of the best tree of ONE sentence is.
@@ -362,9 +359,3 @@ def _parts(sentences: Sequence[Any]) -> Iterator[list[Any]]:
         part.append(sentence)
         arcs += len(sentence) ** 2
     yield part
-
-
-def _best_many(
-    structure: Dependency, x: DependencyInputs, ids: Ints, w: Floats, k: int
-) -> Layers:
-    return structure.nbest(x, ids, w, k)

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
-from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core.data.arrays import Floats, Ints, Ragged
+from maxmargin.core.data.arrays import Ragged
 from maxmargin.core.loss import ZeroOne
-from maxmargin.core.structure import Layers, Structure
+from maxmargin.core.structure import Structure
 from maxmargin.estimators.fitting.inputs import (
     by_position,
     check_examples,
@@ -37,7 +35,7 @@ from maxmargin.estimators.fitting.parameters import (
     SolverChoice,
     describe_parameters,
 )
-from maxmargin.estimators.fitting.prediction import ask_batches, joined_layers
+from maxmargin.estimators.fitting.prediction import predict_layers, with_scores
 from maxmargin.estimators.fitting.training import (
     TrainingData,
     TrainingPlan,
@@ -53,7 +51,7 @@ from maxmargin.reports.drawing.trees import svg_tree
 from maxmargin.reports.explanation import Hard
 from maxmargin.structures.grammar.coarse_to_fine import kept_share, pruned
 from maxmargin.structures.grammar.kernel_structure import KernelGrammar
-from maxmargin.structures.grammar.structure import Grammar, GrammarInputs
+from maxmargin.structures.grammar.structure import Grammar
 
 
 @describe_parameters()
@@ -337,12 +335,11 @@ class GrammarSVM(KernelMixin):
         assert isinstance(grammar, Grammar)
         sentences = self._inputs(X)
         x = grammar.encode(sentences)
-        found = joined_layers(ask_batches(self, grammar, x, partial(_best_many, k=k)))
+        found = predict_layers(self, grammar, x, k)
         owner = np.repeat(np.arange(len(found.ptr) - 1), np.diff(found.ptr))
         repeated = x._replace(tokens=[x.tokens[i] for i in owner])
         trees = self._outputs(grammar.decode_labels(repeated, found.labels))
-        scored = list(zip(trees, found.score.tolist(), strict=True))
-        return [scored[a:b] for a, b in pairwise(found.ptr.tolist())]
+        return with_scores(trees, found)
 
     def hardest(self, X: Any, y: Any, n: int = 5, most: int = 500) -> list[Hard]:
         """The examples whose true tree scores furthest below the best tree.
@@ -400,12 +397,6 @@ class GrammarSVM(KernelMixin):
             f'<div class="sides"><div><h4>found</h4>{svg_tree(output, truth)}</div>'
             f"<div><h4>truth</h4>{svg_tree(truth, output)}</div></div>"
         )
-
-
-def _best_many(
-    grammar: Grammar, x: GrammarInputs, ids: Ints, w: Floats, k: int
-) -> Layers:
-    return grammar.nbest(x, ids, w, k)
 
 
 def _with_tags_of(sentence: Any, tree: Any) -> Any:

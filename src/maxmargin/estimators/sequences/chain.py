@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import pairwise
 from typing import Any, Self, cast
 
@@ -440,11 +439,8 @@ class ChainSVM(KernelMixin):
     ) -> list[list[tuple[list[Hashable], float]]]:
         """The k best label sequences of each input with their scores, best first."""
         structure, x = self._prepared(X, forced, allowed, scheme)
-        parts = prediction.ask_batches(self, structure, x, partial(Chain.nbest, k=k))
-        found = prediction.joined_layers(parts)
-        rows = structure.decode_labels(x, found.labels)
-        scored = list(zip(rows, found.score.tolist(), strict=True))
-        return [scored[a:b] for a, b in pairwise(found.ptr.tolist())]
+        found = prediction.predict_layers(self, structure, x, k)
+        return prediction.with_scores(structure.decode_labels(x, found.labels), found)
 
     def max_marginals(self, X: Any) -> list[Floats]:
         """Score of the best sequence that has label k at token t, (length, K) per input."""

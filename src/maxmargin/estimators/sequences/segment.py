@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from functools import partial
 from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.core.data.arrays import Floats, Ints, Ragged
+from maxmargin.core.data.arrays import Floats, Ragged
 from maxmargin.core.loss import ZeroOne
-from maxmargin.core.structure import Layers, Structure
+from maxmargin.core.structure import Structure
 from maxmargin.estimators.fitting.base import StructuredEstimator
 from maxmargin.estimators.fitting.inputs import (
     by_position,
@@ -34,8 +33,9 @@ from maxmargin.estimators.fitting.parameters import (
 )
 from maxmargin.estimators.fitting.prediction import (
     ask_batches,
-    joined_layers,
     predict_found,
+    predict_layers,
+    with_scores,
 )
 from maxmargin.estimators.fitting.training import TrainingData
 from maxmargin.features.builtin import NAMES, builtin_templates
@@ -299,10 +299,9 @@ class SegmentSVM(StructuredEstimator):
         check_is_fitted(self, "coef_")
         structure = self._segments
         x = structure.encode(by_position(X))
-        found = joined_layers(ask_batches(self, structure, x, partial(_best, k=k)))
+        found = predict_layers(self, structure, x, k)
         rows = structure.decode_labels(x, found.labels)
-        scored = list(zip(rows, found.score.tolist(), strict=True))
-        return [scored[a:b] for a, b in pairwise(found.ptr.tolist())]
+        return with_scores(rows, found)
 
     def max_marginals(self, X: Any) -> list[Floats]:
         """Score of the best output that has a BIO label at a token, per sentence.
@@ -392,12 +391,6 @@ class SegmentSVM(StructuredEstimator):
             transition_table(self.transitions()),
             largest_weights(self.top_weights(10)),
         ]
-
-
-def _best(
-    structure: Segments, x: SegmentInputs, ids: Ints, w: Floats, k: int
-) -> Layers:
-    return structure.nbest(x, ids, w, k)
 
 
 def _bio(output: Any, size: int) -> Sequence[Hashable]:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from maxmargin.core.data.arrays import Ints, Labels, pointers
+from maxmargin.core.data.tokens.sequences import is_tagged_word
 from maxmargin.core.data.validation import check_distinct, check_types, require
 
 Token = tuple[str, str]  # word, tag
@@ -119,12 +120,6 @@ def ending(word: str) -> str:
     return word[-ENDING:].lower()
 
 
-def _is_pair(token: Any) -> bool:
-    """Whether a token is a word and its tag."""
-    pair = isinstance(token, tuple | list) and len(token) == 2
-    return pair and all(isinstance(part, str) for part in token)
-
-
 def checked_sentence(i: int, sentence: Any) -> list[Token]:
     """(word, tag) pairs of sentence i."""
     if isinstance(sentence, str):
@@ -146,7 +141,7 @@ def checked_sentence(i: int, sentence: Any) -> list[Token]:
             )
         if isinstance(token, str):
             out.append((str(token), f"-{ending(token)}"))
-        elif _is_pair(token):
+        elif is_tagged_word(token):
             out.append((str(token[0]), str(token[1])))
         else:
             raise ValueError(

@@ -168,3 +168,9 @@ def in_order(labels: set[Hashable]) -> tuple[Hashable, ...]:
                 f"labels are of several types, {' and '.join(kinds)}: use one type"
             ) from None
         return tuple(sorted(labels, key=lambda y: (type(y).__name__, repr(y))))
+
+
+def is_tagged_word(token: Any) -> bool:
+    """Whether a token is a word and its tag."""
+    pair = isinstance(token, tuple | list) and len(token) == 2
+    return pair and all(isinstance(part, str) for part in token)

@@ -11,6 +11,7 @@ import itertools
 from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
+from maxmargin.core.data.tokens.sequences import is_tagged_word
 from maxmargin.inference.tree.chart import NODE
 from maxmargin.structures.grammar.treebank.binarise import (
     BinaryShape,
@@ -37,7 +38,7 @@ def checked_tokens(i: int, sentence: Any, with_tags: bool) -> list[Token]:
     for t, token in enumerate(sentence):
         if isinstance(token, str):
             out.append((str(token), str(token) if with_tags else ""))
-        elif _is_pair(token):
+        elif is_tagged_word(token):
             out.append((str(token[0]), str(token[1]) if with_tags else ""))
         else:
             what = "tag" if with_tags else "word"
@@ -46,12 +47,6 @@ def checked_tokens(i: int, sentence: Any, with_tags: bool) -> list[Token]:
                 "(word, tag) pair"
             )
     return out
-
-
-def _is_pair(token: Any) -> bool:
-    """Whether a token is a word and its tag."""
-    pair = isinstance(token, tuple | list) and len(token) == 2
-    return pair and all(isinstance(part, str) for part in token)
 
 
 def checked_tree(
