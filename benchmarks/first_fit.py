@@ -49,7 +49,8 @@ MODELS = {
     "CoreferenceSVM": "coreference",
     "StructuralSVM": "structural",
 }
-KINDS = ("wheel", "compiled", "cached", "warmup", "level", "before", "before, 2nd")
+PLAIN = ("compiled", "warmup", "cached", "wheel")
+KINDS = ("before", "before, 2nd", *PLAIN, "level")
 FIT = """
 import json, sys, time
 begin = time.perf_counter()
@@ -242,7 +243,7 @@ def main():
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--before", type=Path, help="sources of 0.1.0")
     parser.add_argument("--only", nargs="*", default=list(MODELS), choices=list(MODELS))
-    parser.add_argument("--kinds", nargs="+", default=KINDS[:4], choices=KINDS)
+    parser.add_argument("--kinds", nargs="+", default=PLAIN, choices=KINDS)
     parser.add_argument("--level", help="default: the one that is used for all loops")
     parser.add_argument("--json", type=Path)
     args = parser.parse_args()
