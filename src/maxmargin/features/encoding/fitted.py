@@ -243,6 +243,13 @@ class FittedTemplates:
     def _no_tables(self) -> TypeTables:
         return self._tables_of({c: [] for c in self._plan.columns})
 
+    def keep_tables(
+        self, strings: list[list[str]], value_at: Ints, values: Labels
+    ) -> None:
+        """Make the tables from what learning has found, see `type_values`."""
+        tables = tables_of(self._plan, strings, (value_at, values), self._keys)
+        vars(self)["_tables"] = tables
+
     @cached_property
     def _tables(self) -> TypeTables:
         plan = self._plan

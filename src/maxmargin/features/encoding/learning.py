@@ -23,7 +23,11 @@ from maxmargin.features.templates import Templates
 
 
 def learn_features(templates: Templates, X: Any) -> FittedTemplates:
-    """Features of sentences, the most frequent first; see `Templates.fit`."""
+    """Features of sentences, in the order of their first tokens; see `Templates.fit`.
+
+    So weights of features that occur together lie together, which training and
+    prediction read at once.
+    """
     plan, sentences = templates.plan(), templates.sentences(X)
     columns, flat = _learn_types(plan, sentences, templates.width)
     strings = type_strings(plan, columns)
@@ -37,21 +41,23 @@ def learn_features(templates: Templates, X: Any) -> FittedTemplates:
     keys = []
     for first, kind in enumerate(plan.kinds):
         counter = _Counter(plan, kind, sentences.ptr, types, strings, first)
-        found, counts = counter.keys(value_at, values)
+        found, counts, met = counter.keys(value_at, values)
         kept = np.flatnonzero(counts >= templates.min_count)
-        order = np.argsort(-counts[kept], kind="stable")
-        keys.append(found.take(kept[order]))
+        keys.append(found.take(kept[np.argsort(met[kept], kind="stable")]))
     used = np.zeros(max(numbers.values(), default=0) + 1, np.bool_)
     inner = [_inner(some) for some in keys]
     for some, mask in zip(keys, inner):
         used[some.data[mask]] = True
-    renumbered = np.cumsum(used, dtype=np.int32) - np.int32(1)
+    renumbered = np.where(used, np.cumsum(used, dtype=np.int32), 0) - np.int32(1)
     for some, mask in zip(keys, inner):
         some.data[mask] = renumbered[some.data[mask]]
     keep = used[list(numbers.values())].tolist() if numbers else []
     kept_values = Strings.of(compress(numbers, keep))
     every = tuple(Strings.of(some) for some in columns)
-    return FittedTemplates(templates, every, kept_values, keys[0], keys[1])
+    fitted = FittedTemplates(templates, every, kept_values, keys[0], keys[1])
+    known = np.where(values < 0, np.int32(-1), renumbered[values])
+    fitted.keep_tables(strings, value_at, known)
+    return fitted
 
 
 def _learn_types(
@@ -93,26 +99,32 @@ class _Counter:
         if first:
             self.counted[ptr[:-1][np.diff(ptr) > 0]] = 0
 
-    def keys(self, value_at: Ints, values: Labels) -> tuple[Ragged, Ints]:
-        """All keys that occur, and how often."""
-        kind = self.kind
+    def keys(self, value_at: Ints, values: Labels) -> tuple[Ragged, Ints, Ints]:
+        """All keys that occur, how often, and the first token of each."""
+        kind, every = self.kind, np.arange(self.ptr[-1])
         ptr, data = np.zeros(513, np.int64), np.empty(2048, np.int32)
-        state = np.full(1024, -1, np.int64), ptr, data, np.zeros(512, np.int64), 0
+        counts, first = np.zeros((2, 512), np.int64)
+        state = np.full(1024, -1, np.int64), ptr, data, counts, first, 0
         for b, (source, place) in enumerate(zip(kind.block_source, kind.block_place)):
             seen = self._seen(source, place)[self.counted > 0]
             times = np.bincount(seen, minlength=self.sizes[source])
+            where = np.zeros(len(times), np.int64)
+            where[seen[::-1]] = every[self.counted > 0][
+                ::-1
+            ]  # the first is written last
             for j in range(kind.block_ptr[b], kind.block_ptr[b + 1]):
                 at = value_at[kind.single_atom[j]]
                 value = values[at : at + len(times)]
-                state = _add(state, kind.single_skeleton[j], [value], times)
+                state = _add(state, kind.single_skeleton[j], [value], times, where)
         for j, skeleton in enumerate(kind.joint_skeleton):
             columns = []
             for p in range(kind.joint_ptr[j], kind.joint_ptr[j + 1]):
                 seen = self._seen(kind.slot_source[p], kind.slot_place[p])
                 columns.append(values[value_at[kind.slot_atom[p]] + seen])
-            state = _add(state, skeleton, columns, self.counted)
-        _, ptr, data, counts, n = state
-        return Ragged(ptr[: n + 1].copy(), data[: ptr[n]].copy()), counts[:n].copy()
+            state = _add(state, skeleton, columns, self.counted, every)
+        _, ptr, data, counts, first, n = state
+        keys = Ragged(ptr[: n + 1].copy(), data[: ptr[n]].copy())
+        return keys, counts[:n].copy(), first[:n].copy()
 
     def _seen(self, source: int, place: int) -> Labels:
         """Type of a source that each token sees at a place."""
@@ -124,12 +136,14 @@ class _Counter:
         )  # fmt: skip
 
 
-def _add(state: Any, skeleton: int, columns: list[Labels], times: Ints) -> Any:
+def _add(
+    state: Any, skeleton: int, columns: list[Labels], times: Ints, where: Ints
+) -> Any:
     keys = np.empty((len(times), len(columns) + 1), np.int32)
     keys[:, 0] = skeleton
     for j, column in enumerate(columns, 1):
         keys[:, j] = column
-    return loops.add_keys(*state, keys, times)
+    return loops.add_keys(*state, keys, times, where)
 
 
 def _inner(keys: Ragged) -> Any:

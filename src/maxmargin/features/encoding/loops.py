@@ -361,9 +361,10 @@ def rows_in_use(parts, row_ptr, row_idx, more_ptr, more_idx):
 
 
 @loop
-def add_keys(table, ptr, data, counts, n, keys, times):
+def add_keys(table, ptr, data, counts, first, n, keys, times, where):
     """Take in the rows of `keys` (without negative entries), seen `times[i]` times.
 
+    `where[i]` is the token that has row i first; the least of a key goes to `first`.
     `n` keys are there already. The arrays are as of `key_table`, with room for more.
     Returns them, perhaps larger, and the new number of keys.
     """
@@ -379,29 +380,30 @@ def add_keys(table, ptr, data, counts, n, keys, times):
         f, s = _find(keys[i], width, table, ptr, data)
         if f >= 0:
             counts[f] += times[i]
+            first[f] = min(first[f], where[i])
             continue
         if n == len(counts) or ptr[n] + width > len(data):
-            table, ptr, data, counts = _grown(n, ptr, data, counts, width)
+            table, ptr, data, counts, first = _grown(n, ptr, data, counts, first, width)
             s = _find(keys[i], width, table, ptr, data)[1]
         table[s] = _entry(keys[i], width, n)
         for j in range(width):
             data[ptr[n] + j] = keys[i, j]
         ptr[n + 1] = ptr[n] + width
-        counts[n] = times[i]
+        counts[n], first[n] = times[i], where[i]
         n += 1
-    return table, ptr, data, counts, n
+    return table, ptr, data, counts, first, n
 
 
 @inner_loop
-def _grown(n, ptr, data, counts, width):
+def _grown(n, ptr, data, counts, first, width):
     """Room for twice as many keys."""
     room = 2 * n + 512
     new_ptr = np.zeros(room + 1, np.int64)
-    new_counts = np.zeros(room, np.int64)
+    new_counts, new_first = np.zeros(room, np.int64), np.zeros(room, np.int64)
     new_data = np.empty(2 * len(data) + 512 * width, np.int32)
     for f in range(n):
         new_ptr[f + 1] = ptr[f + 1]
-        new_counts[f] = counts[f]
+        new_counts[f], new_first[f] = counts[f], first[f]
     for p in range(ptr[n]):
         new_data[p] = data[p]
     size = 8
@@ -415,4 +417,4 @@ def _grown(n, ptr, data, counts, width):
         while table[s] >= 0:
             s = (s + 1) & mask
         table[s] = _entry(key, size, f)
-    return table, new_ptr, new_data, new_counts
+    return table, new_ptr, new_data, new_counts, new_first

@@ -62,7 +62,7 @@ def found_rules(flat: Sequence[Any], ptr: Ints) -> tuple[str | None, Mask | None
     mask, first, last = _scheme_mask(known, scheme)
     where: dict[Any, int] = {label: k for k, label in enumerate(known)}
     where[None] = -1
-    code = np.fromiter((where[label] for label in flat), np.int64, len(flat))
+    code = np.fromiter(map(where.__getitem__, flat), np.int64, len(flat))
     inner = np.ones(len(code), bool)
     filled = np.diff(ptr) > 0
     heads_at, tips_at = ptr[:-1][filled], ptr[1:][filled] - 1
