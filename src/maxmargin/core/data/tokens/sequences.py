@@ -156,9 +156,10 @@ def in_order(labels: set[Hashable]) -> tuple[Hashable, ...]:
     """Sort labels; those that cannot be compared are refused, or sorted by name."""
     if not labels:
         raise ValueError("there are no labels: all sequences are empty")
-    if any(not isinstance(y, str | int | None) and is_missing(y) for y in labels):
-        raise ValueError("a label is nan; None marks a label that is not known")
-    refuse_fractions(labels)
+    if odd := [y for y in labels if not isinstance(y, str | int | None)]:
+        if any(map(is_missing, odd)):
+            raise ValueError("a label is nan; None marks a label that is not known")
+        refuse_fractions(odd)
     try:
         return tuple(sorted(cast(set[Any], labels)))
     except TypeError:
