@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from maxmargin.core.data.arrays import is_whole
 from maxmargin.decode.sequences.chain import Chain
 from maxmargin.torch.losses import structured_loss
 
@@ -41,15 +42,33 @@ def first_pieces(word_ids: WordIds) -> list[list[int]]:
     [[1, 3]]
     """
     rows = []
-    for row in word_ids.tolist() if isinstance(word_ids, Tensor) else word_ids:
+    for b, row in enumerate(_listed(word_ids)):
         before: int | None = None
         places = []
         for t, word in enumerate(row):
+            _check(
+                word is None or type(word) is int or is_whole(word),
+                f"row {b}, piece {t}: word_ids holds {word!r}, which is neither a word "
+                "number nor None",
+            )
             if word is not None and word >= 0 and word != before:
                 places.append(t)
             before = word
         rows.append(places)
     return rows
+
+
+def _listed(word_ids: WordIds) -> list[list[int | None]]:
+    """Word numbers as lists; refuses what is not one list per row."""
+    arrays = (Tensor, np.ndarray)
+    rows: Any = word_ids.tolist() if isinstance(word_ids, arrays) else word_ids
+    _check(
+        isinstance(rows, list | tuple)
+        and all(isinstance(row, (list, tuple, *arrays)) for row in rows),
+        "word_ids must be a list with the word numbers of each row: "
+        "[encoding.word_ids(b) for b in range(rows)]",
+    )
+    return [row.tolist() if isinstance(row, arrays) else row for row in rows]
 
 
 def label_names(labels: Sequence[Hashable] | Mapping[int, Hashable]) -> tuple[Any, ...]:
@@ -213,8 +232,7 @@ def _places(
     """Pieces that count: with a label, first of their word, or unmasked."""
     _check(
         isinstance(logits, Tensor) and logits.ndim == 3,
-        f"logits of shape {tuple(np.shape(logits))}: a tensor (rows, pieces, labels) is "
-        "needed",
+        f"logits is a {_shown(logits)}: a tensor (rows, pieces, labels) is needed",
     )
     rows, pieces = logits.shape[:2]
     if word_ids is not None:
@@ -253,6 +271,13 @@ def _places(
     for b, row in enumerate(places):
         _check(bool(row), f"row {b} is empty: none of its pieces has a label")
     return places
+
+
+def _shown(value: Any) -> str:
+    """Type and, of a tensor or an array, shape."""
+    known = isinstance(value, Tensor | np.ndarray)
+    shape = f" of shape {tuple(value.shape)}" if known else ""
+    return f"{type(value).__name__}{shape}"
 
 
 def _check(fine: bool, message: str) -> None:

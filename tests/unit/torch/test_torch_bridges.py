@@ -131,10 +131,26 @@ def test_mistakes_name_the_row():
         decode_logits(logits, NAMES, [[0, 1, 2]])
 
 
+@pytest.mark.parametrize(
+    "word_ids, said",
+    [
+        ([None, 0, 1], "word_ids must be a list with the word numbers of each row"),
+        ({"input_ids": [[1, 2, 3]]}, "word_ids must be a list with the word numbers"),
+        (torch.zeros(2, 3), "row 0, piece 0: word_ids holds 0.0, which is neither"),
+        ([[None, 0, 1], [0, 1, "2"]], "row 1, piece 2: word_ids holds '2', which is"),
+        ([[None, 0, 1], [True, 1, 2]], "row 1, piece 0: word_ids holds True, which is"),
+    ],
+)
+def test_word_numbers_of_another_form(word_ids, said):
+    with pytest.raises(ValueError, match=said):
+        decode_logits(torch.zeros(2, 3, 5), NAMES, word_ids)
+
+
 def test_word_numbers_as_a_tensor():
     ids = [[None, 0, 0, 1, None], [None, 0, None, None, None]]
     tensor = torch.tensor([[-1 if w is None else w for w in row] for row in ids])
     assert first_pieces(tensor) == first_pieces(ids) == [[1, 3], [1]]
+    assert first_pieces(tensor.numpy()) == first_pieces(list(tensor)) == [[1, 3], [1]]
     logits = torch.randn(2, 5, 5)
     assert decode_logits(logits, NAMES, tensor) == decode_logits(logits, NAMES, ids)
 
@@ -208,6 +224,8 @@ def test_logits_that_are_none_are_refused():
         decode_logits(torch.zeros(3, 5), NAMES)
     with pytest.raises(ValueError, match=r"shape \(1, 3, 5\): a tensor"):
         decode_logits(np.zeros((1, 3, 5)), NAMES)
+    with pytest.raises(ValueError, match="logits is a dict: a tensor"):
+        decode_logits({"logits": torch.zeros(1, 3, 5)}, NAMES)
     wrong = torch.zeros(2, 3, 5)
     wrong[1, 2, 0] = torch.inf
     with pytest.raises(ValueError, match=r"row 1: emissions\[2, 0\] is inf"):
