@@ -203,6 +203,30 @@ def test_shards_of_a_few_examples_need_few_rounds():
         assert result.notes["portions"] == 24 // shards  # each has an example
 
 
+def test_rounds_without_inference_save_oracle_calls():
+    problem = chain_problem(3, n=60, longest=4)
+    calls = [
+        Cocoa(tol=1e-3, shards=4, portions=4, exchanges=most).solve(problem)[0]
+        for most in (0, 8)
+    ]
+    assert all(result.converged for result in calls)
+    assert calls[1].oracle_calls < 0.8 * calls[0].oracle_calls
+
+
+def test_a_round_without_inference_raises_the_dual():
+    problem = chain_problem(3, n=60, longest=4)
+    solver = Cocoa(tol=1e-6, shards=4, portions=4, exchanges=3)
+    state, seen = solver.start(problem), 0
+    for _ in range(30):
+        exchange, before, asked = state.exchange, state.value, state.oracle_calls
+        solver.step(problem, state)
+        assert (state.oracle_calls == asked) == exchange
+        assert not exchange or state.value >= before - 1e-9 * abs(before)
+        assert state.exchanges <= 3
+        seen += exchange
+    assert seen >= 5
+
+
 class Forgetful(Serial):
     """Loses the memory of a shard, or an answer on its way, now and then."""
 

@@ -39,9 +39,11 @@ from maxmargin.solvers.resume import restore_into, snapshot_of
 
 BLOCK = 1024  # examples whose planes are in hand at a time in a certified pass
 VISITS = 4.0  # visits of an example in a pass, with and without inference, about
+ASKED = 8  # examples whose planes are taken in before the next ones are asked for
 SAMPLE = 2048  # examples from which the overlap of shards is estimated
 SELDOM = 1.1  # expected number of shards up to which a weight counts as one's own
 NOT_HERE = np.zeros(0)  # w between rounds
+SWEEPS_ONLY = -1  # portion of a round without inference
 LOST = -1  # turn of a shard that does not know what it did last
 
 
@@ -55,7 +57,8 @@ class Message(NamedTuple):
     aligned: float  # how much alike the changes of the shards are, at most 1
     share: float  # (dual + gap) / n: blocks with far smaller gaps are skipped
     certify: bool
-    portions: int  # of a pass, one in each round
+    portions: int  # of a pass
+    portion: int  # rounds with inference so far, this one included; SWEEPS_ONLY: none
     shards: int
     local: BlockDual
 
@@ -77,6 +80,7 @@ class Reply(NamedTuple):
     risk: Risk = Risk(0.0, 0.0)  # at the w received, if that was certified
     calls: int = 0
     planes: int = 0
+    work: float = 0.0  # multiply-adds, about
 
 
 class Shard:
@@ -152,16 +156,18 @@ def improve_shard(
     risk = Risk(0.0, 0.0)
     if message.certify:
         risk, gap, rise, work = _certified_pass(shard, state, message.local, base)
-    else:
+    elif message.portion != SWEEPS_ONLY:
         gap, rise, work = _portion_pass(shard, state, message)
-    _sweep(state, message, rise, work)
+    else:
+        gap, rise, work = 0.0, 0.0, 0.0
+    work += _sweep(state, message, rise, work)
     change = state.blocks.end_round(w, base, room)
     state.w = NOT_HERE
-    if message.turn % message.portions == 0:
+    if message.portion != SWEEPS_ONLY and message.portion % message.portions == 0:
         state.blocks.forget_idle(IDLE)
     reply = Reply(
         message.turn, state.blocks.dual(np.zeros(1)), gap, risk,
-        state.oracle_calls, state.blocks.planes,
+        state.oracle_calls, state.blocks.planes, work,
     )  # fmt: skip
     memory.update(turn=message.turn, answer=(change, reply))
     return change, reply
@@ -237,7 +243,7 @@ def _shard_state(
 
 def _portion(message: Message, n: int) -> Ints:
     """The examples of this round: each is in one of the rounds of a pass."""
-    turn, r = divmod(message.turn, message.portions)
+    turn, r = divmod(message.portion, message.portions)
     order = permutation(message.local.seed + 2, turn, n)
     ends = np.linspace(0, n, message.portions + 1).astype(int)
     return order[ends[r] : ends[r + 1]]
@@ -249,8 +255,8 @@ def _portion_pass(
     """Inference and steps for this round's portion: gaps at w, rise and work."""
     awake = state.resting.next_pass(_portion(message, shard.n))
     gap, rise, work = 0.0, 0.0, 0.0
-    for s in range(0, len(awake), CHUNK):
-        ids = awake[s : s + CHUNK]
+    for s in range(0, len(awake), ASKED):
+        ids = awake[s : s + ASKED]
         cuts = shard.planes(state.w, ids)
         state.oracle_calls += len(ids)
         gap += state.blocks.gaps_at(ids, cuts.slack, state.w)
@@ -259,14 +265,14 @@ def _portion_pass(
     return gap, rise, work
 
 
-def _sweep(state: BlockState, message: Message, rise: float, work: float) -> None:
-    """Sweep over parts of the shard, as long as this raises the dual fast."""
+def _sweep(state: BlockState, message: Message, rise: float, work: float) -> float:
+    """Sweep over parts of the shard, as long as this raises the dual fast: the work."""
     held = np.flatnonzero(state.blocks.counts())
     # Parts of a few examples: one of them alone says little about what a sweep gains.
     size = max(-(-len(held) // message.portions), CHUNK)
     parts = max(-(-len(held) // size), 1)
     closed = 0.02 * message.local.tol * max(message.share, 0.0)
-    gaps = np.zeros(len(state.work))
+    gaps, spent = np.zeros(len(state.work)), 0.0
     held = held[permutation(message.local.seed + 1, message.turn, len(held))]
     for k in range(min(message.local.sweeps, message.portions)):
         at = k % parts * size
@@ -275,9 +281,10 @@ def _sweep(state: BlockState, message: Message, rise: float, work: float) -> Non
             break
         made, cost = state.blocks.sweep(order, state.w, closed, gaps)
         cost = PER_ENTRY * cost + PER_VISIT * len(order)
-        rise, work = rise + made, work + cost
+        rise, work, spent = rise + made, work + cost, spent + cost
         if made * work < rise * cost:
             break
+    return spent
 
 
 def _certified_pass(
