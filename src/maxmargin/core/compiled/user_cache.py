@@ -59,7 +59,7 @@ def _bases(home: Path | None) -> list[Path]:
     return [base for base in bases if base.is_absolute()]
 
 
-def foreign_hand(status: os.stat_result) -> str | None:
+def why_untrusted(status: os.stat_result) -> str | None:
     """Why a file or folder may have been written by someone else; None if not so."""
     if os.name == "nt":  # profiles are private by their access lists
         return None
@@ -107,7 +107,7 @@ class UserCache:
         try:
             with open(path, "rb") as file:
                 status = os.fstat(file.fileno())
-                if foreign_hand(status) is not None:
+                if why_untrusted(status) is not None:
                     return None
                 data = file.read()
         except OSError:
@@ -153,7 +153,7 @@ def _unusable(folder: Path) -> str | None:
     """Why a folder cannot hold the cache; it is made if it is not there."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        hand = foreign_hand(folder.stat())
+        hand = why_untrusted(folder.stat())
     except OSError as error:
         return f"{folder} cannot be made: {error.strerror}"
     if hand is not None:

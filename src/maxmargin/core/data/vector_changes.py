@@ -122,7 +122,7 @@ class Replicas:
 
     @contextmanager
     def lease(self) -> Iterator[Lease]:
-        """A vector that is nobody else's; after an error it is thrown away."""
+        """A vector that no other call uses; after an error it is thrown away."""
         version, lease = self.version, None
         while lease is None and self._free:
             try:
@@ -155,7 +155,7 @@ class Replicas:
 
 
 def update_of(weights: Weights, whole: bool) -> Update:
-    """What brings a copy to these weights: the news, or all of them."""
+    """What brings a copy to these weights: the changes, or all of them."""
     w, version, news = weights
     if whole or news is None:
         return Update(version, None, w, version)

@@ -110,7 +110,7 @@ def warn_of_labels(labels: Sequence[Any], first: bool = False) -> None:
 
 
 def check_examples(data: Any, name: str = "X") -> int:
-    """How many examples; refuses what is no sequence of them, or lacks some."""
+    """Number of examples; refuses X if it is not a sequence, or if some are missing."""
     refuse_lazy(data, name)
     single = isinstance(data, str | bytes | Mapping)
     if single or not (hasattr(data, "shape") or hasattr(data, "__len__")):

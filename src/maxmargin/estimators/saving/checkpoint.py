@@ -173,7 +173,7 @@ def _parts(problem: Problem) -> tuple[Any, ...]:
 
 @contextmanager
 def terminable() -> Iterator[None]:
-    """SIGTERM and SIGHUP are as Ctrl-C meanwhile: training ends with its best weights."""
+    """SIGTERM and SIGHUP act like Ctrl-C in the block: training ends with its best weights."""
 
     def interrupt() -> None:
         raise KeyboardInterrupt

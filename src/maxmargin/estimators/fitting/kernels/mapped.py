@@ -184,7 +184,7 @@ class KernelMixin(StructuredEstimator):
         return trainer, mapped.problem, mapped
 
     def _trains_by_columns(self, problem: Problem) -> bool:
-        """Whether columns of the Gram matrix do, without a map of all rows."""
+        """Whether training needs columns of the Gram matrix, not a map of all rows."""
         exact = self.kernel_method == "exact" and self.solver == "auto"
         return exact and kernel_dual_applies(problem, self.memory)
 
