@@ -18,6 +18,7 @@ from torch import Tensor, nn
 
 from maxmargin.core.data.arrays import is_whole
 from maxmargin.decode.sequences.chain import Chain
+from maxmargin.decode.sequences.labels import label_names
 from maxmargin.torch.losses import structured_loss
 
 IGNORED = -100
@@ -69,25 +70,6 @@ def _listed(word_ids: WordIds) -> list[list[int | None]]:
         "[encoding.word_ids(b) for b in range(rows)]",
     )
     return [row.tolist() if isinstance(row, arrays) else row for row in rows]
-
-
-def label_names(labels: Sequence[Hashable] | Mapping[int, Hashable]) -> tuple[Any, ...]:
-    """Names in the order of the columns, from a sequence or `config.id2label`.
-
-    Examples
-    --------
-    >>> label_names({1: "B-X", 0: "O"})
-    ('O', 'B-X')
-    """
-    if isinstance(labels, Mapping):
-        keys = sorted(labels, key=int)
-        if [int(k) for k in keys] != list(range(len(keys))):
-            raise ValueError(
-                f"labels has the numbers {keys}; one name is needed for each column, "
-                f"0 .. {len(keys) - 1}"
-            )
-        return tuple(labels[k] for k in keys)
-    return tuple(labels)
 
 
 def decode_logits(

@@ -353,3 +353,16 @@ def test_labels_that_are_rare_but_legal():
         (("O", "U-X", "B-Y", "L-Y"), "bilou"),
     ):
         Chain(labels=labels, scheme=scheme)
+
+
+def test_names_by_number():
+    scores, names = [[0.1, 0.2, 2.0], [3.0, 0.2, 0.1]], ["O", "B-PER", "I-PER"]
+    by_number = {2: "I-PER", 0: "O", 1: "B-PER"}  # as config.id2label has them
+    for ask in (best_labels, label_marginals):
+        given, told = ask(scores, names, "bio"), ask(scores, by_number, "bio")
+        assert np.array_equal(given, told)
+    assert nbest_labels(scores, by_number, 1) == nbest_labels(scores, names, 1)
+    with pytest.raises(ValueError, match="a set has no order"):
+        best_labels(scores, set(names))
+    with pytest.raises(ValueError, match="a dict has no order"):
+        Chain(labels=by_number)

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from maxmargin.core.data.arrays import Floats, Ints, Labels, Ragged
+from maxmargin.core.data.arrays import Floats, Ints, Labels, Ragged, check_ordered
 from maxmargin.decode.machinery.base import (
     Cells,
     Costs,
@@ -101,6 +101,7 @@ class Chain(ScoreStructure):
             raise ValueError(f"scheme={self.scheme!r} needs labels=(...), their names")
         if self.labels is None:
             return
+        check_ordered(self.labels, "labels")
         if any(not isinstance(label, Hashable) for label in self.labels):
             raise ValueError(
                 "labels must be names, as in ['O', 'B-PER', 'I-PER']; scores of pairs of "

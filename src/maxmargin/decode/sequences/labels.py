@@ -6,21 +6,42 @@ sequence of n tokens is an array (n, labels). Several sequences are a list of ar
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from maxmargin.core.data.arrays import Ints
+from maxmargin.core.data.arrays import Ints, check_ordered
 from maxmargin.core.jit import loop
 from maxmargin.decode.sequences.chain import Chain
 
 Span = tuple[int, int, Hashable]
+Names = Sequence[Hashable] | Mapping[int, Hashable]
+
+
+def label_names(labels: Names) -> tuple[Any, ...]:
+    """Names in the order of the columns, from a sequence or `config.id2label`.
+
+    Examples
+    --------
+    >>> label_names({1: "B-X", 0: "O"})
+    ('O', 'B-X')
+    """
+    if isinstance(labels, Mapping):
+        keys = sorted(labels, key=int)
+        if [int(k) for k in keys] != list(range(len(keys))):
+            raise ValueError(
+                f"labels has the numbers {keys}; one name is needed for each column, "
+                f"0 .. {len(keys) - 1}"
+            )
+        return tuple(labels[k] for k in keys)
+    check_ordered(labels, "labels")
+    return tuple(labels)
 
 
 def best_labels(
     scores: Any,
-    labels: Sequence[Hashable],
+    labels: Names,
     scheme: str | None = None,
     allowed: Any = None,
     transitions: Any = None,
@@ -32,8 +53,9 @@ def best_labels(
     ----------
     scores : array (tokens, labels), or list of them
         Any scores, such as logits or log-probabilities; higher is better.
-    labels : sequence
-        Names of the labels, in the order of the columns.
+    labels : sequence, or mapping from numbers
+        Names of the labels, in the order of the columns; or `config.id2label` of Hugging
+        Face.
     scheme : {"bio", "iob1", "bioes", "bilou"}, optional
         How entities are written.
     allowed : set of pairs or array (labels, labels), optional
@@ -53,19 +75,19 @@ def best_labels(
     >>> best_labels(logits, ["O", "B-PER", "I-PER"], scheme="bio")
     ['B-PER', 'I-PER', 'O']
     """
-    chain = Chain(labels=tuple(labels), scheme=scheme, allowed=allowed)
-    single, tables, sizes = _read(scores, len(labels), transitions)
+    names = label_names(labels)
+    chain = Chain(labels=names, scheme=scheme, allowed=allowed)
+    single, tables, sizes = _read(scores, len(names), transitions)
     if len(sizes) == 0:
         return []
     found = chain.best(tables, sizes, n_jobs).outputs
-    names = list(labels)
     rows = [[names[k] for k in row[:n]] for row, n in zip(found, sizes, strict=True)]
     return rows[0] if single else rows
 
 
 def nbest_labels(
     scores: Any,
-    labels: Sequence[Hashable],
+    labels: Names,
     n: int,
     scheme: str | None = None,
     allowed: Any = None,
@@ -81,12 +103,12 @@ def nbest_labels(
     >>> nbest_labels([[1.0, 0.0], [0.0, 0.5]], ["N", "V"], 2)
     [(['N', 'V'], 1.5), (['N', 'N'], 1.0)]
     """
-    chain = Chain(labels=tuple(labels), scheme=scheme, allowed=allowed)
-    single, tables, sizes = _read(scores, len(labels), transitions)
+    names = label_names(labels)
+    chain = Chain(labels=names, scheme=scheme, allowed=allowed)
+    single, tables, sizes = _read(scores, len(names), transitions)
     if len(sizes) == 0:
         return []
     found = chain.nbest(tables, n, sizes, n_jobs)
-    names = list(labels)
     rows = [
         [([names[k] for k in y], float(s)) for y, s in zip(ys, score, strict=True)]
         for ys, score in zip(found.outputs, found.score, strict=True)
@@ -96,7 +118,7 @@ def nbest_labels(
 
 def label_marginals(
     scores: Any,
-    labels: Sequence[Hashable],
+    labels: Names,
     scheme: str | None = None,
     allowed: Any = None,
     transitions: Any = None,
@@ -114,8 +136,9 @@ def label_marginals(
     >>> p.round(2).tolist()
     [[0.4, 0.6, 0.0], [0.4, 0.4, 0.2]]
     """
-    chain = Chain(labels=tuple(labels), scheme=scheme, allowed=allowed)
-    single, tables, sizes = _read(scores, len(labels), transitions)
+    names = label_names(labels)
+    chain = Chain(labels=names, scheme=scheme, allowed=allowed)
+    single, tables, sizes = _read(scores, len(names), transitions)
     if len(sizes) == 0:
         return []
     found = chain.marginals(tables, sizes, n_jobs).tables["emissions"]
