@@ -96,6 +96,8 @@ class DaskEngine(Engine):
     def __init__(self, client: Any, patience: float = 60.0) -> None:
         super().__init__()
         self._connected_here = isinstance(client, str)
+        if not self._connected_here and client.scheduler is None:
+            raise ClusterGoneError("the dask client is closed: make a new one")
         self.address = client if self._connected_here else client.scheduler.address
         self.client: Any = (
             _connect(client, patience) if self._connected_here else client

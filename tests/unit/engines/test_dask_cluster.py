@@ -212,6 +212,13 @@ def test_what_cannot_be_pickled_is_named(engine):
         model.fit([np.eye(3)] * 4, [(0,)] * 4)
 
 
+def test_a_closed_client_is_no_cluster(cluster):
+    client = Client(cluster.address)
+    client.close()
+    with pytest.raises(ClusterGoneError, match="client is closed"):
+        DaskEngine(client)
+
+
 def test_a_cluster_that_is_gone_for_good_is_named(tmp_path):
     with Cluster(1, scratch=tmp_path) as cluster:
         engine = DaskEngine(cluster.address, patience=2.0)
