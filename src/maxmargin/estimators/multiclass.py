@@ -33,7 +33,7 @@ from maxmargin.estimators.class_inputs import (
     true_labels,
     warn_if_one_column_rules,
 )
-from maxmargin.estimators.explaining.class_weights import hardest_rows, top_features
+from maxmargin.estimators.explaining.class_weights import top_features
 from maxmargin.estimators.fitting.inputs import (
     by_position,
     check_parameters,
@@ -41,10 +41,10 @@ from maxmargin.estimators.fitting.inputs import (
     example_C,
     warn_if_alike,
 )
+from maxmargin.estimators.fitting.kernels.classes import KernelClasses
 from maxmargin.estimators.fitting.kernels.joint import joint_plan
 from maxmargin.estimators.fitting.kernels.mapped import (
     KernelMachine,
-    KernelMixin,
     checked_square,
     kernel_plan,
 )
@@ -65,7 +65,6 @@ from maxmargin.kernels.functions import Kernel
 from maxmargin.kernels.joint import Joint, JointKernel, SameOutput
 from maxmargin.losses.labels import Hamming
 from maxmargin.metrics import hierarchical_scores
-from maxmargin.reports.explanation import Hard
 from maxmargin.solvers.base import Result
 from maxmargin.structures.chain.weight_names import other_name
 from maxmargin.structures.classes.output_features import (
@@ -80,7 +79,7 @@ from maxmargin.structures.joint.structure import ClassPairs
 
 
 @describe_parameters()
-class MulticlassSVM(ClassifierMixin, ClassProbabilities, KernelMixin):
+class MulticlassSVM(ClassifierMixin, ClassProbabilities, KernelClasses):
     r"""Multiclass support vector machine with output features.
 
     .. math:: \min_w \tfrac12 \|w\|^2 + C \sum_i \max_y [\Delta(y_i, y)
@@ -584,12 +583,6 @@ class MulticlassSVM(ClassifierMixin, ClassProbabilities, KernelMixin):
         check_is_fitted(self, "result_")
         self._check_has_weights("top_features")
         return top_features(self, label, n, names)
-
-    def hardest(self, X: Any, y: Any, n: int = 5, most: int = 500) -> list[Hard]:
-        """See `StructuredEstimator.hardest`."""
-        if self.kernel is None:
-            return super().hardest(X, y, n, most)
-        return hardest_rows(self, X, y, n, most)
 
     def score(self, X: Any, y: Any, sample_weight: SampleWeight = None) -> float:
         """Share of right predictions; a label unseen in training counts as an error."""

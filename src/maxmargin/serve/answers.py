@@ -43,6 +43,12 @@ class Answers:
         self.predict = (
             self._predict
         )  # bound once: questions are compared by the batcher
+        try:
+            model._check_has_weights("explain")
+        except ValueError:
+            self.has_weights = False
+        else:
+            self.has_weights = True
         self._nbest = {k: partial(self._best_few, k) for k in range(1, 51)}
         self.explain = partial(self._explained, False)
         self.draw = partial(self._explained, True)
@@ -72,13 +78,16 @@ class Answers:
     def _explained(self, drawn: bool, items: list[Any]) -> list[Any]:
         out = []
         for item in items:
-            why = self.model.explain(item)
+            why = self._why(item)
             told = explanation_json(why)
             told["output"] = self._shown(item, why.output)
             told["runner_up"] = self._shown(item, why.rival)
             if drawn:
                 told["html"] = self._drawing(item, why)
-                told["nbest"] = self._best_few(5, [item])[0]
+                told["nbest"] = [
+                    {"output": self._shown(item, y), "score": plain_value(s)}
+                    for y, s in self._few(item, 5)
+                ]
                 if self.reader.kind == "alignments":  # numbers of letters say little
                     for one in told["nbest"]:
                         columns = np.array(one["output"]).reshape(-1, 2)
@@ -91,8 +100,28 @@ class Answers:
             out.append(told)
         return out
 
+    def _why(self, item: Any) -> Explanation:
+        """The explanation; without weights, which kernels lack, one without parts."""
+        if self.has_weights:
+            why: Explanation = self.model.explain(item)
+            return why
+        (output, score), *others = self._few(item, 2)
+        rival, second = others[0] if others else (None, None)
+        margin = None if second is None else score - second
+        return Explanation(output, score, (), rival, margin)
+
+    def _few(self, item: Any, k: int) -> list[tuple[Any, float]]:
+        """The best outputs; the best one alone where a kernel scores no others."""
+        try:
+            return list(self.model.best_few(item, k))
+        except ValueError:
+            if self.has_weights:
+                raise
+        return [(self.model.predict(self.reader.stack([item]))[0], math.nan)]
+
     def _drawing(self, item: Any, why: Explanation) -> str:
-        if self.reader.kind == "sequences" and all(p.margin is not None for p in why):
+        tagging = self.reader.kind == "sequences" and len(why.parts) > 0
+        if tagging and all(p.margin is not None for p in why):
             margins = [float(part.margin or 0.0) for part in why]
             return tagging_html(
                 self.reader.words(item), why.output, None, margins, self.model.classes_

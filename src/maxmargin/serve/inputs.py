@@ -329,7 +329,7 @@ def homology_reader() -> Reader:
     )
 
 
-def row_reader(width: int) -> Reader:
+def row_reader(width: int, kind: str = "classes") -> Reader:
     """One row of numbers, or pairs NUMBER:VALUE as in svmlight files."""
     hint = f"{width} numbers, or pairs NUMBER:VALUE as in svmlight files (from 1)."
 
@@ -347,7 +347,7 @@ def row_reader(width: int) -> Reader:
         table = sp.csr_array(sp.vstack(rows))
         return table.toarray() if table.shape[1] <= 4096 else table
 
-    return Reader("classes", read, size, "features", hint, example, schema, stack)
+    return Reader(kind, read, size, "features", hint, example, schema, stack)
 
 
 def _row(item: Any, width: int, hint: str) -> np.ndarray:
@@ -517,6 +517,7 @@ def reader_of(model: Any) -> Reader:
     widths = {
         "MulticlassSVM": lambda: row_reader(int(model.n_features_in_)),
         "KernelSVM": lambda: row_reader(int(model.n_features_in_)),
+        "MultilabelSVM": lambda: row_reader(int(model.n_features_in_), "label sets"),
         "RankingSVM": lambda: query_reader(len(model.coef_)),
     }
     plain: dict[str, Callable[[], Reader]] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import socket
+import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -96,7 +97,8 @@ def serve(
 
 def _compile(service: Any) -> None:
     """Answer the example once, so that the first request does not wait for compiling."""
-    with suppress(ValueError, TypeError):
+    with suppress(ValueError, TypeError), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about letters or words that are made up here
         item = service.reader.read(service.reader.example)
         service.answers.predict([item])
         service.answers.draw([item])

@@ -5,7 +5,6 @@ import pytest
 from sklearn.datasets import make_moons
 
 from maxmargin import KernelSVM, MulticlassSVM, StructuralSVM
-from maxmargin.estimators.explaining.class_weights import hardest_rows
 
 
 @pytest.mark.parametrize("labels", [2, 3])
@@ -13,12 +12,17 @@ def test_hardest_rows_agree_with_those_of_weights(labels):
     rng = np.random.default_rng(labels)
     y = rng.integers(labels, size=60)
     X = np.eye(labels)[y] + rng.normal(scale=0.8, size=(60, labels))
-    model = MulticlassSVM(C=1.0).fit(X, y)
-    by_weights, by_scores = model.hardest(X, y, 9), hardest_rows(model, X, y, 9, 500)
-    assert [case.example for case in by_scores] == [case.example for case in by_weights]
-    for one, other in zip(by_weights, by_scores, strict=True):
-        assert one.short_by == pytest.approx(other.short_by, abs=1e-9)
-        assert one.best[0][0] == other.best[0][0] and one.right == other.right
+    plain = MulticlassSVM(C=1.0, tol=1e-9).fit(X, y)
+    kernel = MulticlassSVM(C=1.0, tol=1e-9, kernel="linear").fit(X, y)
+    by_weights = {case.example: case for case in plain.hardest(X, y, 60)}
+    for case in kernel.hardest(X, y, 9):
+        other = by_weights[case.example]
+        assert case.short_by == pytest.approx(other.short_by, abs=1e-3)
+        assert case.best[0][0] == other.best[0][0] and case.right == other.right
+        few, weighed = kernel.best_few(X[case.example]), plain.best_few(X[case.example])
+        assert [label for label, _ in few] == [label for label, _ in weighed]
+        gaps = [scores[0][1] - scores[1][1] for scores in (few, weighed)]
+        assert gaps[0] == pytest.approx(gaps[1], abs=1e-3)
 
 
 def test_the_report_of_a_kernel_draws_the_worst_mistakes(tmp_path):

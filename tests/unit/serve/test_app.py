@@ -19,8 +19,9 @@ from maxmargin.serve.app import Limits, make_app
 SERVED = [
     "chain", "chain_arrays", "grammar", "grammar_words", "alignment", "alignment_tracks",
     "homology", "network", "motif", "ranking", "multiclass", "multiclass_taxonomy",
-    "segment", "segment_templates",
+    "segment", "segment_templates", "multilabel",
 ]  # fmt: skip
+KERNELS = ["kernel", "kernel_two", "chain_kernel", "network_kernel"]  # networks explain
 
 
 def client(model, **limits):
@@ -44,7 +45,7 @@ def rows(X):
     return [X[i] for i in range(X.shape[0] if hasattr(X, "shape") else len(X))]
 
 
-@pytest.mark.parametrize("name", SERVED)
+@pytest.mark.parametrize("name", [*SERVED, *KERNELS])
 def test_predictions_are_those_of_the_model(name):
     model, X = MODELS[name]()
     some = rows(X)[:3]
@@ -80,6 +81,27 @@ def test_explanations_and_runners_up(name):
             assert few[1]["score"] == pytest.approx(told["score"] - told["margin"])
         schema = web.get("/schema").json()
         assert {"/predict", "/nbest", "/explain"} < set(schema["paths"])
+
+
+@pytest.mark.parametrize("name", KERNELS[:3])
+def test_a_kernel_has_an_answer_without_reasons(name):
+    """The page asks for explanations: it must show the answer of a kernel, too."""
+    model, X = MODELS[name]()
+    some = rows(X)[:3]
+    asked = {"inputs": [as_json(x) for x in some], "html": True}
+    with client(model) as web:
+        told = web.post("/explain", asked).json()["explanations"]
+        answers = web.post("/predict", {"inputs": asked["inputs"]}).json()["outputs"]
+    for why, answer in zip(told, answers, strict=True):
+        assert why["output"] == answer == why["nbest"][0]["output"]
+        assert why["html"] and why["parts"] == []
+        if name.startswith("kernel"):
+            scores = [one["score"] for one in why["nbest"]]
+            assert (
+                why["margin"] == pytest.approx(scores[0] - scores[1])
+                and why["margin"] >= 0
+            )
+            assert why["runner_up"] == why["nbest"][1]["output"]
 
 
 @pytest.fixture

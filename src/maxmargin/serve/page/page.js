@@ -14,6 +14,7 @@ function shown(output) {
   if (output === null) return "(none)";
   if (output.text !== undefined) return output.text;
   if (!Array.isArray(output)) return String(output);
+  if (!output.length) return "(none)";
   if (Array.isArray(output[0]) && output[0][0] && output[0][0].text !== undefined)
     return output.map((entity) => entity.map(shown).join(" = ")).join("; ");
   if (typeof output[0] === "string" && output.slice(1).some(Array.isArray))
