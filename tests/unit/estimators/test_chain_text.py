@@ -234,7 +234,8 @@ def test_auto_follows_the_scheme_of_the_labels_and_forgives_errors():
     assert ChainSVM().fit(X, [["N", "V", "N"], ["N", "V"]]).structure_.order == 1
     assert ChainSVM(scheme=None).fit(X, y).structure_.scheme is None
     wrong = [["B-P", "I-P", "O"], ["O", "I-Q"]]
-    model = ChainSVM().fit(X, wrong)
+    with pytest.warns(UserWarning, match="some spans of y are not as BIO"):
+        model = ChainSVM().fit(X, wrong)
     labels, legal = model.classes_, model.structure_.legal
     mask = np.isfinite(legal[: len(labels) ** 2]).reshape(len(labels), -1)
     assert mask[labels.index("O"), labels.index("I-Q")]

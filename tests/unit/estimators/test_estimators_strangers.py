@@ -21,6 +21,7 @@ from maxmargin import (
     StructuralSVM,
     check_structure,
 )
+from maxmargin.core import convert_scheme
 from maxmargin.structures.clusters import Document
 
 WORDS = [["Ana", "sings"], ["Bob", "ran"], ["Eva", "sings"]]
@@ -199,3 +200,16 @@ class TestMessages:
         for X, y in (([], []), ([[1.0, 0.2]], [1, -1])):
             with pytest.raises(ValueError, match="a few examples with their true out"):
                 check_structure(Sign(), X, y)
+
+
+class TestSpans:
+    def test_slips_are_told(self):
+        y = [["B-PER", "O"], ["O", "I-PER"], ["B-PER", "I-PER"]]
+        with pytest.warns(UserWarning, match="some spans of y are not as BIO"):
+            ChainSVM(features="ner").fit(WORDS, y)
+        with pytest.raises(ValueError, match="sequence 1, token 1"):
+            ChainSVM(features="ner", scheme="bio").fit(WORDS, y)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            ChainSVM(features="ner").fit(WORDS, convert_scheme(y, "bio", "iob1")[0])
+            ChainSVM(features="ner", scheme=None).fit(WORDS, y)

@@ -167,7 +167,10 @@ def test_a_label_unseen_in_training_is_an_error_of_the_prediction():
     X, y = IRIS
     model = MulticlassSVM().fit(X[:100], y[:100])
     assert model.score(X, y) == pytest.approx(2 / 3)
-    assert model.score(X[:3], ["a", "b", "c"]) == 0.0
+    with pytest.warns(UserWarning, match="none of them is the same"):
+        assert model.score(X[:3], [7, 8, 9]) == 0.0
+    with pytest.raises(ValueError, match="text is never equal to a number"):
+        model.score(X[:3], ["a", "b", "c"])
     names = np.array(["a", "b", "c"])[y]
     names[0] = "rare"
     search = GridSearchCV(MulticlassSVM(), {"C": [0.1, 1.0]}, cv=3)

@@ -82,10 +82,13 @@ def warn_if_alike(labels: Iterable[Any]) -> None:
             return
 
 
-def warn_of_labels(labels: Sequence[Any], first: bool = False) -> None:
+def warn_of_labels(
+    labels: Sequence[Any], first: bool = False, slips: bool = False
+) -> None:
     """Say so where there is one label only, and where some labels mark no spans.
 
-    `first`: the labels are those of a first batch.
+    `first`: the labels are those of a first batch. `slips`: some sequences are not as the
+    scheme of their labels wants them.
 
     Examples
     --------
@@ -104,6 +107,12 @@ def warn_of_labels(labels: Sequence[Any], first: bool = False) -> None:
         said = (
             f"label {odd!r} is neither 'O' nor like {marked[0]!r}, so the labels count as "
             "no scheme and any may follow any: check the spelling"
+        )
+    if slips:
+        said = (
+            "some spans of y are not as BIO or BIOES wants them, such as an I- without its "
+            "B-, so predictions may contain the same: convert_scheme(y, 'bio', 'iob1') of "
+            "maxmargin.core mends them, and scheme='bio' names the first place"
         )
     if said:
         warn(said, UserWarning)

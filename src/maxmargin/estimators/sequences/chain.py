@@ -337,7 +337,7 @@ class ChainSVM(KernelMixin):
         """Learn weights from X and y, or from `Encoded` sequences, which have labels."""
         self._counted = True
         super().fit(X, y, sample_weight)
-        warn_of_labels(self.classes_)
+        warn_of_labels(self.classes_, slips=self._chain.allowed is not self.allowed)
         return self.calibrate(X, y, cv=self.calibration) if self.calibration else self
 
     @available_if(lambda self: self._can_stream())
