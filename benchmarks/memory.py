@@ -14,8 +14,11 @@ would take ten times as much. For trainers that hold planes this is measured: a 
 without a bound on SMALL sequences says what one of them takes (`needs` is that times the
 number of sequences), and the run ends when its peak has stood still for STILL steps.
 Trainers that hold sums over all examples make so many of them; for
-kernels the Gram matrix has that size. A trainer that says in words that it needs
-more memory (MemoryError) keeps the bound, too, and is listed as refused.
+kernels the Gram matrix has that size.
+
+A trainer may say in words that it needs more memory (MemoryError): it keeps the bound,
+and `refused` has the words. It is then run on less, a tenth less at a time, until it
+accepts: with the most examples that it takes, memory is tightest.
 """
 
 import argparse
@@ -42,8 +45,9 @@ from maxmargin.structures.chain import Chain, Tokens
 
 LABELS, LENGTH, ACTIVE, WIDTH = 5, 12, 60, 3000
 PLANE = 12 * 2 * LENGTH * ACTIVE  # bytes of a plane: most entries occur with two labels
-SMALL = 200  # sequences of the run without a bound
-LEAST = PLANE  # bytes per sequence where hardly anything is held
+SMALL = 1000  # sequences of the run without a bound
+LEAST = 4000  # bytes per sequence where hardly anything is held
+FREE = 150  # passes without a bound, in a minute at most
 PASSES = 12
 STILL = 3
 CUTS = 8 * WIDTH * LABELS  # bytes of a sum over all examples
@@ -113,6 +117,19 @@ class Settled:
         return self.still >= STILL
 
 
+def accepted(train, n):
+    """What training on n examples leads to, or on as many as the trainer accepts."""
+    told = {}
+    while True:
+        try:
+            row, more = train(n)
+        except MemoryError as error:
+            told = told or {"asked": n, "refused": str(error)}
+            n = int(0.9 * n)
+            continue
+        return {**told, "examples": n, **row, "grown": more}
+
+
 def trainer_run(name, bound):
     """Train sequences whose planes would need ten times the bound."""
     kind, settings, (penalty, regularizer) = TRAINERS[name]
@@ -120,37 +137,37 @@ def trainer_run(name, bound):
     sums = name in ("one-slack", "lse-cutting-plane")
     passes = min(int(10 * bound / CUTS), 2 * int(bound / CUTS) + 10) if sums else PASSES
     kind(tol=1e-9, max_iter=3, **settings).solve(sequences(50, form))
-    free = kind(tol=1e-9, max_iter=PASSES, max_time=60.0, memory=1e12, **settings)
+    free = kind(tol=1e-9, max_iter=FREE, max_time=60.0, memory=1e12, **settings)
     small = sequences(SMALL, form)
     each = grown(lambda: free.solve(small))[1] / SMALL
-    n = int(10 * bound / max(each, LEAST))
     free = small = None
     solver = kind(tol=1e-9, max_iter=passes, max_time=150.0, memory=bound, **settings)
-    problem = sequences(n, form)
-    watch = None if sums else Settled(bound)
-    try:
+
+    def train(n):
+        problem = sequences(n, form)
+        watch = None if sums else Settled(bound)
         (result, _), more = grown(lambda: solver.solve(problem, watch=watch))
-    except MemoryError as error:
-        return {"examples": n, "refused": str(error), "grown": 0}
-    return {"examples": n, "steps": result.iterations, "planes": result.planes,
-            "needs": round(each * n), "gap": float(result.gap), "grown": more}  # fmt: skip
+        return {"steps": result.iterations, "planes": result.planes,
+                "needs": round(each * n), "gap": float(result.gap)}, more  # fmt: skip
+
+    return accepted(train, int(10 * bound / max(each, LEAST)))
 
 
 def kernel_run(method, bound):
     """Train on rows whose Gram matrix would need ten times the bound."""
-    n = int(np.sqrt(10 * bound / 8))
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(n, 10))
-    y = (np.abs(X[:, 0]) + 0.3 * rng.normal(size=n) > 0.7).astype(int)
     settings = {"kernel_method": method, "n_basis": 200, "max_iter": 20, "C": 1.0}
-    KernelSVM(**settings).fit(X[:60], y[:60])
-    model = KernelSVM(memory=bound, max_time=150.0, **settings)
-    try:
+
+    def train(n):
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(n, 10))
+        y = (np.abs(X[:, 0]) + 0.3 * rng.normal(size=n) > 0.7).astype(int)
+        KernelSVM(**settings).fit(X[:60], y[:60])
+        model = KernelSVM(memory=bound, max_time=150.0, **settings)
         model, more = grown(lambda: model.fit(X, y))
-    except MemoryError as error:
-        return {"examples": n, "refused": str(error), "grown": 0}
-    return {"examples": n, "steps": model.result_.iterations,
-            "gap": float(model.result_.gap), "grown": more}  # fmt: skip
+        return {"steps": model.result_.iterations, "needs": 8 * n * n,
+                "gap": float(model.result_.gap)}, more  # fmt: skip
+
+    return accepted(train, int(np.sqrt(10 * bound / 8)))
 
 
 def child(name, bound):

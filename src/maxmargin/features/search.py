@@ -14,8 +14,9 @@ followed side by side, character by character [1, 2]:
     step      all threads read one character; of two at the same instruction the first stays
     priority  threads are in the order in which `re` would try them
 
-The time is at most a constant times length of the string times size of the program;
-where the expression looks ahead or behind, times the length once more.
+Where an expression looks ahead or behind, one walk from the end of the string to its start
+says from which places the inner part matches. So the time is at most a constant times
+length of the string times size of the program.
 What is found is what `re` finds, but for loops around parts that may match nothing:
 `re` leaves such a loop after an empty turn, here longer matches are found as well.
 
@@ -35,7 +36,6 @@ from typing import Any, NamedTuple
 QUICK = 1e6  # steps of `re` for a string at most, about ten milliseconds
 FARTHEST = 1000  # characters of a string that `re` searches at most
 LARGEST = 1000  # instructions of a program at most
-LOOK = 10.0  # instructions that one in a look ahead or behind counts for
 LONGEST = 100_000  # characters of an expression at most
 MANY = 64.0  # 2 to this number of ways: too many for any string
 LOOKS = (_constants.ASSERT, _constants.ASSERT_NOT)
@@ -78,7 +78,7 @@ class Ways(NamedTuple):
 ENDLESS = Ways(float("inf"), 0.0)
 
 
-Test = tuple[int, int]  # a look ahead or behind, by the id of its program, and a place
+Known = dict[int, set[int]]  # by the id of a program, where its matches begin
 
 
 class Instruction(NamedTuple):
@@ -103,17 +103,13 @@ class Program:
 
     code: list[Instruction]
 
-    def first(
-        self, s: str, start: int, anywhere: bool, known: dict[Test, bool]
-    ) -> tuple[int, int] | None:
-        """Where the first match at or after `start` begins and ends.
-
-        Without `anywhere` it begins at `start`. `known` keeps what has been tested.
-        """
+    def first(self, s: str, known: Known | None = None) -> tuple[int, int] | None:
+        """Where the first match begins and ends."""
+        known = {} if known is None else known
         threads: list[tuple[int, int]] = []  # (instruction, where the match begins)
         best: tuple[int, int] | None = None
-        for at in range(start, len(s) + 1):
-            if best is None and (anywhere or at == start):
+        for at in range(len(s) + 1):
+            if best is None:
                 threads.append((0, at))
             if not threads:
                 break
@@ -131,7 +127,7 @@ class Program:
 
     def _ready(
         self, threads: Sequence[tuple[int, int]], s: str, at: int,
-        known: dict[Test, bool],
+        known: Known,
     ) -> Iterator[tuple[int, int]]:  # fmt: skip
         """Threads that read a character next, or match: each instruction once."""
         seen: set[int] = set()
@@ -150,18 +146,55 @@ class Program:
                 elif self._holds(where, s, at, known):
                     left.append(where + 1)
 
-    def _holds(self, where: int, s: str, at: int, known: dict[Test, bool]) -> bool:
+    def _holds(self, where: int, s: str, at: int, known: Known) -> bool:
         """Whether a test of a place holds."""
         step = self.code[where]
         if step.test is not None:
             return step.test.match(s, at) is not None
         inner = step.program
         assert inner is not None
-        if (id(inner), at) not in known:
-            begin = at - max(step.back, 0)
-            inside = begin >= 0 and inner.first(s, begin, False, known) is not None
-            known[id(inner), at] = inside is step.holds
-        return known[id(inner), at]
+        if id(inner) not in known:
+            known[id(inner)] = inner.begins(s, known)
+        return (at - max(step.back, 0) in known[id(inner)]) is step.holds
+
+    def begins(self, s: str, known: Known) -> set[int]:
+        """All places where a match begins: one walk from the end of `s` to its start.
+
+        An instruction leads to a match if the next one does, one character later where it
+        reads a character.
+        """
+        out: set[int] = set()
+        leading: set[int] = set()  # instructions that lead to a match from `at`
+        before = self._before()
+        for at in range(len(s), -1, -1):
+            left = [len(self.code) - 1]
+            for after in leading:
+                step = self.code[after - 1]
+                if step.kind == "char" and step.test and step.test.match(s, at):
+                    left.append(after - 1)
+            leading = set()
+            while left:
+                where = left.pop()
+                if where in leading:
+                    continue
+                leading.add(where)
+                left.extend(
+                    k for k in before[where]
+                    if self.code[k].kind == "jump" or self._holds(k, s, at, known)
+                )  # fmt: skip
+            if 0 in leading:
+                out.add(at)
+        return out
+
+    def _before(self) -> list[list[int]]:
+        """Of each instruction, those that lead to it without reading a character."""
+        out: list[list[int]] = [[] for _ in self.code]
+        for k, step in enumerate(self.code):
+            if step.kind in ("place", "look"):
+                out[k + 1].append(k)
+            for to in step.to:
+                out[to].append(k)
+        return out
 
 
 class RegexSearch:
@@ -194,7 +227,7 @@ class RegexSearch:
             return None if found is None else found.group()
         if self._made is None:
             self._made = program_of(self._tree)
-        place = self._made.first(s, 0, True, {})
+        place = self._made.first(s)
         return None if place is None else s[place[0] : place[1]]
 
     def each(self, strings: Sequence[str]) -> list[str | None]:
@@ -292,7 +325,7 @@ def _size(items: Any) -> float:
         if op is _constants.SUBPATTERN:
             total += _size(given[3])
         elif op in LOOKS:
-            total += LOOK * (2.0 + _size(given[1]))
+            total += 2.0 + _size(given[1])
         elif op is _constants.BRANCH:
             total += sum(2.0 + _size(branch) for branch in given[1])
         elif op in LOOPS:
