@@ -48,8 +48,8 @@ PLANE = 12 * 2 * LENGTH * ACTIVE  # bytes of a plane: most entries occur with tw
 SMALL = 1000  # sequences of the run without a bound
 LEAST = 4000  # bytes per sequence where hardly anything is held
 FREE = 150  # passes without a bound, in a minute at most
-PASSES = 12
-STILL = 3
+PASSES = 20
+STILL = 5
 CUTS = 8 * WIDTH * LABELS  # bytes of a sum over all examples
 
 TRAINERS = {
@@ -141,7 +141,7 @@ def trainer_run(name, bound):
     small = sequences(SMALL, form)
     each = grown(lambda: free.solve(small))[1] / SMALL
     free = small = None
-    solver = kind(tol=1e-9, max_iter=passes, max_time=150.0, memory=bound, **settings)
+    solver = kind(tol=1e-9, max_iter=passes, max_time=300.0, memory=bound, **settings)
 
     def train(n):
         problem = sequences(n, form)

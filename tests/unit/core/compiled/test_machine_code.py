@@ -331,15 +331,18 @@ def test_loops_run_without_a_home():
 
 
 def test_a_second_process_finds_what_the_first_has_compiled(tmp_path):
-    for kind in ("compiled", "cached"):
-        counts, problem = json.loads(
-            run(CALL.format(n=3), MAXMARGIN_CACHE_DIR=str(tmp_path))
+    def call(checked):
+        here = str(tmp_path)
+        told = run(
+            CALL.format(n=3), MAXMARGIN_CACHE_DIR=here, NUMBA_BOUNDSCHECK=checked
         )
+        return json.loads(told)
+
+    for kind in ("compiled", "cached"):
+        counts, problem = call(checked="0")
         assert (counts[kind], sum(counts.values()), problem) == (1, 1, None)
-    checked = run(
-        CALL.format(n=3), MAXMARGIN_CACHE_DIR=str(tmp_path), NUMBA_BOUNDSCHECK="1"
-    )
-    assert json.loads(checked)[0]["compiled"] == 1  # other code, hence another entry
+    counts, _ = call(checked="1")
+    assert counts["compiled"] == 1  # other code, hence another entry
 
 
 def test_two_processes_may_compile_at_once(tmp_path):
