@@ -178,3 +178,13 @@ def test_candidates_to_choose_from_are_needed():
         HomologySVM().fit([("HEAGAWG", ["HEAGWG"])] * 3, [0, 0, 0])
     with pytest.raises(ValueError, match="example 1 has no candidates"):
         HomologySVM().fit([("HEAG", ["HEA", "W"]), ("HEAG", [])], [0, 0])
+
+
+def test_drawings_name_the_candidate():
+    X, y = make_homologs(8, seed=0)
+    model = HomologySVM().fit(X, y)
+    found = model.predict(X[:1])[0]
+    c = int(found[0] if np.iterable(found) else found)
+    assert f"candidate {c}<" in str(model.draw(X[0], truth=c))
+    other = str(model.draw(X[0], truth=(c + 1, y[0][1])))
+    assert f"candidate {c} <em>true: candidate {c + 1}<" in other

@@ -43,6 +43,7 @@ from maxmargin.estimators.fitting.prediction import ask_batches
 from maxmargin.estimators.fitting.training import TrainingData
 from maxmargin.io.biology.scoring import Scoring
 from maxmargin.losses.pairs import WrongCandidate
+from maxmargin.reports.drawing.marked_text import plain_html
 from maxmargin.structures.alignment.homology import (
     Homology,
     candidate_number,
@@ -344,7 +345,11 @@ class HomologySVM(Significance, StructuredEstimator):
 
     def _draw(self, x: Any, output: Any, truth: Any = None) -> str:
         c, columns = output if np.iterable(output) else self.predict_alignments([x])[0]
-        return draw_alignment(x[0], x[1][int(c)], columns, None)
+        true = next(iter(truth)) if np.iterable(truth) else truth
+        name = plain_html(
+            f"candidate {c}", None if true is None else f"candidate {true}"
+        )
+        return name + draw_alignment(x[0], x[1][int(c)], columns, None)
 
 
 def _homologs(y: Any) -> Any:
