@@ -537,6 +537,15 @@ class StructuredEstimator(CallbackSupportMixin, DrawnOutputs, BaseEstimator):
         """Outputs of the structure as `predict` returns them."""
         return decoded
 
+    def _knows(self, x: Any, y: Any) -> bool:
+        """Whether the structure has the output y, as the structure takes both."""
+        one = self.structure_.encode([x])
+        try:
+            self.structure_.encode_labels(one, [y])
+        except ValueError:
+            return False
+        return True
+
     def _encoded(self, X: Any, y: Any) -> tuple[Any, Ragged]:
         """Encoded inputs and true outputs, hidden parts completed."""
         x = self.structure_.encode(self._inputs(X))

@@ -279,7 +279,7 @@ class DependencySVM(StructuredEstimator):
         """
         check_is_fitted(self, "coef_")
         X, y = self._inputs(X), by_position(y)
-        kept = [i for i in range(min(most, len(y))) if self._derives(X[i], y[i])]
+        kept = [i for i in range(min(most, len(y))) if self._knows(X[i], y[i])]
         if not kept:
             return []
         cases = super().hardest([X[i] for i in kept], [y[i] for i in kept], n, most)
@@ -308,19 +308,11 @@ class DependencySVM(StructuredEstimator):
         scores = attachment_scores(list(by_position(y)), list(predicted))
         return [("UAS: right heads", scores.uas), ("trees without error", scores.exact)]
 
-    def _derives(self, sentence: Any, tree: Any) -> bool:
-        one = self.structure_.encode([sentence])
-        try:
-            self.structure_.encode_labels(one, [tree])
-        except ValueError:
-            return False
-        return True
-
     def _out_of_reach(self, X: Any, y: Any, predicted: Any, most: int) -> Sequence[int]:
         """Mistakes whose true tree the model cannot predict: `hardest` has no score."""
         X, y = self._inputs(by_position(X)[:most]), by_position(y)[:most]
         wrong = [i for i, t in enumerate(y) if list(predicted[i]) != list(t)]
-        return [i for i in wrong if not self._derives(X[i], y[i])]
+        return [i for i in wrong if not self._knows(X[i], y[i])]
 
     def score(self, X: Any, y: Any) -> float:
         """Share of words with the right head and label (LAS; UAS if there are no labels).

@@ -349,26 +349,18 @@ class GrammarSVM(KernelMixin):
         """
         check_is_fitted(self, "coef_")
         X, y = self._inputs(X), [from_nltk(tree) for tree in by_position(y)]
-        kept = [i for i in range(min(most, len(y))) if self._derives(X[i], y[i])]
+        kept = [i for i in range(min(most, len(y))) if self._knows(X[i], y[i])]
         if not kept:
             return []
         cases = super().hardest([X[i] for i in kept], [y[i] for i in kept], n, most)
         return [replace(case, example=kept[case.example]) for case in cases]
-
-    def _derives(self, sentence: Any, tree: Any) -> bool:
-        one = self.structure_.encode([sentence])
-        try:
-            self.structure_.encode_labels(one, [tree])
-        except ValueError:
-            return False
-        return True
 
     def _out_of_reach(self, X: Any, y: Any, predicted: Any, most: int) -> Sequence[int]:
         """Mistakes whose true tree the grammar cannot derive: `hardest` has no score."""
         X = self._inputs(by_position(X)[:most])
         truth = [from_nltk(tree) for tree in by_position(y)[:most]]
         wrong = [i for i, t in enumerate(truth) if from_nltk(predicted[i]) != t]
-        return [i for i in wrong if not self._derives(X[i], truth[i])]
+        return [i for i in wrong if not self._knows(X[i], truth[i])]
 
     def score(self, X: Any, y: Any) -> float:
         """F1 of all labelled brackets, punctuation and top included.
