@@ -198,3 +198,20 @@ def test_files_of_another_kind(tmp_path, capsys):
     data.write_text("a\tX\nb\tY\n" * 300)
     code, said = said_by(capsys, "train", data, model)
     assert code == 0 and "one sentence of 600 words" in " ".join(said.split())
+
+
+def test_training_warns_of_what_is_odd_in_the_data(tmp_path, capsys):
+    data, model = tmp_path / "d.conll", tmp_path / "m.mm"
+    row = "Ana B-PER\nRuiz I-PER\nsaw O\nBo {}\n\n"
+    data.write_text(row.format("B-PER") * 12 + row.format("PER-B"))
+    for C in ("0.1", "auto"):  # which fits several times
+        code, said = said_by(
+            capsys, "train", data, model, "--template", "ner", "--C", C
+        )
+        assert code == 0
+        assert said.count("label 'PER-B' is neither 'O' nor like 'B-PER'") == 1
+    data.write_text("a O\nb O\n\nc O\n\n")
+    code, said = said_by(capsys, "train", data, model, "--quiet")
+    assert code == 0 and "all labels are 'O'" in said
+    code, said = said_by(capsys, "train", data, model, "--max-iter", "1")
+    assert "all labels are 'O'" in said and "gap" in said

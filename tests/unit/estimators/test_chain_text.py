@@ -243,3 +243,15 @@ def test_auto_follows_the_scheme_of_the_labels_and_forgives_errors():
     assert not mask[labels.index("B-P"), labels.index("I-Q")]
     part = ChainSVM().partial_fit(X, y, classes=["B-P", "I-P", "O"])
     part.partial_fit(X, [["O", "I-P", "O"], ["I-P", "O"]])  # later batches may break it
+
+
+def test_calibration_names_a_sequence_whose_labels_do_not_fit():
+    model = ChainSVM(features="ner", tol=0.1).fit(WORDS, LABELS)
+    with pytest.raises(ValueError, match="sequence 1 has 6 tokens but 5 labels"):
+        model.calibrate(WORDS, [LABELS[0], LABELS[0], LABELS[2]])
+
+
+def test_one_token_of_a_wrong_kind_is_named():
+    model = ChainSVM(features="ner", tol=0.1).fit(WORDS, LABELS)
+    with pytest.raises(ValueError, match=r"token 0 is .* int, where a string or a row"):
+        model.tag([1, 2])

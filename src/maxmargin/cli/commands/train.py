@@ -13,6 +13,8 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+from sklearn.exceptions import ConvergenceWarning
+
 import maxmargin
 from maxmargin.cli import errors
 from maxmargin.cli.commands.choose_penalty import fit_best
@@ -171,8 +173,10 @@ def _fitted(args: argparse.Namespace, task: str, form: str, data: Data) -> Any:
         for line in explained(args, n):
             _told(line)
     with terminable(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the summary says how training ended
-        warnings.filterwarnings("always", ".*unknown='ignore' is silent")
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("default", UserWarning)  # once each, folds or not
+        # The summary says how training ended.
+        warnings.simplefilter("ignore", ConvergenceWarning)
         try:
             if args.C == "auto":
                 return fit_best(model, data, args.quiet or args.json)

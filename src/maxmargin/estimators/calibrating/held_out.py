@@ -14,7 +14,7 @@ from sklearn.base import clone
 
 from maxmargin.calibration.candidates import Candidates
 from maxmargin.core.data.arrays import Floats, Ints, Ragged, pointers
-from maxmargin.core.data.tokens.sequences import flat_labels
+from maxmargin.core.data.tokens.sequences import flat_labels, same_lengths
 from maxmargin.core.structure import Layers, NBest
 from maxmargin.estimators.explaining.fitted_model import FittedModel
 from maxmargin.estimators.fitting.inputs import (
@@ -150,8 +150,7 @@ def _label_candidates(
     if list(scores.labels) != order:  # a fold that lacks a label
         table = np.full((len(table), len(order)), -np.inf)
         table[:, [where[label] for label in scores.labels]] = scores.table
-    if len(starts) != len(scores.ptr) or (starts != scores.ptr).any():
-        raise ValueError("the labels of y do not fit the tokens of X")
+    same_lengths(scores.ptr, starts)
     told = np.array([label is not None for label in flat], bool)
     counts = np.append(told, False).astype(np.int64)
     truth = np.array([where.get(label, -1) for label in flat], np.int64)

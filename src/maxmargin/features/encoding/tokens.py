@@ -133,11 +133,12 @@ def _keys(
 
 def _check_kinds(tokens: list[Any], ptr: Ints) -> None:
     """Refuse tokens of different kinds; named tuples and the like are rows."""
-    single = isinstance(tokens[0], str)
+    single, expected = isinstance(tokens[0], str), "a string or a row of strings"
     for t, token in enumerate(tokens):
         row = isinstance(token, Sequence) and not isinstance(token, str | bytes)
         if single if row else not (single and isinstance(token, str)):
-            expected = "a string" if single else "a row of strings"
+            if t > 0:
+                expected = "a string" if single else "a row of strings"
             raise ValueError(
                 f"{place(t, ptr)} is of type {type(token).__name__}, where "
                 f"{expected} is expected"
