@@ -150,7 +150,7 @@ def test_tracks_of_numbers(folder, capsys):
     assert f"has no array {first!r}" in capsys.readouterr().err
     (folder / "broken.npz").write_bytes(b"PK nothing")
     assert run(*train, "--track", "emb=broken.npz") == 3
-    assert "no file of numpy.savez" in capsys.readouterr().err
+    assert "is not a file of numpy.savez" in capsys.readouterr().err
 
 
 def test_export_of_scores_and_what_is_refused(folder, capsys):
