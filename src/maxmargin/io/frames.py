@@ -15,6 +15,11 @@ from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
 
+READ_AS_MISSING = (
+    " (pandas.read_csv reads words such as NA and null as missing, unless "
+    "keep_default_na=False)"
+)
+
 
 class FrameSequences(NamedTuple):
     """Sequences read from a frame."""
@@ -310,7 +315,11 @@ class _Table:
             r for r in range(self.n) if missing[r] or plain[r] != plain[r]
         ]  # NaN differs from itself
         if lost:
-            raise ValueError(f"row {lost[0]}: the {what} in column {name!r} is missing")
+            text = any(isinstance(value, str) for value in plain)
+            raise ValueError(
+                f"row {lost[0]}: the {what} in column {name!r} is missing"
+                f"{READ_AS_MISSING if text else ''}"
+            )
         return plain
 
     def matrix(self, names: Sequence[str]) -> NDArray[np.float64]:

@@ -1,6 +1,7 @@
 """Mistakes of somebody's first day that used to go by without a word, or with a riddle."""
 
 import warnings
+from io import StringIO
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from maxmargin import (
     check_structure,
 )
 from maxmargin.core import convert_scheme
+from maxmargin.io import sequences_from_frame
 from maxmargin.structures.clusters import Document
 
 WORDS = [["Ana", "sings"], ["Bob", "ran"], ["Eva", "sings"]]
@@ -213,3 +215,21 @@ class TestSpans:
             warnings.simplefilter("error")
             ChainSVM(features="ner").fit(WORDS, convert_scheme(y, "bio", "iob1")[0])
             ChainSVM(features="ner", scheme=None).fit(WORDS, y)
+
+
+class TestTables:
+    def test_words_that_pandas_reads_as_missing(self):
+        pd = pytest.importorskip("pandas")
+        frame = pd.read_csv(StringIO("s,w,tag\n1,NA,B\n1,ran,O\n"))
+        with pytest.raises(ValueError, match=r"row 0: .*keep_default_na=False"):
+            sequences_from_frame(frame, by="s", label="tag")
+        frame["w"], frame["tag"] = [1.0, 2.0], [0.0, np.nan]
+        with pytest.raises(ValueError, match=r"row 1: .* is missing$"):
+            sequences_from_frame(frame, by="s", label="tag")
+
+    def test_pairs_with_a_hole(self):
+        pd = pytest.importorskip("pandas")
+        pairs = pd.DataFrame({"a": ["ACD", "AC"], "b": ["AD", np.nan]})
+        rows = pd.DataFrame({"a": ["ACD", "AC"], "b": ["A-D", "A-"]})
+        with pytest.raises(ValueError, match=r"X\[1\]: nan stands where a sequence"):
+            AlignmentSVM().fit(pairs, rows)

@@ -6,6 +6,7 @@ from typing import Any
 
 from maxmargin.core.data.foreign.biopython_records import from_biopython, is_alignment
 from maxmargin.core.data.foreign.data_frames import rows_of_frame
+from maxmargin.core.data.validation import is_missing
 from maxmargin.estimators.fitting.inputs import by_position
 from maxmargin.io.biology.biopython import pairs_from_biopython
 
@@ -25,9 +26,18 @@ def pairs_of_rows(X: Any) -> tuple[list[Any], list[Any]]:
 def listed_pairs(X: Any, y: Any = None) -> tuple[Any, Any]:
     """Pairs and their alignments, those of data frames row by row."""
     return (
-        rows_of_frame(X, [2], "the sequences of each pair"),
-        rows_of_frame(y, [1, 2], "the alignment of each pair", "y"),
+        _whole(rows_of_frame(X, [2], "the sequences of each pair"), "X"),
+        _whole(rows_of_frame(y, [1, 2], "the alignment of each pair", "y"), "y"),
     )
+
+
+def _whole(rows: Any, name: str) -> Any:
+    """Refuse rows of a table in which something is missing."""
+    for i, row in enumerate(rows if isinstance(rows, list | tuple) else ()):
+        for part in row if isinstance(row, tuple) else ():
+            if isinstance(part, float) and is_missing(part):
+                raise ValueError(f"{name}[{i}]: {part} stands where a sequence should")
+    return rows
 
 
 def is_pair(pair: Any) -> bool:
