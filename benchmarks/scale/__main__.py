@@ -9,6 +9,7 @@
     python -m benchmarks.scale shard_faults   the same, where it holds dual variables
     python -m benchmarks.scale model      costs on OCR, NER and POS, and what follows
     python -m benchmarks.scale passes     16 shards on 2 workers: OCR, NER and POS to 1 %
+    python -m benchmarks.scale exchanges  shards with and without rounds of sweeps only
     python -m benchmarks.scale dim        seconds of a round of shards as weights grow
     python -m benchmarks.scale check      the model against runs, 1 and 2 workers
 
@@ -27,7 +28,7 @@ from benchmarks.scale.faults import faults, shard_faults
 from benchmarks.scale.memory import memory
 from benchmarks.scale.model import check, model
 from benchmarks.scale.parallel import bits, linear, overhead, speedup
-from benchmarks.scale.rounds import dim, passes
+from benchmarks.scale.rounds import dim, exchanges, passes
 
 STORE = Path(__file__).parents[1] / "results" / "scale.json"
 PARTS = {
@@ -42,6 +43,7 @@ PARTS = {
         shard_faults,
         model,
         passes,
+        exchanges,
         dim,
         check,
     )
