@@ -3,6 +3,7 @@
     python -m benchmarks.outside_shift                        the table of the taggers page
     python -m benchmarks.outside_shift --only "PER, testa" --no-crfsuite
     python -m benchmarks.outside_shift --only "MISC, testb" --paired 4
+    python -m benchmarks.outside_shift --no-crfsuite --C 0.1      another C
 
 Spanish news with all types but one turned into O, template `ner`, beside the best of
 CRFsuite's three trainers on the same features; names in LitBank with words and affixes.
@@ -62,6 +63,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", choices=list(TASKS), nargs="*", default=list(TASKS))
     parser.add_argument("--no-crfsuite", action="store_true")
+    parser.add_argument("--C", type=float, default=0.2)
     parser.add_argument("--paired", type=int, default=0, metavar="RUNS")
     args = parser.parse_args()
     for name in args.only if args.paired else ():
@@ -75,7 +77,7 @@ def main() -> None:
         took = []
         for shift in (0.0, "auto"):
             begin = time.process_time()
-            model = ChainSVM(features=task.templates, outside_shift=shift)
+            model = ChainSVM(args.C, features=task.templates, outside_shift=shift)
             model.fit(*task.train)
             took.append(time.process_time() - begin)
             found = list(model.predict(task.test[0]))

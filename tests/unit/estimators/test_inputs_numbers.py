@@ -91,7 +91,9 @@ INPUTS = {
 @pytest.mark.parametrize("name", INPUTS)
 def test_complex_numbers_and_dates_are_refused(name, kind):
     model, inputs, outputs = INPUTS[name]
-    with pytest.raises(ValueError, match=rf"{kind}|is not an? (table|array) .*of numbers"):
+    with pytest.raises(
+        ValueError, match=rf"{kind}|is not an? (table|array) .*of numbers"
+    ):
         model.fit(inputs(other_kinds(kind)), outputs)
 
 

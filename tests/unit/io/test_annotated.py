@@ -1,6 +1,7 @@
 """Raw text with spans in characters, as annotation tools write it."""
 
 import json
+import warnings
 
 import pytest
 from hypothesis import given
@@ -97,3 +98,20 @@ def test_what_is_no_json_is_named(tmp_path):
     (tmp_path / "a.jsonl").write_text("{'text': 1}\n")
     with pytest.raises(FormatError, match="line 1"):
         read_annotated(tmp_path / "a.jsonl")
+
+
+def test_spans_that_divide_words_are_counted(tmp_path):
+    records = [
+        {"text": TEXT, "entities": [[0, 3, "PER"], [13, 25, "LOC"]]},
+        {"text": "Bo saw (Eva).", "entities": [[0, 1, "PER"], [8, 11, "PER"]]},
+        {"text": "Bo saw Eva.", "entities": [[7, 11, "PER"]]},  # with the full stop
+        {"text": "pre-Lima-born", "entities": [[4, 8, "LOC"]]},
+    ]
+    path = written(tmp_path / "a.jsonl", *records)
+    said = r"line 2: the span 0 \.\. 1 \(PER\) divides 'Bo', and 2 of 6 spans divide"
+    with pytest.warns(UserWarning, match=said):
+        read_annotated(path)
+    written(path, records[0], records[2])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read_annotated(path)

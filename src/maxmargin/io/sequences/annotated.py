@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from maxmargin.core.data.tokens.label_schemes import all_spans
+from maxmargin.core.data.warned import warn
 from maxmargin.io.text import FormatError, numbered_lines
 
 OPENING, CLOSING = "([{\"'“«", ")]}\"'”»,;:!?"
@@ -134,16 +135,39 @@ def read_annotated(path: str | Path, encoding: str = "utf-8") -> list[AnnotatedT
     """Read JSON lines of texts with spans, as spaCy, Prodigy and doccano have them.
 
     Spans are ``[start, end, label]`` or objects with ``start``, ``end`` and ``label``,
-    under the name ``entities``, ``spans``, ``label`` or ``labels``.
+    under the name ``entities``, ``spans``, ``label`` or ``labels``. A warning names the
+    first span that begins or ends inside a word.
     """
-    out = []
+    out, dividing = [], []
     for number, line in numbered_lines(path, encoding):
         if line.strip():
             try:
                 out.append(_record(json.loads(line)))
             except (ValueError, RecursionError) as error:
                 raise FormatError(path, number, str(error)) from None
+            dividing += [(number, *pair) for pair in _dividing(out[-1])]
+    if dividing:
+        number, (start, end, label), word = dividing[0]
+        warn(
+            f"{path}, line {number}: the span {start} .. {end} ({label}) divides "
+            f"{word!r:.40}, and {len(dividing)} of {sum(len(t.spans) for t in out)} spans "
+            "divide words, which stay whole in texts to predict: check the ends of spans"
+        )
     return out
+
+
+def _dividing(text: AnnotatedText) -> list[tuple[tuple[int, int, str], str]]:
+    """Spans with an end inside a word, and that word."""
+    words = split_text(text.text) if text.spans else []
+    return [
+        (span, inside[0])
+        for span in text.spans
+        if (
+            inside := [
+                w.text for w in words if any(w.start < e < w.end for e in span[:2])
+            ]
+        )
+    ]
 
 
 def load_annotated(
