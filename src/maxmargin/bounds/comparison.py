@@ -14,6 +14,7 @@ from maxmargin.bounds.formulas import least_rise, most_completions, most_constra
 from maxmargin.bounds.margin_loss import margin_bound
 from maxmargin.bounds.norms import Constants, constants_of
 from maxmargin.core.data.arrays import Floats
+from maxmargin.core.data.validation import check_shape
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import Latent
 from maxmargin.solvers.kernel.theorems import most_cuts
@@ -96,9 +97,10 @@ def risk_bound(problem: Problem, w: Floats) -> Comparison:
     >>> model = MulticlassSVM().fit(X, y)
     >>> x, truth = model._encoded(X, y)
     >>> problem = model._problem(model.structure_, x, truth, None)
-    >>> bounds.risk_bound(problem, model.coef_.ravel()).holds
+    >>> bounds.risk_bound(problem, model.result_.w).holds
     True
     """
+    check_shape(w, (problem.dim,), "all weights, as in result_.w")
     ids, weight = np.arange(problem.n), problem.C / problem.C.sum()
     latent, source = problem.structure.offers(Latent), "Tsochantaridis et al. 2005"
     if latent is not None:

@@ -26,6 +26,7 @@ import numpy as np
 from maxmargin.bounds.formulas import complexity_term
 from maxmargin.bounds.norms import lengths
 from maxmargin.core.data.arrays import Floats
+from maxmargin.core.data.validation import check_shape
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import Augment, ByLoss, FewOutputs
 from maxmargin.structures.chain.structure import Chain
@@ -119,6 +120,7 @@ def margin_losses(problem: Problem, w: Floats, margin: float) -> tuple[Floats, b
     >>> [margin_losses(problem, w, m)[0].tolist() for m in (1.9, 2.1)]
     [[0.0, 0.0], [1.0, 1.0]]
     """
+    check_shape(w, (problem.dim,), "all weights, as in result_.w")
     structure, n = problem.structure, problem.n
     ids, sizes = np.arange(n), np.maximum(problem.truth.sizes, 1)
     if structure.layered(problem.loss):

@@ -308,6 +308,17 @@ def test_the_first_term_of_theorem_6_1_by_enumeration(seed, margin):
     assert (above >= np.array(true) - 1e-9).all() and (above <= 1.0).all()
 
 
+@pytest.mark.parametrize("make", [chain_problem, multiclass_problem])
+@pytest.mark.parametrize("missing", [1, -1])
+def test_weights_of_another_length_are_refused(make, missing):
+    problem = replace(make(2), loss=Hamming().bind(3))
+    w = np.zeros(problem.dim - missing)  # compiled loops would read beyond its end
+    with pytest.raises(ValueError, match="all weights, as in result_.w: its shape is"):
+        bounds.risk_bound(problem, w)
+    with pytest.raises(ValueError, match="all weights, as in result_.w: its shape is"):
+        bounds.generalisation_bound(problem, w)
+
+
 def test_theorem_6_1_in_full():
     problem = chain_problem(2, n=20)
     w = OneSlack().solve(problem)[0].w
