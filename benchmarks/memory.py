@@ -13,8 +13,9 @@ Each run is a process of its own. Problems are so large that training without a 
 would take ten times as much. For trainers that hold planes this is measured: a run
 without a bound on SMALL sequences says what one of them takes (`needs` is that times the
 number of sequences), and the run ends when its peak has stood still for STILL steps.
-Trainers that hold sums over all examples make so many of them; for
-kernels the Gram matrix has that size.
+Trainers that hold sums over all examples take more steps than sums fit into the bound,
+of problems of SMALL sequences with more features for larger bounds (`needs` is what the
+sums of ten times as many steps take); for kernels the Gram matrix has that size.
 
 A trainer may say in words that it needs more memory (MemoryError): it keeps the bound,
 and `refused` has the words. It is then run on less, a tenth less at a time, until it
@@ -22,6 +23,7 @@ accepts: with the most examples that it takes, memory is tightest.
 """
 
 import argparse
+import ctypes
 import json
 import subprocess
 import sys
@@ -50,7 +52,8 @@ LEAST = 4000  # bytes per sequence where hardly anything is held
 FREE = 150  # passes without a bound, in a minute at most
 PASSES = 20
 STILL = 5
-CUTS = 8 * WIDTH * LABELS  # bytes of a sum over all examples
+SUMS = 333  # over all examples: so many fit into a bound, and twice as many are made
+SMALLEST = 8.0 * WIDTH * LABELS * SUMS  # bound where there are WIDTH features
 
 TRAINERS = {
     "block-dual": (BlockDual, {}, ("linear", "l2")),
@@ -67,20 +70,21 @@ TRAINERS = {
     "lse-cutting-plane": (LSECuttingPlane, {}, ("summed", "l2")),
     "lse-n-slack": (LSENSlack, {}, ("summed", "l2")),
 }
+OF_SUMS = ("one-slack", "lse-cutting-plane")
 KERNELS = ("exact", "sampled", "cpsp", "nystroem", "cholesky")
 
 
-def sequences(n, form, seed=0):
+def sequences(n, form, width=WIDTH, seed=0):
     """Encoded sequences with noisy labels, so that constraints do not run out."""
     rng = np.random.default_rng(seed)
     tokens = n * LENGTH
-    idx = np.sort(rng.integers(WIDTH, size=(tokens, ACTIVE)), axis=1).astype(np.int32)
+    idx = np.sort(rng.integers(width, size=(tokens, ACTIVE)), axis=1).astype(np.int32)
     vectors = Vectors(
-        ACTIVE * np.arange(tokens + 1), idx.ravel(), np.ones(idx.size), WIDTH
+        ACTIVE * np.arange(tokens + 1), idx.ravel(), np.ones(idx.size), width
     )
     labels = np.where(rng.random(tokens) < 0.6, idx[:, 0] % LABELS, 0)
     ptr = pointers(np.full(n, LENGTH))
-    chain = Chain().sized(tuple(range(LABELS)), None, WIDTH, True)
+    chain = Chain().sized(tuple(range(LABELS)), None, width, True)
     return Problem(
         chain, Hamming().bind(LABELS), Formulation("margin", *form),
         Tokens(vectors, ptr, np.empty(0, np.int32)),
@@ -98,6 +102,7 @@ def resident(kind):
 
 def grown(call):
     """What `call` returns, and how far the peak rises above what is there now."""
+    ctypes.CDLL(None).malloc_trim(0)  # what is free is not there
     Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
     before = resident("VmRSS")
     out = call()
@@ -131,21 +136,26 @@ def accepted(train, n):
 
 
 def trainer_run(name, bound):
-    """Train sequences whose planes would need ten times the bound."""
+    """Train sequences whose planes, or sums, would need ten times the bound."""
     kind, settings, (penalty, regularizer) = TRAINERS[name]
     form = ("linear", regularizer) if regularizer == "l1" else (penalty,)
-    sums = name in ("one-slack", "lse-cutting-plane")
-    passes = min(int(10 * bound / CUTS), 2 * int(bound / CUTS) + 10) if sums else PASSES
     kind(tol=1e-9, max_iter=3, **settings).solve(sequences(50, form))
+    bounded = {"tol": 1e-9, "max_time": 300.0, "memory": bound, **settings}
+    if name in OF_SUMS:
+        problem = sequences(SMALL, form, round(WIDTH * bound / SMALLEST))
+        solver = kind(max_iter=2 * SUMS, **bounded)
+        (result, _), more = grown(lambda: solver.solve(problem))
+        return {"examples": SMALL, "steps": result.iterations, "planes": result.planes,
+                "needs": round(10 * bound), "gap": float(result.gap), "grown": more}  # fmt: skip
     free = kind(tol=1e-9, max_iter=FREE, max_time=60.0, memory=1e12, **settings)
     small = sequences(SMALL, form)
     each = grown(lambda: free.solve(small))[1] / SMALL
     free = small = None
-    solver = kind(tol=1e-9, max_iter=passes, max_time=300.0, memory=bound, **settings)
+    solver = kind(max_iter=PASSES, **bounded)
 
     def train(n):
         problem = sequences(n, form)
-        watch = None if sums else Settled(bound)
+        watch = Settled(bound)
         (result, _), more = grown(lambda: solver.solve(problem, watch=watch))
         return {"steps": result.iterations, "planes": result.planes,
                 "needs": round(each * n), "gap": float(result.gap)}, more  # fmt: skip

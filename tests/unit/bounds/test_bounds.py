@@ -313,9 +313,9 @@ def test_the_first_term_of_theorem_6_1_by_enumeration(seed, margin):
 def test_weights_of_another_length_are_refused(make, missing):
     problem = replace(make(2), loss=Hamming().bind(3))
     w = np.zeros(problem.dim - missing)  # compiled loops would read beyond its end
-    with pytest.raises(ValueError, match="all weights, as in result_.w: its shape is"):
+    with pytest.raises(ValueError, match="its shape is"):
         bounds.risk_bound(problem, w)
-    with pytest.raises(ValueError, match="all weights, as in result_.w: its shape is"):
+    with pytest.raises(ValueError, match="its shape is"):
         bounds.generalisation_bound(problem, w)
 
 
