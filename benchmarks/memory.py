@@ -145,8 +145,9 @@ def trainer_run(name, bound):
         problem = sequences(SMALL, form, round(WIDTH * bound / SMALLEST))
         solver = kind(max_iter=2 * SUMS, **bounded)
         (result, _), more = grown(lambda: solver.solve(problem))
-        return {"examples": SMALL, "steps": result.iterations, "planes": result.planes,
-                "needs": round(10 * bound), "gap": float(result.gap), "grown": more}  # fmt: skip
+        return {"examples": SMALL, "steps": result.iterations,
+                "planes": result.planes, "needs": round(10 * bound),
+                "gap": float(result.gap), "grown": more}  # fmt: skip
     free = kind(tol=1e-9, max_iter=FREE, max_time=60.0, memory=1e12, **settings)
     small = sequences(SMALL, form)
     each = grown(lambda: free.solve(small))[1] / SMALL
