@@ -184,6 +184,12 @@ class TestMessages:
         with pytest.raises(ValueError, match="edges must be an integer array"):
             NetworkSVM().fit([(np.eye(2), [[0, 1], [1]])], [["a", "b"]])
 
+    def test_reports_begin_with_the_file(self, tagger):
+        with pytest.raises(
+            TypeError, match=r"report\('page.html', X, y\), and not a list"
+        ):
+            tagger.report(WORDS, NAMES)
+
     def test_sets_of_labels_have_probabilities_only(self):
         sets = [[kind] for kind in KINDS]
         model = MultilabelSVM().fit(POINTS, sets).calibrate(POINTS, sets)

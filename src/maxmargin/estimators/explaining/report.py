@@ -86,6 +86,11 @@ def report(
 
     `names` are those of the examples; those of the hardest are shown.
     """
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(
+            "the first argument of report is the file to write, as in "
+            f"report('page.html', X, y), and not a {type(path).__name__}"
+        )
     check_is_fitted(model, "result_")
     result = model.result_
     provenance = vars(model).get("provenance_", {})  # of models from files
