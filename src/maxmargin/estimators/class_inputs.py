@@ -23,6 +23,7 @@ from maxmargin.estimators.fitting.inputs import (
 
 NEARNESS = ("rbf", "poly", "quadratic", "cubic")  # kernels that compare whole rows
 RULES = 0.99  # share of one column in the squared distances that is worth a warning
+TEXTS = "; TfidfVectorizer of scikit-learn makes them of texts"
 LOOK = 2000  # rows looked at
 
 
@@ -81,14 +82,25 @@ def check_table(X: Any) -> None:
     if isinstance(X, Set | Iterator):
         raise TypeError(f"X is a {type(X).__name__}, not a table: write list(X)")
     refuse_lazy(X)
+    if (
+        hasattr(X, "iloc")
+        and X.ndim == 1
+        and isinstance(X.iloc[0] if len(X) else 0, str)
+    ):
+        raise ValueError(f"X is a column of texts, not a table of numbers{TEXTS}")
     _check_columns(X)
     _check_entries(X)
     if not isinstance(X, list | tuple) or len(X) == 0:
         return
     row = X[0]
     if isinstance(row, str | Mapping) or not hasattr(row, "__len__"):
+        made = {
+            str: TEXTS,
+            dict: "; DictVectorizer of scikit-learn makes them of dicts",
+        }
         raise ValueError(
             f"X[0] is {row!r:.40}, but a classifier takes one row of numbers per example"
+            f"{made.get(type(row), '')}"
         )
     if isinstance(row, np.ndarray) and row.ndim == 1 and isinstance(X[-1], np.ndarray):
         return
@@ -162,7 +174,7 @@ def _check_columns(X: Any) -> None:
                 shown = f", such as {text[0]!r:.40}" if text else ""
                 raise ValueError(
                     f"X, column {name!r} holds {kind}{shown}: a classifier takes numbers; "
-                    "use OneHotEncoder for categories"
+                    "use OneHotEncoder for categories, TfidfVectorizer for texts"
                 ) from None
         elif getattr(kind, "kind", "f") in "mM":
             raise ValueError(

@@ -233,6 +233,15 @@ class TestTables:
         with pytest.raises(ValueError, match=r"row 1: .* is missing$"):
             sequences_from_frame(frame, by="s", label="tag")
 
+    def test_texts_are_no_numbers(self):
+        pd = pytest.importorskip("pandas")
+        texts = ["how far is it", "who was first", "how tall is he", "who wrote it"]
+        for X in (texts, pd.Series(texts), pd.DataFrame({"text": texts})):
+            with pytest.raises(ValueError, match="TfidfVectorizer"):
+                MulticlassSVM().fit(X, KINDS)
+        with pytest.raises(ValueError, match="DictVectorizer"):
+            MulticlassSVM().fit([{"a": 1.0}] * 4, KINDS)
+
     def test_pairs_with_a_hole(self):
         pd = pytest.importorskip("pandas")
         pairs = pd.DataFrame({"a": ["ACD", "AC"], "b": ["AD", np.nan]})
