@@ -23,6 +23,7 @@ from maxmargin.estimators.fitting.inputs import (
 
 NEARNESS = ("rbf", "poly", "quadratic", "cubic")  # kernels that compare whole rows
 RULES = 0.99  # share of one column in the squared distances that is worth a warning
+DICTS = "; DictVectorizer of scikit-learn makes them of dicts"
 TEXTS = "; TfidfVectorizer of scikit-learn makes them of texts"
 LOOK = 2000  # rows looked at
 
@@ -94,13 +95,11 @@ def check_table(X: Any) -> None:
         return
     row = X[0]
     if isinstance(row, str | Mapping) or not hasattr(row, "__len__"):
-        made = {
-            str: TEXTS,
-            dict: "; DictVectorizer of scikit-learn makes them of dicts",
-        }
+        made = TEXTS if isinstance(row, str) else ""
+        made = DICTS if isinstance(row, Mapping) else made
         raise ValueError(
             f"X[0] is {row!r:.40}, but a classifier takes one row of numbers per example"
-            f"{made.get(type(row), '')}"
+            f"{made}"
         )
     if isinstance(row, np.ndarray) and row.ndim == 1 and isinstance(X[-1], np.ndarray):
         return
