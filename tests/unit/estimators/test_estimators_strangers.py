@@ -90,9 +90,11 @@ class TestScores:
 
     def test_motifs_have_two_labels(self):
         model = MotifSVM(length=4, order=0).fit(BASES, ["+", "+", "-", "-"])
-        for ask in (model.score, model.hardest):
-            with pytest.raises(ValueError, match=r"y\[0\] is 'yes', but the labels"):
-                ask(BASES, ["yes", "yes", "no", "no"])
+        with pytest.raises(ValueError, match=r"y\[0\] is 'yes', but the labels"):
+            model.hardest(BASES, ["yes", "yes", "no", "no"])
+        with pytest.warns(UserWarning, match="none of them is the same"):
+            assert model.score(BASES, ["yes", "yes", "no", "no"]) == 0.0
+        assert model.score(BASES, ["+", "+", "-", "?"]) == 0.75
         assert model.score(BASES, ["+", "+", "-", "-"]) == 1.0
         assert model.score(BASES, list("++--"), sample_weight=[1, 1, 0, 0]) == 1.0
 

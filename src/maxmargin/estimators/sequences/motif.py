@@ -26,6 +26,7 @@ from maxmargin.estimators.fitting.inputs import (
     by_position,
     check_parameters,
     check_same_length,
+    check_truth,
 )
 from maxmargin.estimators.fitting.parameters import (
     CallbackChoice,
@@ -390,7 +391,10 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
     def score(self, X: Any, y: Any, sample_weight: SampleWeight = None) -> float:
         """Share of sequences with the right label."""
         check_is_fitted(self, "coef_")
-        return float(ClassifierMixin.score(self, X, self._known(y), sample_weight))
+        check_same_length(X, y, "score")
+        labels = np.asarray(by_position(rows_of_frame(y, [1], "the labels", "y")))
+        check_truth(labels.tolist(), self.classes_.tolist())
+        return float(ClassifierMixin.score(self, X, labels, sample_weight))
 
     def predict(self, X: Any) -> np.ndarray:
         """Label of each sequence."""
