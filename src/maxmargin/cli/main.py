@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit code."""
     parser = build()
-    args = parser.parse_args(argv)
+    words = list(sys.argv[1:] if argv is None else argv)
+    if "--no-color" in words:  # wherever it stands
+        words = ["--no-color", *(word for word in words if word != "--no-color")]
+    args = parser.parse_args(words)
     if args.no_color:
         os.environ["NO_COLOR"] = "1"
     if args.command is None:

@@ -17,15 +17,16 @@ def run(path: str, seed: int = 0) -> int:
     """Train both models, print what they do, save the picture."""
     train, test = written_postcodes(seed=seed)
     print(
-        f"{len(train.digits)} training and {len(test.digits)} test postcodes in "
-        "smudged scans of handwritten digits"
+        f"{len(train.digits)} handwritten postcodes to learn from, "
+        f"{len(test.digits)} to test\n"
     )
     alone = _read_alone(train, test)
     together, model, seconds = _read_together(train, test)
     result = model.result_
-    print(f"  digit by digit : {_errors(test, alone)}")
-    print(f"  as a sequence  : {_errors(test, together)}")
-    print(f"training took {seconds:.1f} s")
+    print("                  digits right   postcodes right")
+    print(f"  digit by digit  {_right(test, alone)}")
+    print(f"  as sequences    {_right(test, together)}")
+    print(f"\ntraining took {seconds:.1f} s")
     print(folded(f"certificate: {result.summary()}", sys.stdout))
     print(folded(result.meaning(), sys.stdout))
     _picture(path, test, alone, together)
@@ -46,12 +47,10 @@ def _read_together(train: Written, test: Written) -> tuple[np.ndarray, ChainSVM,
     return np.array([list(row) for row in read]), model, seconds
 
 
-def _errors(test: Written, read: np.ndarray) -> str:
-    wrong = np.array(test.digits) != read
-    return (
-        f"{100 * wrong.mean():5.1f} % of digits wrong, "
-        f"{100 * (~wrong.any(axis=1)).mean():5.1f} % of postcodes right"
-    )
+def _right(test: Written, read: np.ndarray) -> str:
+    """Shares of digits and of postcodes that are right."""
+    right = np.array(test.digits) == read
+    return f"{right.mean():11.1%} {right.all(axis=1).mean():17.1%}"
 
 
 def _picture(path: str, test: Written, alone: np.ndarray, together: np.ndarray) -> None:
