@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from maxmargin.core.data.arrays import Floats
 from maxmargin.core.data.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.core.structure import MappedInputs
@@ -112,6 +113,7 @@ class KernelSVM(MulticlassSVM):
 
     taxonomy = node_weights = class_features = class_similarity = None
     regularizer = "l2"
+    dual_coef_: Floats
 
     def __init__(
         self,

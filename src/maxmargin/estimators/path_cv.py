@@ -121,6 +121,10 @@ class PathCV(MetaEstimatorMixin, BaseEstimator):
     (True, True)
     """
 
+    C_: float
+    estimator_: Any
+    scores_: dict[float, list[float]]
+
     def __init__(
         self,
         estimator: Any,
@@ -188,7 +192,7 @@ class PathCV(MetaEstimatorMixin, BaseEstimator):
         routed = self._routed(sample_weight, params)
         rows = self._folds(X, y, routed.split)
         folds = [_Fold(self, X, y, Cs, routed, *ids) for ids in rows]
-        self.scores_: dict[float, list[float]] = {}
+        self.scores_ = {}
         best, worse, one_of = -np.inf, 0.0, 1.0 / max(len(rows[0][1]), 1)
         engine = choose_engine(None, min(jobs_of(self.n_jobs), len(folds)))
         try:

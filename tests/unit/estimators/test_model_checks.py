@@ -6,6 +6,7 @@ import json
 import os
 import pickle
 import time
+from typing import get_type_hints
 
 import numpy as np
 import pytest
@@ -455,6 +456,15 @@ def test_parameters_of_a_file_can_be_used(chain):
 
     with pytest.raises(ModelFileError, match="n_jobs=0"):
         loaded(changed(chain, change))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_type_of_what_was_learnt_is_declared(name):
+    """Files are compared with these types; a `tagged_` without one could be an array."""
+    model, _ = MODELS[name]()
+    learnt = {attribute for attribute in vars(model) if attribute.endswith("_")}
+    by_hand = {"calibration_"}  # `check_whole` looks at it by itself
+    assert learnt - by_hand <= set(get_type_hints(type(model)))
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -119,7 +119,9 @@ class StructuredEstimator(CallbackSupportMixin, DrawnOutputs, BaseEstimator):
 
     structure_: Structure
     coef_: Floats
+    init_coef_: Floats
     result_: Result
+    basis_trace_: list[Any]
 
     def _structure(self, X: Any, y: Any) -> Structure:
         """The structure, not yet bound."""

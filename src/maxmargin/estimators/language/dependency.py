@@ -111,6 +111,8 @@ class DependencySVM(StructuredEstimator):
     [(2, 'nsubj'), (0, 'root')]
     """
 
+    tagged_: bool
+
     def __init__(
         self,
         C: float = 0.03,

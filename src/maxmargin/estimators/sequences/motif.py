@@ -159,6 +159,7 @@ class MotifSVM(ClassifierMixin, StructuredEstimator):
     structure_: Motif
     classes_: np.ndarray
     length_: int
+    length_scores_: dict[int, float]
     motif_: LearnedMotif
 
     def __init__(
