@@ -54,6 +54,9 @@ You can also name it, in front of the file:
   dependencies  CoNLL-U, heads and relations of words
   alignments    FASTA rows two by two; or PIR, Clustal,
                 Stockholm
+  homology      JSON lines, {"native": "HEAGAW",
+                "candidates": ["PAWHE", "CCDE"],
+                "homolog": 0}
   ranking       LETOR lines, GRADE qid:7 1:0.5 2:1
   graphs        JSON lines, {"nodes": [[0.1], [0.7]],
                 "edges": [[0, 1]],

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from small.data import CONLL, CRF, HMM
 
+import maxmargin
 from maxmargin.cli.errors import InputError
 from maxmargin.cli.main import main
 from maxmargin.cli.tasks.detect import detect
@@ -109,3 +110,63 @@ def test_unknown_letters_of_proteins_are_counted(tmp_path, capsys):
     test.write_text(">c\nACDBE\n>d\nACDE\n")
     assert main(["predict", model, str(test)]) != 0
     assert "position 3: 'B' is not a letter" in capsys.readouterr().err
+
+
+SEARCHES = [
+    {"native": "ABBA", "candidates": ["CCAC", "ABA"], "homolog": 1, "id": "one"},
+    {"native": "BAB", "candidates": ["BA", "CAC"], "homolog": 0},
+]
+
+
+def written(path, records):
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return str(path)
+
+
+def test_homologs_from_a_file_to_a_page(tmp_path, capsys):
+    data, model = written(tmp_path / "d.jsonl", SEARCHES), str(tmp_path / "m.mm")
+    assert main(["train", data, model, "--quiet"]) == 0
+    assert main(["evaluate", model, data, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told == {"searches": 2, "first": 1.0, "mean_reciprocal_rank": 1.0}
+    bare = [{k: v for k, v in record.items() if k != "homolog"} for record in SEARCHES]
+    new = written(tmp_path / "new.jsonl", bare)
+    assert main(["predict", model, new]) == 0
+    found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [record["homolog"] for record in found] == [1, 0]
+    assert found[0]["id"] == "one"
+    X = [(record["native"], record["candidates"]) for record in SEARCHES]
+    scores = maxmargin.load(model).candidate_scores(X)
+    assert [record["scores"] for record in found] == [row.tolist() for row in scores]
+    assert main(["report", model, data, "--out", str(tmp_path / "page.html")]) == 0
+    capsys.readouterr()
+    assert main(["evaluate", model, new]) == 3
+    assert "search 0 has no homolog" in capsys.readouterr().err
+
+
+def test_the_place_of_the_homolog_counts(tmp_path, capsys):
+    data, model = written(tmp_path / "d.jsonl", SEARCHES), str(tmp_path / "m.mm")
+    assert main(["train", "homology", data, model, "--quiet"]) == 0
+    wrong = [{**SEARCHES[0], "homolog": 0}, SEARCHES[1]]
+    assert main(["evaluate", model, written(tmp_path / "w", wrong), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["first"] == 0.5 and told["mean_reciprocal_rank"] == 0.75
+
+
+@pytest.mark.parametrize(
+    "change, why",
+    [
+        ({"homolog": 2}, "one of the 2 candidates"),
+        ({"homolog": True}, "one of the 2 candidates"),
+        ({"homolog": "1"}, "one of the 2 candidates"),
+        ({"candidates": []}, "not a list of one or more"),
+        ({"candidates": "ABA"}, "not a list of one or more"),
+        ({"candidates": ["ABA", ""]}, "'' is not a sequence of letters"),
+        ({"native": None}, "None is not a sequence of letters"),
+    ],
+)
+def test_searches_that_are_none(tmp_path, capsys, change, why):
+    data = written(tmp_path / "d", [SEARCHES[1], {**SEARCHES[0], **change}])
+    assert main(["train", "homology", data, str(tmp_path / "m")]) == 3
+    said = " ".join(capsys.readouterr().err.split())
+    assert "line 2" in said and why in said

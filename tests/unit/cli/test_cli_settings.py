@@ -75,6 +75,7 @@ MADE_IN_PYTHON = {
     "penn": lambda: small.grammar()[0],
     "fasta": lambda: small.motif()[0],
     "pairs": lambda: small.alignment()[0],
+    "searches": lambda: small.homology()[0],
 }
 
 
@@ -95,6 +96,7 @@ DATA = {
     "penn": "(S (NP (DT the) (NN cat)) (VP (VBD sat)))\n",
     "fasta": ">a\nccTATAgcTATA\n",
     "pairs": ">a\nHEAGAW\n>b\nEAAW\n",
+    "searches": json.dumps({"native": "ABBA", "candidates": ["ABA", "BB"]}) + "\n",
 }
 
 

@@ -17,6 +17,7 @@ HEAD = re.compile(r"([^\t]*\t){6}\d+\t.*")  # CoNLL-U with a tree
 TREE = re.compile(r"[^()]*\(\s*\(?\S+\s+\(")  # fields, if any, then (S (..
 ENTITY = re.compile(r"^# global\.Entity|\t([^\t]*\|)?Entity=\([^\t]*$")
 SPANS = re.compile(r'\[\s*"|\{(?!.*"nodes"\s*:).*"text"\s*:\s*"')  # texts with spans
+SEARCH = re.compile(r'\{(?=.*"native"\s*:)(?=.*"candidates"\s*:)')  # for a homolog
 LOOK = 200  # lines
 MOST = 10**6  # bytes
 
@@ -80,6 +81,8 @@ def detect(path: str, name: str, task: str | None = None) -> tuple[str, str]:
         return "sequences", "conllu"
     if SPANS.match(first):
         return "sequences", "annotated"
+    if SEARCH.match(first):
+        return "homology", "searches"
     if first.startswith("{"):
         return "graphs", "jsonl"
     if first.startswith(">P1;") or first.startswith(("CLUSTAL", "# STOCKHOLM")):

@@ -203,6 +203,19 @@ def graph_measures(model: Any, data: Data) -> dict[str, Any]:
     return out | _by_class([a for a, _ in pairs], [b for _, b in pairs])
 
 
+def search_measures(model: Any, data: Data) -> dict[str, float]:
+    """How often the homolog comes first, and the mean of one over its place."""
+    places = [
+        1 + int((scores > scores[true]).sum())
+        for scores, true in zip(model.candidate_scores(data.X), data.y, strict=True)
+    ]
+    return {
+        "searches": len(places),
+        "first": model.score(data.X, data.y),
+        "mean_reciprocal_rank": _mean([1.0 / place for place in places]),
+    }
+
+
 def motif_measures(model: Any, data: Data) -> dict[str, float]:
     """Accuracy and ROC area."""
     present = np.array([label == model.classes_[1] for label in data.y])

@@ -2,11 +2,11 @@
 
 TASK_NAMES = (
     "multiclass", "multilabel", "sequences", "segments", "trees", "dependencies", "alignments",
-    "ranking", "graphs", "motifs", "coreference",
+    "homology", "ranking", "graphs", "motifs", "coreference",
 )  # fmt: skip
 FORMAT_NAMES = (
     "svmlight", "svmlight_sets", "conll", "conllu", "svm_hmm", "crfsuite", "penn", "pairs",
     "alignment", "letor", "jsonl", "fasta", "conll2012", "corefud", "annotated",
-    "text",
+    "searches", "text",
 )  # fmt: skip
 SEQUENCE_FORMATS = ("conll", "svm_hmm", "crfsuite")

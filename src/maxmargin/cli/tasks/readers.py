@@ -237,6 +237,16 @@ def graphs(paths: Sequence[str], options: Options) -> Data:
     return Data(X, None if bare else y, records, missing=missing)
 
 
+def searches(paths: Sequence[str], options: Options) -> Data:
+    """Sequences with candidates as JSON lines."""
+    from maxmargin.io.biology.searches import read_searches
+
+    X, y, records = read_searches(_one(paths))
+    bare = [k for k, homolog in enumerate(y) if homolog is None]
+    missing = f"search {bare[0]} has no homolog" if bare else ""
+    return Data(X, None if bare else y, records, missing=missing)
+
+
 def fasta(paths: Sequence[str], options: Options) -> Data:
     """FASTA with labels, or two files: sequences with the motif, and without."""
     from maxmargin.io.biology.fasta import read_labelled_fasta

@@ -80,6 +80,13 @@ TASKS = {
         measures.alignment_measures,
         "pairs of sequences; FASTA rows two by two, or PIR, Clustal, Stockholm",
     ),
+    "homology": Task(
+        "HomologySVM",
+        {"searches": readers.searches},
+        writers.search_lines,
+        measures.search_measures,
+        'the homolog among candidates; JSON lines {"native": .., "candidates": ..}',
+    ),
     "ranking": Task(
         "RankingSVM",
         {"letor": readers.letor},

@@ -128,6 +128,15 @@ def graph_lines(model: Any, data: Data, form: str) -> list[str]:
     ]
 
 
+def search_lines(model: Any, data: Data, form: str) -> list[str]:
+    """The JSON lines of the file with the homolog found, and the scores of all candidates."""
+    found, scores = model.predict(data.X), model.candidate_scores(data.X)
+    return [
+        json.dumps({**record, "homolog": int(best), "scores": each.tolist()})
+        for record, best, each in zip(data.records, found, scores, strict=True)
+    ]
+
+
 def motif_lines(model: Any, data: Data, form: str) -> list[str]:
     """Tab-separated: name, label, place, strand and score of the motif."""
     labels, sites = model.predict(data.X), model.locate(data.X)
