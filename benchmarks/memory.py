@@ -13,9 +13,9 @@ Each run is a process of its own. Problems are so large that training without a 
 would take ten times as much. For trainers that hold planes this is measured: a run
 without a bound on SMALL sequences says what one of them takes (`needs` is that times the
 number of sequences), and the run ends when its peak has stood still for STILL steps.
-Trainers that hold sums over all examples take more steps than sums fit into the bound,
-of problems of SMALL sequences with more features for larger bounds (`needs` is what the
-sums of ten times as many steps take); for kernels the Gram matrix has that size.
+Trainers that hold sums over all examples take ten times as many steps as sums fit into
+the bound; they train SMALL sequences, with more features for larger bounds, and `needs`
+is what all the sums made would take. For kernels it is the size of the Gram matrix.
 
 A trainer may say in words that it needs more memory (MemoryError): it keeps the bound,
 and `refused` has the words. It is then run on less, a tenth less at a time, until it
@@ -52,8 +52,7 @@ LEAST = 4000  # bytes per sequence where hardly anything is held
 FREE = 150  # passes without a bound, in a minute at most
 PASSES = 20
 STILL = 5
-SUMS = 333  # over all examples: so many fit into a bound, and twice as many are made
-SMALLEST = 8.0 * WIDTH * LABELS * SUMS  # bound where there are WIDTH features
+SUMS = 33  # over all examples: so many fit into a bound
 
 TRAINERS = {
     "block-dual": (BlockDual, {}, ("linear", "l2")),
@@ -142,11 +141,11 @@ def trainer_run(name, bound):
     kind(tol=1e-9, max_iter=3, **settings).solve(sequences(50, form))
     bounded = {"tol": 1e-9, "max_time": 300.0, "memory": bound, **settings}
     if name in OF_SUMS:
-        problem = sequences(SMALL, form, round(WIDTH * bound / SMALLEST))
-        solver = kind(max_iter=2 * SUMS, **bounded)
+        problem = sequences(SMALL, form, int(bound / (8 * LABELS * SUMS)))
+        solver = kind(max_iter=10 * SUMS + 10, **bounded)
         (result, _), more = grown(lambda: solver.solve(problem))
         return {"examples": SMALL, "steps": result.iterations,
-                "planes": result.planes, "needs": round(10 * bound),
+                "planes": result.planes, "needs": 8 * problem.dim * result.iterations,
                 "gap": float(result.gap), "grown": more}  # fmt: skip
     free = kind(tol=1e-9, max_iter=FREE, max_time=60.0, memory=1e12, **settings)
     small = sequences(SMALL, form)
