@@ -13,8 +13,6 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from sklearn.exceptions import ConvergenceWarning
-
 import maxmargin
 from maxmargin.cli import errors
 from maxmargin.cli.commands.choose_penalty import fit_best
@@ -159,6 +157,8 @@ def _features(args: argparse.Namespace, task: str, form: str) -> dict[str, Any]:
 
 
 def _fitted(args: argparse.Namespace, task: str, form: str, data: Data) -> Any:
+    from maxmargin.estimators.fitting.training import ConvergenceWarning
+
     made = getattr(maxmargin, TASKS[task].estimator)
     n = len(data.y)
     settings = _features(args, task, form) | parameters(args, made, n)

@@ -119,9 +119,7 @@ class StructuredEstimator(CallbackSupportMixin, DrawnOutputs, BaseEstimator):
 
     structure_: Structure
     coef_: Floats
-    init_coef_: Floats
     result_: Result
-    basis_trace_: list[Any]
 
     def _structure(self, X: Any, y: Any) -> Structure:
         """The structure, not yet bound."""
@@ -538,15 +536,6 @@ class StructuredEstimator(CallbackSupportMixin, DrawnOutputs, BaseEstimator):
     def _outputs(self, decoded: Sequence[Any]) -> Sequence[Any]:
         """Outputs of the structure as `predict` returns them."""
         return decoded
-
-    def _knows(self, x: Any, y: Any) -> bool:
-        """Whether the structure has the output y, as the structure takes both."""
-        one = self.structure_.encode([x])
-        try:
-            self.structure_.encode_labels(one, [y])
-        except ValueError:
-            return False
-        return True
 
     def _encoded(self, X: Any, y: Any) -> tuple[Any, Ragged]:
         """Encoded inputs and true outputs, hidden parts completed."""

@@ -155,6 +155,15 @@ def decoded_layers(structure: Structure, x: Any, found: Layers) -> list[Any]:
     return out
 
 
+def has_output(structure: Structure, x: Any, y: Any) -> bool:
+    """Whether a structure has the output y for the input x, both as it takes them."""
+    try:
+        structure.encode_labels(structure.encode([x]), [y])
+    except ValueError:
+        return False
+    return True
+
+
 def token_accuracy(truth: Any, predicted: Any, known: Sequence[Any]) -> float:
     """Share of right labels; those that are None do not count, but one must be given."""
     given = [label for label in flat_labels(truth)[0] if label is not None]

@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning as ConvergenceWarning
 
 from maxmargin.core.data.arrays import Floats, Ragged, Rows
 from maxmargin.core.data.warned import warn

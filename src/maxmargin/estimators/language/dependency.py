@@ -33,7 +33,11 @@ from maxmargin.estimators.fitting.parameters import (
     SolverChoice,
     describe_parameters,
 )
-from maxmargin.estimators.fitting.prediction import predict_layers, with_scores
+from maxmargin.estimators.fitting.prediction import (
+    has_output,
+    predict_layers,
+    with_scores,
+)
 from maxmargin.estimators.fitting.training import TrainingData
 from maxmargin.estimators.language.tagging import (
     is_bare,
@@ -281,7 +285,11 @@ class DependencySVM(StructuredEstimator):
         """
         check_is_fitted(self, "coef_")
         X, y = self._inputs(X), by_position(y)
-        kept = [i for i in range(min(most, len(y))) if self._knows(X[i], y[i])]
+        kept = [
+            i
+            for i in range(min(most, len(y)))
+            if has_output(self.structure_, X[i], y[i])
+        ]
         if not kept:
             return []
         cases = super().hardest([X[i] for i in kept], [y[i] for i in kept], n, most)
@@ -314,7 +322,7 @@ class DependencySVM(StructuredEstimator):
         """Mistakes whose true tree the model cannot predict: `hardest` has no score."""
         X, y = self._inputs(by_position(X)[:most]), by_position(y)[:most]
         wrong = [i for i, t in enumerate(y) if list(predicted[i]) != list(t)]
-        return [i for i in wrong if not self._knows(X[i], y[i])]
+        return [i for i in wrong if not has_output(self.structure_, X[i], y[i])]
 
     def score(self, X: Any, y: Any) -> float:
         """Share of words with the right head and label (LAS; UAS if there are no labels).

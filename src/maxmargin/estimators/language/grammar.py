@@ -35,7 +35,11 @@ from maxmargin.estimators.fitting.parameters import (
     SolverChoice,
     describe_parameters,
 )
-from maxmargin.estimators.fitting.prediction import predict_layers, with_scores
+from maxmargin.estimators.fitting.prediction import (
+    has_output,
+    predict_layers,
+    with_scores,
+)
 from maxmargin.estimators.fitting.training import (
     TrainingData,
     TrainingPlan,
@@ -349,7 +353,11 @@ class GrammarSVM(KernelMixin):
         """
         check_is_fitted(self, "coef_")
         X, y = self._inputs(X), [from_nltk(tree) for tree in by_position(y)]
-        kept = [i for i in range(min(most, len(y))) if self._knows(X[i], y[i])]
+        kept = [
+            i
+            for i in range(min(most, len(y)))
+            if has_output(self.structure_, X[i], y[i])
+        ]
         if not kept:
             return []
         cases = super().hardest([X[i] for i in kept], [y[i] for i in kept], n, most)
@@ -360,7 +368,7 @@ class GrammarSVM(KernelMixin):
         X = self._inputs(by_position(X)[:most])
         truth = [from_nltk(tree) for tree in by_position(y)[:most]]
         wrong = [i for i, t in enumerate(truth) if from_nltk(predicted[i]) != t]
-        return [i for i in wrong if not self._knows(X[i], truth[i])]
+        return [i for i in wrong if not has_output(self.structure_, X[i], truth[i])]
 
     def score(self, X: Any, y: Any) -> float:
         """F1 of all labelled brackets, punctuation and top included.

@@ -121,6 +121,7 @@ class RankingSVM(StructuredEstimator):
     """
 
     structure_: Ranking
+    init_coef_: Floats
 
     def __init__(
         self,

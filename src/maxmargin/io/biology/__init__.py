@@ -7,6 +7,7 @@ substitution.py  Substitution matrices in the text layout of NCBI
 blosum.py        The substitution matrix BLOSUM62
 scoring.py       A learned scoring system: matrix, gap costs, aligner of Biopython
 biopython.py     Records and alignments of Biopython, in and out
+searches.py      Searches for a homolog as JSON lines, each with its candidates
 meme.py          Motifs in MEME text format, as Tomtom and FIMO read them
 """
 

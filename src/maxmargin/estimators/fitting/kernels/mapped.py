@@ -89,6 +89,7 @@ class KernelMixin(StructuredEstimator):
     memory: float = MEMORY
 
     expansion_: Expansion
+    basis_trace_: list[Any]
 
     @available_if(lambda self: self._can_stream())
     def partial_fit(self, X: Any, y: Any, sample_weight: SampleWeight = None) -> Self:
