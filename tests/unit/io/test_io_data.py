@@ -150,6 +150,8 @@ MEME = "MEME version 4\n\nALPHABET= ACGT\n\nMOTIF a\nletter-probability matrix: 
         (MEME + "alength= 4 w= 2\n1 0 0 0\n0 x 0 0\n", "line 8, motif 'a': '0 x 0 0'"),
         (MEME + "alength= 4 w= 1\n.9 .2 .3 .3\n", "line 7, motif 'a': the row adds up"),
         (MEME + "alength= 4 w= nan\n1 0 0 0\n", "line 6, motif 'a': w= nan"),
+        (MEME + "w= 1 nsites= 1e999\n1 0 0 0\n", "line 6, motif 'a': nsites= inf"),
+        (MEME + "w= 1 nsites= nan\n1 0 0 0\n", "line 6, motif 'a': nsites= nan"),
         (MEME + "alength= 4 w= many\n1 0 0 0\n", "line 6, motif 'a'"),
         ("hello\n", "'hello' is not 'MEME version 4'"),
     ],

@@ -14,6 +14,7 @@ from maxmargin.io.text import read_lines
 
 Matrix = NDArray[np.float64]
 LETTERS = {4: "ACGT", 20: "ACDEFGHIKLMNPQRSTVWY"}
+MOST_SITES = 1e15  # that a motif may claim to be made from
 
 
 class MemeMotif(NamedTuple):
@@ -130,7 +131,10 @@ def _motifs(text: str, where: str) -> list[MemeMotif]:
                      for k, r in enumerate(rows, 1)]  # fmt: skip
             if len({len(row) for row in table}) != 1:
                 raise ValueError(f"{at}: its rows do not have one width")
-            out.append(MemeMotif(name, np.array(table), int(said.get("nsites", 0.0))))
+            sites = said.get("nsites", 0.0)
+            if not 0.0 <= sites <= MOST_SITES:
+                raise ValueError(f"{at}: nsites= {sites:g} is not a number of sites")
+            out.append(MemeMotif(name, np.array(table), int(sites)))
     return out
 
 
