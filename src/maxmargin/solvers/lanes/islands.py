@@ -24,6 +24,7 @@ WIDEST = 3  # pieces that a block has at most at first
 WAIT = 6  # times that the end of a block could not move before it may be wider
 SLOTS = 4  # of a block at the start
 PARTS, FEW = 4, 1000  # blocks are set up in so many parts if they are not too few
+HELD = 0.75  # of the memory, for constraints; the rest is for what steps work with
 SLOT = 32  # bytes of a slot beside labels and Gram matrix
 STORED = (
     "held", "room", "alpha", "b", "idle", "low", "high", "group", "labels", "gram",
@@ -342,13 +343,8 @@ class Islands:
         moved = np.where(self._same(cut) < 0, width, 0)
         products = 2.0 * float(moved @ (moved + 1))
         labels = 2.0 * float(room @ width)
-        return (
-            self.nbytes
-            + products
-            + SLOT * room.sum()
-            + 8.0 * float(room @ room)
-            + labels
-        )
+        slots = SLOT * float(room.sum()) + 8.0 * float(room @ room)
+        return (self.nbytes + products + slots + labels) / HELD
 
 
 def parts_of(many: int) -> list[Part]:
@@ -382,10 +378,10 @@ def cuts(ptr: Ints) -> tuple[Ints, Ints]:
 
 
 def expected_bytes(ptr: Ints) -> float:
-    """Memory that constraints of sequences will take, about."""
+    """Memory that training with constraints of sequences will take, about."""
     width = np.diff(cuts(ptr)[0])
     products = 2.0 * float((width * (width + 1)).sum())
-    return products + 12.0 * float(2 * width.sum() + 200 * len(width))
+    return (products + 12.0 * float(2 * width.sum() + 200 * len(width))) / HELD
 
 
 def _checked_cuts(data: dict[str, Any], ptr: Ints) -> tuple[Ints, Ints]:
