@@ -7,6 +7,7 @@ from small.problems import chain_problem, optimum
 from maxmargin.solvers import OneSlack
 from maxmargin.solvers.frank_wolfe import BCFW
 from maxmargin.solvers.n_slack import SDM, BlockDual, NSlack, NSlackBlock
+from maxmargin.solvers.one_slack.cutting_plane import VECTORS
 from maxmargin.solvers.planes import store as stores
 from maxmargin.solvers.summed import SDCD, LSECuttingPlane
 
@@ -108,6 +109,15 @@ def test_too_little_memory_is_refused_before_training_begins(name):
         told, memory = f"a cut of {problem.dim} weights needs", 12.0 * problem.dim
     with pytest.raises(MemoryError, match=told):
         kind(memory=memory, **settings).start(problem)
+
+
+def test_cuts_leave_room_for_vectors_as_long_as_the_weights():
+    """Each cut takes a tenth of the memory, the vectors a step works with as much."""
+    problem = chain_problem(8, n=60, C=1.0)
+    bound = 200.0 * problem.dim
+    state, bytes_, duals = watched(OneSlack(tol=1e-3, memory=bound), problem, 300)
+    assert bytes_.max() <= bound - 8 * VECTORS * problem.dim
+    assert state.made > len(state.b) and (np.diff(duals) >= -1e-9 * duals[-1]).all()
 
 
 def test_packed_planes_are_the_same_planes():

@@ -29,7 +29,10 @@ from maxmargin.core.problem import Problem
 from maxmargin.solvers.base import Solver, State, Status
 from maxmargin.solvers.one_slack.qp import maximise
 
-HELD = 0.75  # of the memory, for cuts; the rest is for weights and for finding cuts
+HELD = 0.75  # of the memory, for cuts at most; the rest is for finding them
+VECTORS = (
+    16  # as long as w, beside the cuts: w itself, the best one, parts of a new cut
+)
 
 
 @dataclass
@@ -68,7 +71,10 @@ class CutState(State):
         return self.b - self.gram @ self.alpha
 
     def add(self, a: Floats, b: float, memory: float) -> None:
-        """One more cut, with alpha = 0; others make room if need be."""
+        """One more cut, with alpha = 0; others make room if need be.
+
+        `memory` is for all cuts.
+        """
         _make_room(self, a, memory)
         dots = np.array([val @ a[idx] for idx, val in self.a])
         m = len(dots)
@@ -77,10 +83,11 @@ class CutState(State):
         gram[m, :m] = gram[:m, m] = dots
         gram[m, m] = float(a @ a)
         self.gram = gram
-        idx = np.flatnonzero(a)
-        if 2 * len(idx) > len(a):
-            idx = np.arange(len(a))
-        self.a.append((idx.astype(np.int32), a[idx]))
+        if 2 * np.count_nonzero(a) > len(a):
+            idx = np.arange(len(a), dtype=np.int32)
+        else:
+            idx = np.flatnonzero(a).astype(np.int32)
+        self.a.append((idx, a[idx]))
         self.b = np.append(self.b, b)
         self.alpha = np.append(self.alpha, 0.0)
         self.idle = np.append(self.idle, 0)
@@ -139,7 +146,9 @@ class OneSlack(Solver[CutState]):
 
     def start(self, problem: Problem, warm: State | None = None) -> CutState:
         """No cuts, or those of an earlier run, scaled where all C changed alike."""
-        entry = 12.0 / HELD  # bytes of a weight of a cut, and of what comes with it
+        entry = (
+            8.0 * VECTORS + 3 * 12.0
+        )  # bytes of a weight: of vectors, and of three cuts
         what = f"training with a cut of {problem.dim} weights"
         refuse_larger(entry * problem.dim, self.memory, what, "allow more")
         state = CutState(np.zeros(problem.dim), C=problem.C)
@@ -169,7 +178,8 @@ class OneSlack(Solver[CutState]):
             state.status = Status.WITHIN_EPSILON
             return
         before = state.dual
-        state.add(cut.a, cut.b, self.memory)
+        left = self.memory - 8.0 * VECTORS * problem.dim
+        state.add(cut.a, cut.b, min(HELD * self.memory, left))
         state.notes["cuts_added"] = state.made
         upper = np.inf if hard else 1.0
         hopeless = 0.5e8 / max(float(state.gram.diagonal().max()), 1e-300)
@@ -191,12 +201,11 @@ def _make_room(state: CutState, a: Floats, memory: float) -> None:
     Unused cuts go first, the longest idle before the others; then the two lightest
     become their average.
     """
-    most = HELD * memory
-    while state.nbytes + 12 * len(a) + 24 * len(state.b) + 32 > most:
+    while state.nbytes + 12 * len(a) + 24 * len(state.b) + 32 > memory:
         if len(state.b) < 2:
             raise MemoryError(
                 f"three cuts of {len(a)} weights do not fit into the "
-                f"{memory / 1e6:.1f} MB allowed: allow more"
+                f"{memory / 1e6:.1f} MB that are left for cuts: allow more memory"
             )
         light = np.argsort(state.alpha, kind="stable")
         if state.alpha[light[0]] > 0.0:

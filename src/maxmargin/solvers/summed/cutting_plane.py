@@ -23,7 +23,7 @@ from maxmargin.core.data.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.solvers.base import Solver, State, Status
 from maxmargin.solvers.n_slack.sdm import type_one
-from maxmargin.solvers.one_slack.cutting_plane import CutState
+from maxmargin.solvers.one_slack.cutting_plane import HELD, CutState
 from maxmargin.solvers.one_slack.qp import maximise
 from maxmargin.solvers.summed.violators import Violators
 
@@ -91,7 +91,7 @@ class LSECuttingPlane(Solver[TupleState]):
             if asks:
                 state.status = Status.WITHIN_EPSILON
                 return
-        state.add(a, b, 0.25 * self.memory)
+        state.add(a, b, 0.25 * HELD * self.memory)
         alpha = maximise(state.gram, state.b, state.alpha, 1.0)
         state.move_to(alpha, self.patience)
         state.planes = state.sets.blocks.planes

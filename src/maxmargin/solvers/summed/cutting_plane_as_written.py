@@ -26,6 +26,7 @@ from maxmargin.core.data.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.solvers.base import Solver, State, Status
 from maxmargin.solvers.n_slack.sdm import type_one
+from maxmargin.solvers.one_slack.cutting_plane import HELD
 from maxmargin.solvers.one_slack.qp import maximise
 from maxmargin.solvers.summed.cutting_plane import TupleState
 from maxmargin.solvers.summed.loops import sum_chosen
@@ -109,7 +110,7 @@ class LSECuttingPlaneAsWritten(Solver[ChosenState]):
             state.status = Status.WITHIN_EPSILON
             return
         if not state.asks:
-            state.add(a, b, 0.25 * self.memory)
+            state.add(a, b, 0.25 * HELD * self.memory)
             alpha = maximise(state.gram, state.b, state.alpha, 1.0)
             state.move_to(alpha, patience=self.max_iter + 1)
         state.planes = blocks.planes
