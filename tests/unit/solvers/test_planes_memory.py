@@ -10,6 +10,7 @@ from maxmargin.solvers.n_slack import SDM, BlockDual, NSlack, NSlackBlock
 from maxmargin.solvers.one_slack.cutting_plane import VECTORS
 from maxmargin.solvers.planes import store as stores
 from maxmargin.solvers.summed import SDCD, LSECuttingPlane
+from maxmargin.solvers.summed.cutting_plane_as_written import LSECuttingPlaneAsWritten
 
 MERGING = {  # these forget and average planes: bound, and no less of the dual
     "block-dual": (BlockDual, {}),
@@ -118,6 +119,14 @@ def test_cuts_leave_room_for_vectors_as_long_as_the_weights():
     state, bytes_, duals = watched(OneSlack(tol=1e-3, memory=bound), problem, 300)
     assert bytes_.max() <= bound - 8 * VECTORS * problem.dim
     assert state.made > len(state.b) and (np.diff(duals) >= -1e-9 * duals[-1]).all()
+
+
+@pytest.mark.parametrize("kind", [LSECuttingPlane, LSECuttingPlaneAsWritten])
+def test_sets_leave_room_for_vectors_as_long_as_the_weights(kind):
+    problem = chain_problem(3, n=40, C=1.0, penalty="summed", longest=4)
+    bound = 1000.0 * problem.dim
+    state = kind(memory=bound).start(problem)
+    assert state.sets.blocks.memory == 0.75 * bound - 8 * VECTORS * problem.dim
 
 
 def test_packed_planes_are_the_same_planes():

@@ -23,7 +23,7 @@ from maxmargin.core.data.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.solvers.base import Solver, State, Status
 from maxmargin.solvers.n_slack.sdm import type_one
-from maxmargin.solvers.one_slack.cutting_plane import HELD, CutState
+from maxmargin.solvers.one_slack.cutting_plane import HELD, VECTORS, CutState
 from maxmargin.solvers.one_slack.qp import maximise
 from maxmargin.solvers.summed.violators import Violators
 
@@ -67,7 +67,8 @@ class LSECuttingPlane(Solver[TupleState]):
 
     def start(self, problem: Problem, warm: State | None = None) -> TupleState:
         """No cuts, V_i empty."""
-        sets = Violators(problem, self.k, 0.75 * self.memory)
+        room = 0.75 * self.memory - 8.0 * VECTORS * problem.dim
+        sets = Violators(problem, self.k, max(room, 0.0))
         return TupleState(np.zeros(problem.dim), sets=sets, certificate="reduced")
 
     def step(self, problem: Problem, state: TupleState) -> None:

@@ -26,7 +26,7 @@ from maxmargin.core.data.memory import MEMORY
 from maxmargin.core.problem import Problem
 from maxmargin.solvers.base import Solver, State, Status
 from maxmargin.solvers.n_slack.sdm import type_one
-from maxmargin.solvers.one_slack.cutting_plane import HELD
+from maxmargin.solvers.one_slack.cutting_plane import HELD, VECTORS
 from maxmargin.solvers.one_slack.qp import maximise
 from maxmargin.solvers.summed.cutting_plane import TupleState
 from maxmargin.solvers.summed.loops import sum_chosen
@@ -83,7 +83,8 @@ class LSECuttingPlaneAsWritten(Solver[ChosenState]):
 
     def start(self, problem: Problem, warm: State | None = None) -> ChosenState:
         """No cuts, V_i holds the truth, S_i is empty (lines 2-5)."""
-        sets = Violators(problem, self.k, 0.75 * self.memory)
+        room = 0.75 * self.memory - 8.0 * VECTORS * problem.dim
+        sets = Violators(problem, self.k, max(room, 0.0))
         return ChosenState(np.zeros(problem.dim), sets=sets, certificate="reduced")
 
     def step(self, problem: Problem, state: ChosenState) -> None:
